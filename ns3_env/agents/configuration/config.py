@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from ns3_env.agents.configuration.registry import AgentConfig, find_agent
+from ns3_env.agents.configuration.spared import Spared
 from ns3_env.config.bounds import (
     WHY_SETTING,
     Count,
@@ -89,7 +90,7 @@ RayAddress = Annotated[
 ]
 
 
-class EnvConfig(Strict):
+class EnvConfig(Spared):
     """The environment (ns3_env.envs.sb3_vec_env)."""
 
     renamed_keys: ClassVar = {"rollout": "placement", "ahead": "prefetch"}
@@ -196,6 +197,11 @@ class RunConfig(Strict):
         if self.env.placement == "simulator" and is_code(self.env.action.name):
             raise ValueError(
                 f"env.placement: the simulator does not know the action map {self.env.action.name}: 'python'"
+            )
+        if self.env.placement == "python" and (given := [k for k, v in self.env.spared.items() if v]):
+            raise ValueError(
+                f"env.{given[0]}: is a setting of the policy's file, which simulators play: needs "
+                "env.placement=simulator"
             )
         if self.env.placement == "python" and self.env.ray is not None:
             raise ValueError(

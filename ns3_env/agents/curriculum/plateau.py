@@ -4,22 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict
 
+#: What an episode of a validation is scored by.
+Score = Literal["reward", "slowdown"]
+
 
 class ValidationConfig(Strict):
     """How stages are judged: now and then the policy plays episodes that are never learned from.
 
-    A stage's score is the mean reward of its decisions, without exploration.
+    What it plays there is without exploration.
     """
 
     every_episodes: Count = Field(default=25, ge=1, description="episodes learned from between validations")
     episodes: Setting = Field(default=2, ge=1, description="played of each stage so far, always the same")
+    score: Score = Field(
+        default="reward",
+        description="of an episode: the mean reward of its decisions, or minus the logarithm of the mean "
+        "slowdown of its flows, unfinished ones charged",
+    )
     patience: Setting = Field(
         default=4, ge=1, description="validations without improvement after which a stage is left"
     )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch as th
 
@@ -12,11 +11,9 @@ from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.trainer.policy_tensors import Exported
+from ns3_env.agents.trainer.start import start_tensors
 from ns3_env.agents.trainer.trainer import Trainer
-from ns3_env.errors import ConfigError
-from ns3_env.policies.file import read_policy
 from ns3_env.policies.header import Network
-from ns3_env.policies.released import policy_path
 from ns3_env.policies.tensors import Tensors
 
 
@@ -59,17 +56,7 @@ def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> N
     Raises:
         ConfigError: it reads something else, or its network has another shape.
     """
-    found = read_policy(policy_path(Path(start)))
-    own = of_fdcc(policy)
-    if found.spec.fields != tuple(fields) or found.spec.history != own.history:
-        raise ConfigError(
-            f"agent.start: {start} reads {found.spec.history} observations of "
-            f"{', '.join(found.spec.fields)}: env.fields and agent.history_length have to say the same"
-        )
-    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (found, own)]
-    if shapes[0] != shapes[1]:
-        raise ConfigError(f"agent.start: {start} has other layers ({shapes[0]}) than the agent ({shapes[1]})")
-    tensors = {name: th.as_tensor(tensor) for name, tensor in found.tensors.items()}
+    tensors = start_tensors(start, of_fdcc(policy), fields)
     stack = policy.actor.stack
     with th.no_grad():
         for part in ("weight_ih", "weight_hh"):

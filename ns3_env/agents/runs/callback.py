@@ -16,6 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from ns3_env.agents.configuration.config import Named, TrainConfig
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum
+from ns3_env.agents.curriculum.plateau import Score
 from ns3_env.agents.runs.progress import LiveLine, StopRequest
 from ns3_env.agents.trainer.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
 from ns3_env.agents.trainer.stopwatch import VALIDATING
@@ -25,6 +26,7 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import policy_bytes, write_policy
 from ns3_env.scenario import Scenario
+from ns3_env.simulator.results import charged_slowdowns
 from ns3_env.task.rewards import in_episodes
 from ns3_env.task.task import Task
 
@@ -86,6 +88,7 @@ class Validations:
         seed: int,
         simulators: int,
         make_rollouts: MakeRollouts = local_rollouts,
+        score: Score = "reward",
     ) -> None:
         """
         Args:
@@ -93,7 +96,9 @@ class Validations:
             seed: base seed of the episodes.
             simulators: processes.
             make_rollouts: gives them, here or elsewhere.
+            score: what ``validate`` returns of an episode.
         """
+        self._score = score
         self._held_back: list[Scenario] = []
         self.results: list[dict[str, Any]] = []  # of the last validation's episodes
         scored = Task(task.fields, in_episodes(task.reward), task.action, task.telemetry_bytes)
@@ -102,7 +107,7 @@ class Validations:
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
-        """Mean reward of the decisions of each scenario, played without exploration on seeds of their own.
+        """The score of each scenario, played without exploration on seeds of their own.
 
         Args:
             policy: its file.
@@ -117,6 +122,8 @@ class Validations:
             self._rollouts.begin(policy)
         played = [self._rollouts.next() for _ in scenarios]
         self.results = [rollout.results for rollout in played]
+        if self._score == "slowdown":
+            return [-float(np.log(np.nanmean(charged_slowdowns(results)))) for results in self.results]
         return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
 
     def close(self) -> None:

@@ -144,7 +144,8 @@ def _run(
     validations = None
     if curriculum.plateau is not None:
         task = make_task(config.env, "configuration")
-        validations = Validations(task, config.seed, config.env.simulators, make_rollouts)
+        score = curriculum.plateau.config.score
+        validations = Validations(task, config.seed, config.env.simulators, make_rollouts, score)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:

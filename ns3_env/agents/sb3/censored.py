@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch as th
 from gymnasium.spaces import Box
-from stable_baselines3.common.distributions import DiagGaussianDistribution, sum_independent_dims
+from stable_baselines3.common.distributions import (
+    DiagGaussianDistribution,
+    Distribution,
+    sum_independent_dims,
+)
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 #: Less likely actions count as this likely (natural logarithm), so that ratios of likelihoods stay finite.
@@ -30,17 +36,34 @@ class CensoredGaussian(DiagGaussianDistribution):
 class CensoredPolicy(ActorCriticPolicy):
     """Stable-Baselines3's MlpPolicy with :class:`CensoredGaussian`; its networks are the same."""
 
-    def __init__(self, *arguments: Any, initial_action: float = 0.0, **named: Any) -> None:
+    def __init__(
+        self, *arguments: Any, initial_action: float = 0.0, bounded: bool = False, **named: Any
+    ) -> None:
         """Parameters are those of ``ActorCriticPolicy``, for continuous actions in [-1, 1].
 
         Args:
             arguments, named: its own.
             initial_action: that of a policy which has learned nothing, about.
+            bounded: the mean is the tanh of the last layer.
         """
         super().__init__(*arguments, **named)
+        self.bounded = bounded
         assert isinstance(self.action_net.bias, th.Tensor)
-        th.nn.init.constant_(self.action_net.bias, initial_action)
+        bias = math.atanh(initial_action) if bounded else initial_action
+        th.nn.init.constant_(self.action_net.bias, bias)
         if self.use_sde:
             return  # whose distribution depends on the state
         assert isinstance(self.action_space, Box)
         self.action_dist = CensoredGaussian(self.action_space.shape[0])
+
+    def actor_parameters(self) -> Iterator[th.nn.Parameter]:
+        """Those of mean and standard deviation."""
+        yield from self.mlp_extractor.policy_net.parameters()
+        yield from self.action_net.parameters()
+        yield self.log_std
+
+    def _get_action_dist_from_latent(self, latent_pi: th.Tensor) -> Distribution:
+        if not self.bounded:
+            return super()._get_action_dist_from_latent(latent_pi)
+        assert isinstance(self.action_dist, CensoredGaussian)
+        return self.action_dist.proba_distribution(th.tanh(self.action_net(latent_pi)), self.log_std)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
-from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, excess
+from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, Count, excess
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
@@ -68,6 +68,26 @@ class Sb3Config(AgentConfig):
                 if isinstance(number, float) and not math.isfinite(number):
                     raise ValueError(f"{key}: must be a finite number, is {number}")
         return options
+
+
+class PpoConfig(Sb3Config):
+    """PPO, and what it has beside Stable-Baselines3's where its policy decides inside simulators."""
+
+    name: Literal["ppo"] = "ppo"
+    start: str | None = Field(
+        default=None,
+        description="name of a released policy, or a policy's file, whose network the actor begins as",
+    )
+    actor_starts: Count = Field(
+        default=0,
+        ge=0,
+        description="passes of the critic alone over what was played, before the actor's",
+    )
+    advantages: Literal["batch", "episode"] = Field(
+        default="batch",
+        description="what advantages are centred and scaled by: all of an update, or those of their episode, "
+        "so that none outweighs the others",
+    )
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

@@ -20,10 +20,13 @@ class EpisodeBuffer(RolloutBuffer):
     ``gamma`` counts per base RTT: a decision's discount is gamma^e, e the base RTTs that it took.
     """
 
-    def fill(self, rollouts: Sequence[Rollout], policy: ActorCriticPolicy) -> None:
+    def fill(
+        self, rollouts: Sequence[Rollout], policy: ActorCriticPolicy, *, by_episode: bool = False
+    ) -> None:
         """Holds these episodes, and no other, with values and likelihoods under the policy that played them.
 
-        Raises ValueError where no flow decided.
+        ``by_episode`` centres and scales advantages within each episode. Raises ValueError where no flow
+        decided.
         """
         decided = np.concatenate([rollout.decided for rollout in rollouts])
         if not decided.any():
@@ -40,18 +43,28 @@ class EpisodeBuffer(RolloutBuffer):
             values,
             decided,
             self.gae_lambda,
-        )
-        self.buffer_size = self.pos = int(np.count_nonzero(decided))
+        )[decided]
+        self.buffer_size = self.pos = len(advantages)
         self.full, self.generator_ready = True, False
         self.observations = seen.numpy()[decided][:, None]
         self.actions = actions.numpy()[decided][:, None]
+        values = values[decided]
+        returns = advantages + values
+        if by_episode:
+            advantages = standardised(advantages, [rollout.decisions for rollout in rollouts])
         for name, column in (
             ("values", values),
-            ("log_probs", likely.numpy()),
+            ("log_probs", likely.numpy()[decided]),
             ("advantages", advantages),
-            ("returns", advantages + values),
+            ("returns", returns),
         ):
-            setattr(self, name, column[decided].astype(np.float32)[:, None])
+            setattr(self, name, column.astype(np.float32)[:, None])
+
+
+def standardised(advantages: NDArray[np.float64], counts: Sequence[int]) -> NDArray[np.float64]:
+    """Advantages with mean 0 and standard deviation 1 in each episode, of ``counts`` decisions each."""
+    parts = [part for part in np.split(advantages, np.cumsum(counts)[:-1]) if len(part)]
+    return np.concatenate([(part - part.mean()) / (part.std() + 1e-8) for part in parts])
 
 
 def generalised_advantages(
@@ -69,14 +82,14 @@ def generalised_advantages(
         decided: the rows on which an action was taken; the row after such a one is of the same flow.
         gae_lambda: λ, per decision.
     """
-    deltas = np.zeros_like(values)
-    deltas[:-1] = rewards[1:] + discounts[1:] * values[1:] - values[:-1]
-    decays = np.zeros_like(values)
-    decays[:-1] = gae_lambda * discounts[1:] * decided[1:]
     advantages = np.zeros_like(values)
-    following = 0.0
-    rows = zip(deltas.tolist()[::-1], decays.tolist()[::-1], decided.tolist()[::-1], strict=True)
-    for i, (delta, decay, goes_on) in enumerate(rows, start=1):
-        following = delta + decay * following if goes_on else 0.0
-        advantages[-i] = following
+    advantages[:-1] = np.where(decided[:-1], rewards[1:] + discounts[1:] * values[1:] - values[:-1], 0.0)
+    decays = np.zeros_like(values)
+    decays[:-1] = gae_lambda * discounts[1:] * decided[1:] * decided[:-1]
+    ahead = 1  # each advantage has the errors of so many rows, of which the sum is doubled until all are in
+    while ahead < len(values) and decays.any():
+        advantages[:-ahead] += decays[:-ahead] * advantages[ahead:]
+        decays[:-ahead] *= decays[ahead:]
+        decays[-ahead:] = 0.0
+        ahead *= 2
     return advantages

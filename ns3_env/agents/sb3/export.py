@@ -30,8 +30,8 @@ def of_sb3(policy: BasePolicy) -> Exported:
     """
     if type(policy) in (ActorCriticPolicy, CensoredPolicy):
         assert isinstance(policy, ActorCriticPolicy)
-        squash = [nn.Tanh()] if policy.squash_output else []
-        layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
+        bounded = policy.squash_output or (isinstance(policy, CensoredPolicy) and policy.bounded)
+        layers = [*policy.mlp_extractor.policy_net, policy.action_net, *([nn.Tanh()] if bounded else [])]
         return _behind(policy.features_extractor, mlp(layers, "policy.action_net"))
     if _is_of_recurrent_ppo(policy):
         return _behind(policy.features_extractor, _recurrent(policy))

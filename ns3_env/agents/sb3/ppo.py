@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import torch as th
 from stable_baselines3 import PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import RolloutBuffer
@@ -18,11 +19,14 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.sb3.censored import CensoredPolicy
-from ns3_env.agents.sb3.config import Sb3Config
+from ns3_env.agents.sb3.config import PpoConfig
 from ns3_env.agents.sb3.episode_buffer import EpisodeBuffer
+from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.trainer import Sb3Trainer
 from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
+from ns3_env.agents.trainer.start import start_tensors
 from ns3_env.envs.rollouts import Exploration, Rollout
+from ns3_env.errors import ConfigError
 
 SelfEpisodePPO = TypeVar("SelfEpisodePPO", bound="EpisodePPO")
 
@@ -48,6 +52,8 @@ class EpisodePPO(PPO):
         #: The policy's file as it is now; set by who knows what is around it.
         self.snapshot: Callable[[], bytes] = _no_snapshot
         self._spaces = env
+        #: Passes of the critic alone; how advantages are scaled. Set by who has a configuration.
+        self.actor_starts, self.by_episode = 0, False
         with warnings.catch_warnings():
             # Of minibatches that do not add up to n_steps: episodes end where they end.
             warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
@@ -84,10 +90,17 @@ class EpisodePPO(PPO):
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
-        self.rollout_buffer.fill(rollouts, self.policy)
+        self.rollout_buffer.fill(rollouts, self.policy, by_episode=self.by_episode)
         callback.update_locals(locals())
         callback.on_rollout_end()
         return True
+
+    def train(self) -> None:
+        """As in Stable-Baselines3, but that the actor stays for the first passes."""
+        if isinstance(self.policy, CensoredPolicy):
+            for parameter in self.policy.actor_parameters():
+                parameter.requires_grad_(self._n_updates >= self.actor_starts)
+        super().train()
 
     def _exploration(self) -> Exploration:
         return Exploration(noise=float(np.exp(self.policy.log_std.item())))
@@ -107,5 +120,27 @@ class PpoTrainer(Sb3Trainer):
     def _class(self) -> type[BaseAlgorithm]:
         return EpisodePPO if isinstance(self.env, SpacesOnly) else super()._class()
 
+    def _make(self) -> BaseAlgorithm:
+        agent, made = self.config.agent, super()._make()
+        assert isinstance(agent, PpoConfig)
+        if not isinstance(made, EpisodePPO):
+            for key in ("start", "actor_starts", "advantages"):
+                if getattr(agent, key) != PpoConfig.model_fields[key].default:
+                    raise ConfigError(f"agent.{key}: needs env.placement=simulator")
+            return made
+        made.actor_starts, made.by_episode = agent.actor_starts, agent.advantages == "episode"
+        if agent.start is not None:
+            begin_as(made.policy, agent.start, self.config.env.fields)
+        return made
 
-AGENT = Agent(config=Sb3Config, trainer=PpoTrainer, synchronous=True, rollouts=True)
+
+def begin_as(policy: BasePolicy, start: str, fields: Sequence[str]) -> None:
+    """Gives the actor the network of a policy's file; arguments and errors are those of ``start_tensors``."""
+    tensors = start_tensors(start, of_sb3(policy), fields)
+    assert isinstance(policy, CensoredPolicy)
+    layers = [*(x for x in policy.mlp_extractor.policy_net if isinstance(x, th.nn.Linear)), policy.action_net]
+    for n, layer in enumerate(layers):
+        layer.load_state_dict({part: tensors[f"layers.{n}.{part}"] for part in ("weight", "bias")})
+
+
+AGENT = Agent(config=PpoConfig, trainer=PpoTrainer, synchronous=True, rollouts=True)

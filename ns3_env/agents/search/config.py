@@ -10,10 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
+from ns3_env.agents.configuration.spared import Spared
 from ns3_env.agents.search.laws.delay import DelayLaw
 from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.laws.size import SizeLaw
-from ns3_env.config.bounds import Bdps, Count, Processes, Rtts, Seed, Setting, TelemetryBytes
+from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
@@ -61,7 +62,7 @@ class Start(Strict):
     fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
 
 
-class NetworkConfig(Strict):
+class NetworkConfig(Spared):
     """A network that the simulator plays (docs/policy-format.md)."""
 
     kind: Literal["mlp", "lstm"] = "mlp"
@@ -76,17 +77,6 @@ class NetworkConfig(Strict):
     clock: Clock = PerFlowRtt()
     telemetry_bytes: TelemetryBytes | None = Field(
         default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
-    )
-    decides_from_bdps: Bdps = Field(
-        default=0.0, ge=0, description="flows of at most so many BDPs leave at line rate, and never decide"
-    )
-    telemetry_from_bdps: Bdps = Field(
-        default=0.0, ge=0, description="flows of at most so many BDPs carry no telemetry, and see none"
-    )
-    telemetry_every_rtts: Rtts = Field(
-        default=0.0,
-        ge=0,
-        description="only packets so many base RTTs after the last that did carry any; 0: all",
     )
     start: Start | None = Field(
         default=None,
@@ -139,9 +129,7 @@ class NetworkConfig(Strict):
             "action": {"name": self.action.name, **self.action.settings},
             "clock": self.clock.model_dump(),
             "telemetry_bytes": cost,
-            "decides_from_bdps": self.decides_from_bdps,
-            "telemetry_from_bdps": self.telemetry_from_bdps,
-            "telemetry_every_rtts": self.telemetry_every_rtts,
+            **self.spared,
         }
         return validate(content, PolicySpec, f"{source}: network")
 

@@ -265,6 +265,7 @@ def policy_file(network: Exported, env: EnvConfig, training: Training) -> Policy
         clock=env.clock,
         decision_quantum_ns=env.decision_quantum_ns,
         telemetry_bytes=wire_bytes(env.fields) if env.telemetry_bytes is None else env.telemetry_bytes,
+        **env.spared,
         training=training,
     )
     return PolicyFile(spec, network.tensors)

@@ -52,7 +52,11 @@ AGENTS: dict[str, dict[str, Any]] = {
     "td3": {"options": {"learning_starts": 120, "buffer_size": 200}},
     "sac": {"options": {"learning_starts": 120, "use_sde": True}},
     "ppo": {"options": {"n_steps": 4, "batch_size": 16, "use_sde": True}},
-    "ppo-inside": {"options": {"n_steps": 20, "batch_size": 16, "policy_kwargs": {"initial_action": 0.5}}},
+    "ppo-inside": {
+        "actor_starts": 25,
+        "advantages": "episode",
+        "options": {"n_steps": 20, "batch_size": 16, "policy_kwargs": {"initial_action": 0.5}},
+    },
     "sb3_contrib:RecurrentPPO": {"options": {"n_steps": 4, "policy_kwargs": {"lstm_hidden_size": 8}}},
 }
 

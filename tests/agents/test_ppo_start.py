@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PPO's start as a policy's network, its critic before its actor, and refusals."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import train
+from ns3_env.agents.configuration.config import RunConfig
+from ns3_env.agents.sb3.episode_buffer import standardised
+from ns3_env.agents.sb3.ppo import PpoTrainer
+from ns3_env.agents.trainer.arrays import read_arrays
+from ns3_env.agents.trainer.learned import POLICY
+from ns3_env.agents.trainer.rollout_env import SpacesOnly
+from ns3_env.config.model import validate
+from ns3_env.config.overrides import put
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, read_policy
+from ns3_env.policies.released import load_policy, released
+from ns3_env.policies.tensors import Tensors
+from tests.paths import ROOT
+from tests.samples.runs import checkpoints, the_run, written
+
+START = read_policy(released("courier-3"))
+INCAST: dict[str, Any] = {
+    "time_limit_ns": "1ms",
+    "topology": {"kind": "dumbbell", "senders": 3},
+    "traffic": {"kind": "incast", "size_bytes": 300_000, "spread_ns": 20_000},
+}
+
+
+def configured(**overrides: Any) -> dict[str, Any]:
+    """What configs/courier-4.yaml says, with dotted keys (``__`` for a dot) changed."""
+    config: dict[str, Any] = yaml.safe_load((ROOT / "configs/courier-4.yaml").read_text())
+    for key, value in overrides.items():
+        config = put(config, key.replace("__", "."), value)
+    return config
+
+
+def trainer(**overrides: Any) -> PpoTrainer:
+    """A trainer that has not learned."""
+    config = validate(configured(**overrides), RunConfig, "courier-4.yaml")
+    env = config.env
+    return PpoTrainer(config, SpacesOnly(env.fields, env.action.name, 1, env.action.settings))
+
+
+def same(some: Tensors, others: Tensors) -> bool:
+    return all(np.array_equal(some[name], others[name]) for name in others)
+
+
+def run(folder: Path, **overrides: Any) -> Path:
+    """The folder of a short run on incasts, a checkpoint after each update."""
+    config = configured(
+        agent__options__n_steps=100,
+        agent__options__batch_size=64,
+        agent__options__n_epochs=2,
+        train={"decisions": 1000, "checkpoint_every": 1, "keep_checkpoints": 100},
+        **overrides,
+    )
+    validation = {"every_episodes": 3, "episodes": 1, "score": "slowdown"}
+    curriculum = {"validation": validation, "stages": [{"name": "incast", "scenario": INCAST}]}
+    assert train.main([*written(folder, config, curriculum), "--no-evaluation"]) == 0
+    return the_run(folder)
+
+
+def critics(kept: Sequence[Path]) -> list[Any]:
+    return [read_arrays(folder / POLICY)["value_net.weight"] for folder in kept]
+
+
+def test_it_begins_as_the_file_to_the_bit_with_what_that_spares() -> None:
+    begun = trainer().export()
+    assert same(begun.tensors, START.tensors)
+    unlike = {"training": True}
+    assert begun.spec.model_dump(exclude=unlike) == START.spec.model_dump(exclude=unlike)
+
+
+def test_it_begins_with_the_policy_s_answers() -> None:
+    seen = np.random.default_rng(1).uniform(0, 1, (50, len(START.spec.fields))).astype(np.float32)
+    ours, _ = trainer().policy.predict(seen, deterministic=True)
+    theirs, _ = load_policy("courier-3").predict(seen)
+    assert np.allclose(ours, theirs, atol=1e-5)
+
+
+def test_from_nothing_it_begins_elsewhere() -> None:
+    assert not same(trainer(agent__start=None).export().tensors, START.tensors)
+
+
+def test_the_actor_stays_until_its_critic_has_learned(tmp_path: Path) -> None:
+    kept = checkpoints(run(tmp_path, agent__actor_starts=4))
+    actors = [same(read_policy(folder / POLICY_FILE).tensors, START.tensors) for folder in kept]
+    assert actors[:4] == [True, True, True, False]  # begun, two updates of two passes, the next
+    first, second = critics(kept[:2])
+    assert not np.array_equal(first, second)
+
+
+def test_validations_may_be_scored_by_slowdown(tmp_path: Path) -> None:
+    with (run(tmp_path) / "progress.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["validation/score"]]
+    for row in rows:
+        slowdown = float(row["validation_episode/fct_slowdown"])
+        assert float(row["validation/score"]) == pytest.approx(-np.log(slowdown), rel=1e-5)
+    assert rows
+
+
+def test_advantages_of_each_episode_weigh_the_same() -> None:
+    random = np.random.default_rng(3)
+    small, large = random.normal(5.0, 0.1, 40), random.normal(-300.0, 80.0, 900)
+    both = standardised(np.concatenate([small, large]), [40, 0, 900])
+    for part in (both[:40], both[40:]):
+        assert (part.mean(), part.std()) == pytest.approx((0.0, 1.0), abs=1e-6)
+
+
+def test_another_network_or_observation_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 has other layers"):
+        trainer(agent__options__policy_kwargs__net_arch=[18, 16])
+    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 reads 1 observations of qlen"):
+        trainer(env__fields=["qlen", "rtt"])
+    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 is .*output_activation='tanh'"):
+        trainer(agent__options__policy_kwargs__bounded=False)
+
+
+def test_what_only_simulators_do_is_refused_across_the_channel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    across: dict[str, Any] = {"env__placement": "python", "env__clock": {"name": "synchronous"}}
+    with pytest.raises(ConfigError, match=r"env\.decides_from_bdps: .* needs env\.placement=simulator"):
+        validate(configured(**across), RunConfig, "courier-4.yaml")
+    config = configured(
+        **across,
+        env__decides_from_bdps=0.0,
+        env__telemetry_every_rtts=0.0,
+        agent__options={"n_steps": 8, "batch_size": 8},
+    )
+    arguments = written(tmp_path, config, {"stages": [{"name": "incast", "scenario": INCAST}]})
+    assert train.main([*arguments, "--no-evaluation"]) != 0
+    assert "agent.start: needs env.placement=simulator" in capsys.readouterr().err
