@@ -20,8 +20,8 @@ FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
     "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
 }
 _MOST_SHIFT = 24
-#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it takes 22: the sum of 2048
-#: products with inputs of 32 bits fits 64, and no row of 8 kB has more.
+#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it takes 22: the sum of
+#: 2048 products with inputs of 32 bits fits 64, and no row of 8 kB has more.
 _COARSEST_SHIFT = 12
 _MOST_NARROW, _MOST_WIDE = 2**15 - 1, 2**21 - 1
 #: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
