@@ -26,6 +26,8 @@ POLICIES = ("courier-3", "courier-2", "scout", "fdcc-2")
 SAFE = "-safe"
 #: Any policy with a safety counts for flows under the controller alone, which are the same under every entry.
 KNOWS = f"{POLICIES[0]}{SAFE}"
+#: Of an interval.
+FEWEST_SEEDS = 4
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], float]
 
@@ -50,10 +52,11 @@ def compared(cells: list[Path], name: str, statistic: Statistic) -> str:
     pairs = [(of_cell(cell, name, statistic), of_cell(cell, "swift", statistic)) for cell in cells]
     ratios = np.array([own.mean() / swift.mean() for own, swift in pairs])
     by_seed = np.array([np.log(own / swift) for own, swift in pairs]).mean(axis=0)
-    half = stats.t.ppf(0.975, len(by_seed) - 1) * by_seed.std(ddof=1) / np.sqrt(len(by_seed))
     mean = np.exp(np.log(ratios).mean())
+    half = mean * stats.t.ppf(0.975, len(by_seed) - 1) * by_seed.std(ddof=1) / np.sqrt(len(by_seed))
+    interval = f" ± {half:.2f}" if len(by_seed) >= FEWEST_SEEDS else ""
     most = f", {ratios.max():.2f}" if len(ratios) > 1 else ""
-    return f"{mean:.2f} ± {mean * half:.2f}{most}"
+    return f"{mean:.2f}{interval}{most}"
 
 
 def fallen_back(cells: list[Path], name: str) -> str:
