@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of docs/policies.md: rules and policies under trouble, the policies with and without a safety.
+"""Tables of docs/policies.md: rules and policies under trouble, with and without a safety.
 
 Usage: python docs/make/safety_table.py RUNS, where RUNS/lossy, RUNS/failures and so on are results of
 ``eval benchmark``, policies with a safety being named ``NAME-safe``. Prints Markdown: slowdown over Swift's

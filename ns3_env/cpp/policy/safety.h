@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Safety of a policy: what it has met, and the bounds of its windows.
+// Safety of a policy: what it has met, what it may lose, and the bound of its windows.
 #ifndef NS3_ENV_POLICY_SAFETY_H
 #define NS3_ENV_POLICY_SAFETY_H
 
