@@ -136,6 +136,7 @@ class Safety(Strict):
     """What a policy has met, and the bounds of its windows (docs/policies.md)."""
 
     most_rtts: Annotated[Rtts, Field(ge=1)] = 4.0
+    most_repeated: float = Field(default=1.0, ge=0, le=1)
     ranges: dict[str, tuple[float, float]]
 
     @field_validator("ranges")

@@ -17,10 +17,11 @@ from ns3_env.eval.metrics import measure
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.scenario import PerFlowRtt, Scenario
+from ns3_env.scenario import PerFlowRtt, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import policy_file
 
 #: Fields of the sample, and ranges that hold whatever comes.
@@ -33,12 +34,12 @@ draw: {families: [incast], flows: 20, packets: 2000}
 """
 
 
-def grows(path: Path, **changes: Any) -> Path:
-    """A policy that lets every window grow, whatever it sees."""
+def grows(path: Path, wanted: float = 0.9, **changes: Any) -> Path:
+    """A policy that lets every window grow, whatever it sees; or shrink, where ``wanted`` is below 0."""
     settings = {"telemetry_bytes": 8, **changes}
     made = read_policy(policy_file(path, "mlp", 4, zero=True, **settings))
     tensors = dict(made.tensors)
-    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(0.9))
+    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(wanted))
     write_policy(path, PolicyFile(made.spec, tensors))
     return path
 
@@ -100,6 +101,36 @@ def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(tmp_pa
     assert results["counters"]["policy_fallbacks"] == results["counters"]["policy_windows_bounded"] == 0
 
 
+def test_bounds_raise_no_window(tmp_path: Path) -> None:
+    """A policy may ask for less than a packet on the way, and gets it."""
+    action = {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}
+    plain, safe = (
+        grows(tmp_path / name, wanted=-0.9, action=action, **changes)
+        for name, changes in (("plain", {}), ("safe", {"safety": {"ranges": ANY}}))
+    )
+    results = played(incast(4, 100_000), safe)
+    assert seen(results) == seen(played(incast(4, 100_000), plain))
+    assert results["counters"]["policy_windows_bounded"] == 0
+
+
+@pytest.mark.parametrize("whole", [0.0, 50.0])
+def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whole: float) -> None:
+    """Those that leave whole, and never decide, too."""
+    shallow = Switch(pfc=False, buffer_bytes=300_000)
+    scenario = incast(30, 400_000).model_copy(update={"switch": shallow})
+    swift = charged_slowdowns(played(scenario)).mean()
+    for most, worse in ((0.5, 1.25), (1.0, 2.0)):
+        safety = {"ranges": ANY, "most_repeated": most}
+        results = played(scenario, grows(tmp_path / f"{most}", decides_from_bdps=whole, safety=safety))
+        fallbacks = results["counters"]["policy_fallbacks"]
+        if most < 1:
+            assert fallbacks > 10
+            assert charged_slowdowns(results).mean() < worse * swift
+        else:
+            assert fallbacks == 0
+            assert charged_slowdowns(results).mean() > worse * swift
+
+
 def test_a_file_without_a_safety_says_nothing_of_one(tmp_path: Path) -> None:
     file = grows(tmp_path / "policy")
     assert "safety" not in read_policy(file).header()
@@ -153,7 +184,7 @@ def test_recorded_ranges_hold_what_was_seen_and_no_flow_leaves_them_there(tmp_pa
     ranges = found.spec.safety.ranges
     assert set(ranges) == set(plain.spec.fields)
     assert told == [1, 2, 3]
-    assert 1 <= ranges["rtt"][0] < ranges["rtt"][1]
+    assert 0.9 < ranges["rtt"][0] < 1 < ranges["rtt"][1], "a hundredth of the width beyond what was seen"
     again = secured(plain, curriculum, 4.0, episodes=3)
     assert again.spec.safety == found.spec.safety
     with pytest.raises(ConfigError, match="already"):

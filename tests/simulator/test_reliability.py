@@ -10,11 +10,13 @@ import pytest
 
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.eval.metrics import line, measure
+from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Record, Scenario, Switch
 from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.simulator.results import charged_slowdowns
 from ns3_env.task.task import Task
 
 SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
@@ -48,6 +50,27 @@ def test_every_controller_finishes_by_selective_repeat_and_loses_no_byte(
         assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
         again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
         assert sum(flows["retransmitted_bytes"]) == again
+
+
+@pytest.mark.parametrize("policy", ["courier-2", "fdcc-2"])
+def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(
+    simulator: Simulator, policy: str
+) -> None:
+    """A packet that a decision waits for has an ACK of its own."""
+    slowest = [
+        charged_slowdowns(
+            simulator.play(
+                incast(
+                    traffic=Incast(size_bytes=1_000_000, spread_ns=50_000),
+                    switch=Switch(),
+                    nic=Nic(ack_every=every),
+                    controllers=[named_controller(policy)],
+                )
+            )
+        ).max()
+        for every in (1, 16)
+    ]
+    assert slowest[1] == pytest.approx(slowest[0], rel=0.02)
 
 
 def test_it_sends_less_again_than_go_back_n_and_its_metrics_say_so(simulator: Simulator) -> None:

@@ -15,11 +15,16 @@ from ns3_env.config.yaml import read_mapping
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, policy_bytes
-from ns3_env.policies.header import Safety
+from ns3_env.policies.header import Input, PolicySpec, Safety
 from ns3_env.task.task import Task
 
 #: Of the curriculum; ten of each of six families.
 EPISODES = 60
+#: What is beyond a range by less than this share of its width, as the network reads it, is no news to it: an
+#: interval in which nothing is acknowledged beside one in which a packet is.
+MARGIN = 0.01
+#: Share of a flow's bytes that it may have sent again: policies observe no losses, and Swift answers them.
+MOST_REPEATED = 0.5
 
 
 def secured(
@@ -61,6 +66,22 @@ def secured(
             progress(played + 1)
     if not np.isfinite(low).all():
         raise ConfigError(f"{curriculum}: no flow under the policy decides in {episodes} episodes")
-    ranges = {name: (float(least), float(most)) for name, least, most in zip(fields, low, high, strict=True)}
-    safety = Safety(most_rtts=most_rtts, ranges=ranges)
+    ranges = {
+        name: _wider(policy.spec, name, float(least), float(most))
+        for name, least, most in zip(fields, low, high, strict=True)
+    }
+    safety = Safety(most_rtts=most_rtts, most_repeated=MOST_REPEATED, ranges=ranges)
     return PolicyFile(policy.spec.model_copy(update={"safety": safety}), policy.tensors)
+
+
+def _wider(spec: PolicySpec, name: str, low: float, high: float) -> tuple[float, float]:
+    """A field's range with MARGIN on either side, in the scale in which the network reads it."""
+    logarithmic = any(
+        isinstance(entry, Input) and entry.field == name and entry.transform == "symlog"
+        for entry in spec.observation
+    )
+    ends = np.array([low, high])
+    read = np.sign(ends) * np.log1p(np.abs(ends)) if logarithmic else ends
+    read += MARGIN * (read[1] - read[0]) * np.array([-1, 1])
+    least, most = np.sign(read) * np.expm1(np.abs(read)) if logarithmic else read
+    return float(least), float(most)

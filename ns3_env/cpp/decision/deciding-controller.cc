@@ -363,6 +363,7 @@ DecidingController::Decide(Picos now)
 void
 DecidingController::OnNack(FlowState& flow, Picos now)
 {
+    ConsiderLoss(now);
     if (m_successor)
     {
         m_successor->OnNack(flow, now);
@@ -372,9 +373,19 @@ DecidingController::OnNack(FlowState& flow, Picos now)
 void
 DecidingController::OnTimeout(FlowState& flow, Picos now)
 {
+    ConsiderLoss(now);
     if (m_successor)
     {
         m_successor->OnTimeout(flow, now);
+    }
+}
+
+void
+DecidingController::ConsiderLoss(Picos now)
+{
+    if (!m_waiting && !m_successor)
+    {
+        OnLoss(now);
     }
 }
 

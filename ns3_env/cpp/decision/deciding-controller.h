@@ -131,7 +131,7 @@ class DecidingController : public CongestionControl
     /// A window below one packet is a packet now and then: this one's is at the least rate.
     static double LeastWindow(const PathFacts& path);
     /// The flow that it decides for.
-    FlowState& Decided() const { return *m_flow; }
+    Flow& Decided() const { return *m_flow; }
     /// The flow goes on with the window and rate that it was given.
     void Resume(double echo);
 
@@ -143,6 +143,9 @@ class DecidingController : public CongestionControl
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
 
+    /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.
+    virtual void OnLoss(Picos /* now */) {}
+
     /// From now on `successor`, which acts on ACKs, NACKs and timeouts alone, steers the flow: nothing more is decided.
     /// \return the window and rate that it has set
     ActionRow HandOver(Ptr<CongestionControl> successor, Picos now);
@@ -152,6 +155,7 @@ class DecidingController : public CongestionControl
   private:
     bool IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const;
     void WriteCosts(DecisionRow& row, Picos now);
+    void ConsiderLoss(Picos now);
 
     bool m_quantised{false};
     double m_decidesFromBdps{-1};

@@ -190,12 +190,29 @@ PolicyController::Secure(const Safety& safety,
 {
     if (!safety.Covers(record))
     {
-        ++m_fallbacks;
-        return HandOver(CreateController({FALLBACK, {}}), now);
+        return FallBack(now);
     }
     const ActionRow bounded = safety.Bounded(action, record);
     m_bounded += bounded.windowBytes != action.windowBytes ? 1 : 0;
     return bounded;
+}
+
+void
+PolicyController::OnLoss(Picos now)
+{
+    const Safety* safety = m_file.empty() ? nullptr : PolicyCache::Get(m_file).Secured();
+    if (safety != nullptr &&
+        safety->Loses(Decided().RetransmittedBytes(), Decided().TransmittedBytes()))
+    {
+        FallBack(now);
+    }
+}
+
+ActionRow
+PolicyController::FallBack(Picos now)
+{
+    ++m_fallbacks;
+    return HandOver(CreateController({FALLBACK, {}}), now);
 }
 
 std::vector<std::pair<std::string, double>>

@@ -128,11 +128,15 @@ class PolicyController final : public DecidingController
     std::vector<std::pair<std::string, double>> GetCounters() const override;
 
   protected:
+    void OnLoss(Picos now) override;
     double DecidesFromBdps() const override;
     double TelemetryFromBdps() const override;
     double TelemetryEveryRtts() const override;
 
   private:
+    /// Swift steers the flow from now on; see HandOver().
+    ActionRow FallBack(Picos now);
+
     std::string m_file;
     int32_t m_telemetryBytes{-1};
     bool m_hopRecords{false};

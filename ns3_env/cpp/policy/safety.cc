@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Safety of a policy: what it has met, and the bounds of its windows.
+// Safety of a policy: what it has met, what it may lose, and the bound of its windows.
 #include "safety.h"
 
 #include "ns3_env/cpp/json/bounds.h"
@@ -18,7 +18,8 @@ constexpr double MOST = 1e15; // no field has more
 } // namespace
 
 Safety::Safety(JsonReader json, const std::vector<Field>& observed)
-    : m_mostRtts(json.Number("most_rtts", 1.0, bounds::RTTS))
+    : m_mostRtts(json.Number("most_rtts", 1.0, bounds::RTTS)),
+      m_mostRepeated(json.Has("most_repeated") ? json.Number("most_repeated", 0.0, 1.0) : 1.0)
 {
     JsonReader ranges = json.Sub("ranges");
     for (const Field field : observed)
@@ -56,11 +57,8 @@ ActionRow
 Safety::Bounded(ActionRow action, const ObservationRecord& record) const
 {
     const double share = std::min(1.0, m_mostRtts / std::max(record[Field::Rtt], 1.0));
-    const double packet = record[Field::PacketBytes];
-    const double least = share * packet;
-    const double most = share * std::max(record[Field::BdpBytes], packet);
-    action.windowBytes = std::clamp(action.windowBytes, least, most);
-    action.rateBps = std::max(action.rateBps, least * 8e9 / record[Field::BaseRttNs]);
+    const double most = share * std::max(record[Field::BdpBytes], record[Field::PacketBytes]);
+    action.windowBytes = std::min(action.windowBytes, most);
     return action;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Safety of a policy: what it has met, and the bounds of its windows.
+// Safety of a policy: what it has met, what it may lose, and the bound of its windows.
 #ifndef NS3_ENV_POLICY_SAFETY_H
 #define NS3_ENV_POLICY_SAFETY_H
 
 #include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace ns3::env
@@ -14,7 +15,7 @@ namespace ns3::env
 /**
  * The key "safety" of a policy's file (docs/policy-format.md). With r the RTT in base RTTs and M the setting "most_rtts",
  *
- *     min(1, M / r) packet <= window <= min(1, M / r) BDP.
+ *     window <= min(1, M / r) BDP.
  *
  * n flows that all ask for as much as they can get then keep a queue in which r = sqrt(n M), instead of n.
  */
@@ -28,7 +29,13 @@ class Safety
     /// Whether the policy has met such an observation: each field, as float32, is within its range.
     bool Covers(const ObservationRecord& record) const;
 
-    /// The action with its window within the bounds, and a rate that is no less than the least window's.
+    /// Whether a flow has sent so much of what it sent again that the policy, which observes no losses, should not go on.
+    bool Loses(uint64_t repeatedBytes, uint64_t sentBytes) const
+    {
+        return static_cast<double>(repeatedBytes) > m_mostRepeated * static_cast<double>(sentBytes);
+    }
+
+    /// The action with its window within the bound.
     ActionRow Bounded(ActionRow action, const ObservationRecord& record) const;
 
   private:
@@ -40,6 +47,7 @@ class Safety
     };
 
     double m_mostRtts;
+    double m_mostRepeated; ///< share of a flow's bytes
     std::vector<Range> m_ranges;
 };
 

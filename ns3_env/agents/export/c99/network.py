@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ns3_env.agents.export.c99.quantise import Tables
+from ns3_env.agents.export.c99.rewrite import rewritten
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.tensors import layers_of
 
@@ -27,10 +28,12 @@ _STEPS = """\
         x = s->seen[(s->next + k) % {history}];
         {input}
         {recurrent}
+        {cells}
     }}"""
 _STEP = """\
     {input}
-    {recurrent}"""
+    {recurrent}
+    {cells}"""
 _FORGET = """\
     for (unsigned k = 0; k < {hidden}; ++k)
     {{
@@ -61,8 +64,8 @@ class Code:
 
 
 def network_of(policy: PolicyFile, tables: Tables) -> Code:
-    """The network of a policy, whose weights are added to ``tables``. Raises ConfigError: 16 bits are few."""
-    spec, tensors = policy.spec, policy.tensors
+    """The network of a policy, with its weights in ``tables``. Raises ConfigError for one too large."""
+    spec, tensors = policy.spec, rewritten(policy)
     width, history = len(spec.observation), spec.history
     ring = (spec.network.kind == "mlp" and history > 1) or spec.remembers
     state = [f"int32_t seen[{history}][{width}]; /* inputs, Q16 */", "uint32_t next, filled; /* of them */"]
@@ -70,7 +73,19 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
     begin = "    s->next = s->filled = 0;\n" if ring else ""
     declared: list[str] = []
     lines: list[str] = []
-    pieces = {"dense"}
+    pieces: set[str] = set()
+
+    def dense(weight: str, added: str, read: str, to: str) -> str:
+        """The call for ``to`` = W ``read`` + ``added``."""
+        rows, columns = tensors[weight].shape
+        name, shift, wide = tables.matrix(weight, tensors[weight])
+        function = "dense_wide" if wide else "dense"
+        pieces.add(function)
+        return f"{function}({name}, {shift}, {added}, {read}, {columns}, {to}, {rows});"
+
+    def bias(name: str) -> str:
+        return tables.bias(name, tensors.get(name))
+
     products = sum(value.size for name, value in tensors.items() if "weight" in name)
     if spec.network.kind == "mlp":
         read = "x"
@@ -81,12 +96,12 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
     else:
         hidden = tensors["lstm.weight_hh"].shape[1]
         beside = tensors["shortcut.weight"].shape[0] if "shortcut.weight" in tensors else 0
-        recurrent, shift = tables.matrix("lstm.weight_hh", tensors["lstm.weight_hh"])
         settings = {
             "hidden": hidden,
             "history": history,
-            "input": _dense(tables, "lstm.weight_ih", policy, "lstm.bias", "x", "sums"),
-            "recurrent": f"lstm({recurrent}, {shift}, sums, features, cell, {hidden});",
+            "input": dense("lstm.weight_ih", bias("lstm.bias"), "x", "sums"),
+            "recurrent": dense("lstm.weight_hh", "sums", "features", "sums"),
+            "cells": f"lstm(sums, features, cell, {hidden});",
         }
         pieces.add("lstm")
         memory = [f"int32_t features[{hidden + beside}]", f"int32_t cell[{hidden}]"]
@@ -102,7 +117,7 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
             begin = _FORGET.format(hidden=hidden)
         if beside:
             to = f"features + {hidden}"
-            lines.append("    " + _dense(tables, "shortcut.weight", policy, "shortcut.bias", "x", to))
+            lines.append("    " + dense("shortcut.weight", bias("shortcut.bias"), "x", to))
             lines.append(f"    relu_all({to}, {beside});")
             pieces.add("relu_all")
         read = "features"
@@ -111,19 +126,10 @@ def network_of(policy: PolicyFile, tables: Tables) -> Code:
         last = n + 1 == len(layers)
         activation = spec.network.output_activation if last else spec.network.hidden_activation
         declared.append(f"int32_t y{n}[{weight.shape[0]}];")
-        call = _dense(tables, f"layers.{n}.weight", policy, f"layers.{n}.bias", read, f"y{n}")
-        lines.append(f"    {call}")
+        lines.append("    " + dense(f"layers.{n}.weight", bias(f"layers.{n}.bias"), read, f"y{n}"))
         if activation != "none":
             lines.append(f"    {activation}_all(y{n}, {weight.shape[0]});")
             pieces.add(f"{activation}_all")
         read = f"y{n}"
     body = "\n".join([*(f"    {text}" for text in declared), *lines, f"    return {read}[0];"])
     return Code(tuple(state), begin, body, frozenset(pieces), products, ring)
-
-
-def _dense(tables: Tables, weight: str, policy: PolicyFile, bias: str, read: str, to: str) -> str:
-    """The call for y = W x + b, of two tensors."""
-    values = policy.tensors[weight]
-    name, shift = tables.matrix(weight, values)
-    added = tables.bias(bias, policy.tensors.get(bias))
-    return f"dense({name}, {shift}, {added}, {read}, {values.shape[1]}, {to}, {values.shape[0]});"

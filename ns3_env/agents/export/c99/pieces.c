@@ -165,7 +165,7 @@ static int64_t dot(const int16_t *w, const int32_t *x, unsigned n)
 }
 
 //@ dense narrow rounded dot
-/* y = W x + b: y, x, b in Q16, W (rows, columns) in 1 / 2^shift; b may be null. */
+/* y = W x + b: y, x, b in Q16, W (rows, columns) in 1 / 2^shift; b may be null, or y. */
 static void dense(const int16_t *w, unsigned shift, const int32_t *b, const int32_t *x, unsigned columns,
                   int32_t *y, unsigned rows)
 {
@@ -177,15 +177,28 @@ static void dense(const int16_t *w, unsigned shift, const int32_t *b, const int3
     }
 }
 
-//@ lstm narrow rounded dot tanh sigmoid
-/* A step of the cell: h, c go on; sums (4 hidden) hold the input's part of the gates i, f, g, o. */
-static void lstm(const int16_t *w, unsigned shift, int32_t *sums, int32_t *h, int32_t *c, unsigned hidden)
+//@ dense_wide narrow rounded
+/* The same of weights of 32 bits: a row of large ones that nearly cancel each other has no fewer. */
+static void dense_wide(const int32_t *w, unsigned shift, const int32_t *b, const int32_t *x, unsigned columns,
+                       int32_t *y, unsigned rows)
+{
+    unsigned row, i;
+    for (row = 0; row < rows; ++row)
+    {
+        int64_t sum = 0;
+        for (i = 0; i < columns; ++i, ++w)
+        {
+            sum += (int64_t)*w * x[i];
+        }
+        y[row] = narrow(rounded(sum, shift) + (b ? b[row] : 0));
+    }
+}
+
+//@ lstm narrow rounded tanh sigmoid
+/* A step of the cell: h, c go on; sums (4 hidden) are those of the gates i, f, g, o. */
+static void lstm(const int32_t *sums, int32_t *h, int32_t *c, unsigned hidden)
 {
     unsigned i;
-    for (i = 0; i < 4 * hidden; ++i)
-    {
-        sums[i] = narrow(sums[i] + rounded(dot(w + i * hidden, h, hidden), shift));
-    }
     for (i = 0; i < hidden; ++i)
     {
         const int64_t kept = (int64_t)sigmoid_q16(sums[hidden + i]) * c[i];

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,10 @@ FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
     "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
 }
 _MOST_SHIFT = 24
+#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it takes 22: the sum of
+#: 2048 products with inputs of 32 bits fits 64, and no row of 8 kB has more.
+_COARSEST_SHIFT = 12
+_MOST_NARROW, _MOST_WIDE = 2**15 - 1, 2**21 - 1
 #: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
 _MOST_OF_SETTINGS = 4096
 _WIDTH = 108
@@ -31,6 +36,14 @@ def setting_q16(source: str, key: str, value: float) -> int:
             f"{source}: {key} is {value:g}: --format c has integers for at most {_MOST_OF_SETTINGS:,}"
         )
     return round(65536 * value)
+
+
+class Matrix(NamedTuple):
+    """A table of weights in units of 2^-shift, of 32 bits where it is wide, else of 16."""
+
+    name: str
+    shift: int
+    wide: bool
 
 
 @dataclass
@@ -54,15 +67,19 @@ class Tables:
         if name.upper() not in self.text:
             self._add(name.upper(), "uint16_t", 2, FUNCTIONS[name])
 
-    def matrix(self, name: str, values: npt.NDArray[np.float32]) -> tuple[str, int]:
-        """Adds weights (rows, columns) in 16 bits: their name, and s of their unit 2^-s."""
+    def matrix(self, name: str, values: npt.NDArray[np.float32]) -> Matrix:
+        """Adds weights (rows, columns). Raises ConfigError for one that integers do not hold."""
         largest = max(float(np.abs(values).max()), 2.0**-_MOST_SHIFT)
-        shift = min(int(np.floor(np.log2(32767 / largest))), _MOST_SHIFT)
-        if shift < 1:
+        narrow, wide = (int(np.floor(np.log2(most / largest))) for most in (_MOST_NARROW, _MOST_WIDE))
+        if wide < 1:
             raise ConfigError(
-                f"{self.source}: tensor {name!r} has a weight of {largest:g}: 16 bits hold at most 16383"
+                f"{self.source}: tensor {name!r} is too large: integers hold weights of at most"
+                f" {_MOST_WIDE // 2:,}"
             )
-        return self._weights(name, "int16_t", 2, np.round(values * 2.0**shift)), shift
+        if narrow < _COARSEST_SHIFT:
+            return Matrix(self._weights(name, "int32_t", 4, np.round(values * 2.0**wide)), wide, wide=True)
+        shift = min(narrow, _MOST_SHIFT)
+        return Matrix(self._weights(name, "int16_t", 2, np.round(values * 2.0**shift)), shift, wide=False)
 
     def bias(self, name: str, values: npt.NDArray[np.float32] | None) -> str:
         """Adds a bias in Q16; its name, or that there is none."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy in C: bounds of its windows, and ranges beyond which it hands its flow over."""
+"""Safety of a policy in C: the bound of its windows, and ranges beyond which it hands its flow over."""
 
 from __future__ import annotations
 
@@ -21,23 +21,17 @@ static int covered(const struct {name}_state *s, const struct {name}_observation
 {unused}    return {checks};
 }}
 
-/* min(1, M / r) of [packet, BDP], r the RTT in base RTTs, M = {most_rtts:g}. */
+/* At most min(1, M / r) of a BDP, r the RTT in base RTTs, M = {most_rtts:g}. */
 static void bound(struct {name}_state *s, const struct {name}_observation *o, struct {name}_action *action)
 {{
     const uint64_t reach = (uint64_t)s->path.base_rtt_ns * {most_q16}U;
     const uint64_t share = (uint64_t)o->rtt_ns << 16 <= reach ? 65536U : reach / o->rtt_ns;
-    const uint64_t least = (s->path.packet_bytes * share) >> 8;
     const uint64_t most = (s->bdp_bytes * share) >> 8;
-    const uint64_t rate = rate_of(s, least);
-    uint64_t window = (uint64_t)action->window_bytes << 8;
-    if (window < least || window > most)
+    if ((uint64_t)action->window_bytes << 8 > most)
     {{
-        window = window < least ? least : most;
-        s->window_q8 = window;
-        action->window_bytes = (uint32_t)((window + 128U) >> 8);
+        s->window_q8 = most;
+        action->window_bytes = (uint32_t)((most + 128U) >> 8);
     }}
-    s->rate_q8 = s->rate_q8 < rate ? rate : s->rate_q8;
-    action->rate_kbps = (uint32_t)((s->rate_q8 + 128U) >> 8);
 }}
 
 """
@@ -52,6 +46,10 @@ _CHECK = """\
     }
     action->fallback = 0;
 """
+_USE = " * 3. Where action.fallback is 1, a controller of the NIC's own goes on from that window.\n"
+_USE_LOSSES = (
+    " *    So it does at a loss, once more than {most_repeated:g} of the bytes sent were sent again.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,7 @@ def secured_of(source: str, name: str, spec: PolicySpec) -> Secured:
     unused = "".join(
         f"    (void){p};\n" for p in ("s", "o", "x") if f"{p}->" not in text and f"{p}[" not in text
     )
+    repeated = spec.safety.most_repeated
     return Secured(
         functions=_FUNCTIONS.format(
             name=name,
@@ -112,7 +111,7 @@ def secured_of(source: str, name: str, spec: PolicySpec) -> Secured:
         bound="    bound(s, o, action);\n",
         members=frozenset(members),
         pieces=frozenset({"share"}) if "share_q16" in text else frozenset(),
-        use=" * 3. Where action.fallback is 1, a controller of the NIC's own goes on from that window.\n",
+        use=_USE + ("" if repeated == 1 else _USE_LOSSES.format(most_repeated=repeated)),
     )
 
 

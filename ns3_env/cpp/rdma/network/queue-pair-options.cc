@@ -82,7 +82,9 @@ QueuePair::AskForAck(Packet& packet, bool again)
 {
     Answers& own = *m_answers;
     ++own.unasked;
-    packet.ackRequested = again || packet.last || own.unasked >= own.config.ackEvery || IsFull();
+    const bool awaited = m_sparse && packet.telemetry != Telemetry::None;
+    packet.ackRequested =
+        again || awaited || packet.last || own.unasked >= own.config.ackEvery || IsFull();
     if (packet.ackRequested)
     {
         own.unasked = 0;
