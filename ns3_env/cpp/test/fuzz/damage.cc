@@ -111,8 +111,7 @@ Region::DamageAgentWords(Random& random, size_t due)
     m_control->actionCount = static_cast<uint32_t>(random.OneIn(2) ? due : AnyCount(random));
     m_control->waiting =
         static_cast<uint32_t>(random.OneIn(2) ? random.Below(4) : AnyCount(random));
-    m_control->core =
-        static_cast<int32_t>(random.OneIn(2) ? random.Below(4) : AnyCount(random));
+    m_control->core = static_cast<int32_t>(random.OneIn(2) ? random.Below(4) : AnyCount(random));
     if (random.OneIn(3))
     {
         WriteBadNumber(random, random.Below(m_header->capacity == 6 ? 6 : 1));
