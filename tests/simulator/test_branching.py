@@ -162,7 +162,7 @@ def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
 
 def test_branches_end_with_the_process_that_uses_them() -> None:
     code = (
-        "from tests.simulator.test_branching import *\n"
+        "import time; from tests.simulator.test_branching import *\n"
         "s = Simulator(); s.send_reset(scenario()); s.receive()\n"
         "more = s.branch(3); more += more[0].branch(2)\n"
         "print(*[x.pid for x in [s, *more]], flush=True); time.sleep(60)\n"
