@@ -27,7 +27,7 @@ from ns3_env.eval.commands.evaluation import main
 from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
 from tests.paths import ROOT
-from tests.processes import descendants
+from tests.processes import descendants, wait_until
 from tests.samples.files import Refused
 from tests.samples.suites import SUITE, contents
 
@@ -54,12 +54,9 @@ def started(*arguments: str) -> subprocess.Popen[str]:
 def until(
     happened: Callable[[], bool], what: str, driver: subprocess.Popen[str], patience_s: float = 60.0
 ) -> None:
-    deadline = time.monotonic() + patience_s
-    while not happened():
-        if time.monotonic() > deadline:
-            driver.kill()
-            pytest.fail(f"{what}: {driver.communicate()[0]}")
-        time.sleep(0.05)
+    if not wait_until(happened, patience_s):
+        driver.kill()
+        pytest.fail(f"{what}: {driver.communicate()[0]}")
 
 
 def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ import yaml
 import train
 from ns3_env.eval.commands.evaluation import main as eval_main
 from tests.paths import ROOT
-from tests.processes import shared_memory
+from tests.processes import shared_memory, wait_until
 from tests.samples.files import Refused, rows
 from tests.samples.runs import CURRICULUM, checkpoints, the_run, written
 
@@ -91,12 +90,7 @@ def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
     )
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            done = list((tmp_path / "runs").glob("*/checkpoints/*/state.json"))
-            if len(done) >= 2:
-                break
-            time.sleep(0.05)
+        wait_until(lambda: len(list((tmp_path / "runs").glob("*/checkpoints/*/state.json"))) >= 2, 60)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert children, "simulators are running"
         os.kill(process.pid, how)

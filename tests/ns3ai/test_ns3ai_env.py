@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from ns3_env.simulator.last_words import killed_by
 from ns3_env.simulator.process import process_state
 from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, tree_of
 from tests.paths import ROOT
-from tests.processes import alive, open_descriptors, shared_memory
+from tests.processes import alive, open_descriptors, shared_memory, wait_until
 
 pytestmark = pytest.mark.alone
 
@@ -320,13 +320,6 @@ def test_one_that_dies_between_two_steps_or_at_its_start_is_told_too(tree: Path,
         Ns3AiEnv("any", tmp_path)
 
 
-def until(happened: Callable[[], bool], what: str, patience_s: float = 3.0) -> None:
-    began = time.monotonic()
-    while not happened():
-        assert time.monotonic() - began < patience_s, what
-        time.sleep(0.01)
-
-
 PYTHON = """
 import sys, time
 from ns3_env.ns3ai import Ns3AiEnv
@@ -351,13 +344,13 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
         assert python.stdout.readline() == "ready\n"
         assert running() - before
     else:
-        until(lambda: bool(running("sleep") - sleeping), "it starts", 30)
+        assert wait_until(lambda: running("sleep") - sleeping, 30), "it starts"
         assert "ns3_env-killed" in shared_memory()
     started = (running() - before) | (running("sleep") - sleeping)
     python.kill()
     python.wait()
-    until(lambda: not any(map(alive, started)), "they outlive their Python")
-    until(lambda: "ns3_env-killed" not in shared_memory(), "it outlives its Python")
+    assert wait_until(lambda: not any(map(alive, started)), 3), "they outlive their Python"
+    assert wait_until(lambda: "ns3_env-killed" not in shared_memory(), 3), "it outlives its Python"
 
 
 def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
@@ -415,7 +408,7 @@ def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path
     try:
         python.kill()
         python.wait()
-        until(lambda: not running("ns3ai-keeper") - before, "it outlives its Python")
+        assert wait_until(lambda: not running("ns3ai-keeper") - before, 3), "it outlives its Python"
         assert "ns3_env-killed" in shared_memory()
     finally:
         interface.remove()

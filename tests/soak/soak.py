@@ -24,7 +24,7 @@ from ns3_env.errors import SimulatorError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from tests.processes import alive, shared_memory
+from tests.processes import alive, open_descriptors, shared_memory
 
 SIMULATORS = 4
 SLOTS = 4
@@ -52,7 +52,7 @@ class Usage:
         """Adds a point to each series."""
         self.own_kb.append(_status("self", "VmRSS"))
         self.simulators_kb.append(max(_status(str(pid), "RssAnon") for pid in pids))
-        self.descriptors.append(len(os.listdir("/proc/self/fd")))
+        self.descriptors.append(open_descriptors())
         self.threads.append(_status("self", "Threads"))
         self.children.append(_children())
         self.shared.append(len(shared_memory()))

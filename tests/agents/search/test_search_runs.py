@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +33,7 @@ from ns3_env.eval.training.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import policy_bytes, read_policy
 from ns3_env.scenario import Controller, Scenario
 from tests.paths import ROOT
-from tests.processes import alive
+from tests.processes import alive, wait_until
 from tests.samples.runs import the_run
 from tests.samples.searches import INCASTS, written
 
@@ -259,9 +258,7 @@ def test_ctrl_c_leaves_a_folder_that_goes_on(tuned: Done, tmp_path: Path) -> Non
         start_new_session=True,
     )
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not list((tmp_path / "runs").glob("*/trials.csv")):
-            time.sleep(0.005)
+        wait_until(lambda: list((tmp_path / "runs").glob("*/trials.csv")), 60)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(process.pid, signal.SIGINT)
         _, error = process.communicate(timeout=20)
