@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,7 +100,6 @@ def run(
     parent: Path,
     measure: Measure | None = None,
     console: Console | None = None,
-    begun: Callable[[Path], None] = lambda folder: None,
 ) -> Outcome:
     """Trains as planned.
 
@@ -110,14 +109,13 @@ def run(
         measure: metrics of an episode's results, for the log; "fct_slowdown" and "queue_bytes" go to the
             live line.
         console: where the progress is shown.
-        begun: told the run's folder once it is there.
 
     Raises:
         ConfigError: the checkpoint does not fit the configuration.
         SimulatorError: a simulator failed; a checkpoint was saved.
     """
     with players_of(plan.config.env) as make_rollouts:
-        return _run(plan, parent, make_rollouts, measure, console or Console(), begun)
+        return _run(plan, parent, make_rollouts, measure, console or Console())
 
 
 def _run(
@@ -126,7 +124,6 @@ def _run(
     make_rollouts: MakeRollouts,
     measure: Measure | None,
     console: Console,
-    begun: Callable[[Path], None],
 ) -> Outcome:
     """As ``run``, with simulators from ``make_rollouts``."""
     config, curriculum = plan.config, plan.curriculum
@@ -155,7 +152,6 @@ def _run(
         callback = RunCallback(config.train, curriculum, folder, trainer, meter, stop, console, validations)
         callbacks = CallbackList([callback, *named_callbacks(config.train.callbacks)])
         print(f"run folder: {folder.path}", flush=True)
-        begun(folder.path)
         if trainer.decisions == 0:
             callback.checkpoint()  # the untrained network, and proof that checkpoints can be written
         try:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,6 @@ def run(
     plan: Plan,
     parent: Path,
     console: Console | None = None,
-    begun: Callable[[Path], None] = lambda folder: None,
 ) -> Outcome:
     """Searches as planned.
 
@@ -37,7 +36,6 @@ def run(
         plan: what ``plan()`` returned.
         parent: folder in which a new run's folder is made.
         console: where the progress is shown.
-        begun: told the run's folder once it is there.
 
     Raises:
         ConfigError: the trials of the run's folder are another run's.
@@ -49,7 +47,6 @@ def run(
     trials = TrialLog(folder.path / "trials.csv", plan.subject.columns, counts=counts)
     validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation", counts)
     print(f"run folder: {folder.path}", flush=True)
-    begun(folder.path)
     stop = StopRequest()
     with pool_of(plan.config.env) as pool, stop.listening():
         arena = Arena(plan.subject, plan.objective, pool)

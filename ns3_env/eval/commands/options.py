@@ -201,13 +201,6 @@ def add_ray(options: argparse.ArgumentParser) -> None:
     )
 
 
-def add_port(options: argparse.ArgumentParser) -> None:
-    """``--port N``"""
-    options.add_argument(
-        "--port", type=int, default=0, metavar="N", help="of the dashboard's page (default: a free one)"
-    )
-
-
 def add_queue_series(options: argparse.ArgumentParser) -> None:
     """``--queue-series NS``"""
     options.add_argument(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
 from pathlib import Path
 
 from ns3_env.config.command_line import POLICY_HELP
@@ -12,7 +11,7 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """how runs learn, a comparison, a policy's map, a critic's values, pinned curves, a film, a dashboard"""
+    """how runs learn, a comparison, a policy's map, a critic's values, pinned curves, a film"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
@@ -20,7 +19,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         "values": _values,
         "curves": _curves,
         "watch": _watch,
-        "dashboard": _dashboard,
     }
     return shared.add_kinds(options, kinds)
 
@@ -122,24 +120,5 @@ def _watch(options: argparse.ArgumentParser) -> shared.Work:
 
         for page in write_films(given.out):
             print(page)
-
-    return work
-
-
-def _dashboard(options: argparse.ArgumentParser) -> shared.Work:
-    """training runs side by side in the browser, also while they learn, until Ctrl-C"""
-    options.add_argument(
-        "runs", type=Path, nargs="+", metavar="RUN", help="folders of runs, or a folder with such folders"
-    )
-    shared.add_port(options)
-
-    def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.dashboard.runs import find_runs
-        from ns3_env.eval.dashboard.server import Dashboard
-
-        find_runs(given.runs)  # faults show before anything is served
-        with suppress(KeyboardInterrupt), Dashboard(lambda: find_runs(given.runs), given.port) as dashboard:
-            print(f"dashboard: {dashboard.address} (Ctrl-C ends it)", flush=True)
-            dashboard.wait()
 
     return work

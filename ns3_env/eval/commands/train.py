@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ns3_env.agents.configuration.inputs import Inputs, read_inputs
@@ -45,12 +45,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
     shared.add_runs(made)
     shared.add_json(made)
-    made.add_argument(
-        "--dashboard",
-        action="store_true",
-        help="a page on this machine that follows the run; plot dashboard RUN... shows several",
-    )
-    shared.add_port(made)
     made.add_argument("--no-evaluation", action="store_true", help="stop after training")
     shared.add_allow_imports(made)
     shared.add_plugin(made)
@@ -81,8 +75,7 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
     from ns3_env.eval import metrics
 
     plan = training.plan(inputs, options.overrides, options.algo)
-    with _followed(options) as begun:
-        outcome = training.run(plan, options.runs, metrics.brief, begun=begun)
+    outcome = training.run(plan, options.runs, metrics.brief)
     _draw_learning(outcome.folder.path)
     if outcome.interrupted:
         return 130
@@ -91,20 +84,6 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0
-
-
-@contextmanager
-def _followed(options: argparse.Namespace) -> Iterator[Callable[[Path], None]]:
-    """What is told the run's folder; a dashboard shows it until the block ends, where one is asked for."""
-    runs: list[Path] = []
-    if not options.dashboard:
-        yield runs.append
-        return
-    from ns3_env.eval.dashboard.server import Dashboard
-
-    with Dashboard(lambda: runs, options.port) as dashboard:
-        print(f"dashboard: {dashboard.address}", flush=True)
-        yield runs.append
 
 
 def _draw_learning(run: Path) -> None:
@@ -124,8 +103,7 @@ def search(inputs: Inputs, options: argparse.Namespace) -> int:
     if options.algo is not None:
         raise ConfigError(f"{inputs.config_source}: kind: search: --algo is for a run of kind 'train'")
     plan = planned(inputs, options.overrides, METRICS_OF_EPISODES)
-    with _followed(options) as begun:
-        outcome = run_search(plan, options.runs, begun=begun)
+    outcome = run_search(plan, options.runs)
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
