@@ -80,7 +80,7 @@ docs: setup
 test: test-cpp test-python test-attacks lint
 
 test-cpp: setup
-	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign lone-headers_verify_interface_header_sets
 	$(BUILD)/rdma-tests
 	$(BUILD)/tcp-tests
 

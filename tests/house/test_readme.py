@@ -14,6 +14,7 @@ import pytest
 
 import ns3_env
 from ns3_env.envs import RENAMED
+from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands import evaluation as eval_main
 from ns3_env.eval.commands import export, train
 from tests.paths import ROOT
@@ -40,6 +41,13 @@ def test_link_leads_somewhere(page: Path, target: str) -> None:
 
 def test_the_readme_is_read_in_minutes() -> None:
     assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_says_how_many_runs_the_quick_suite_has(page: Path) -> None:
+    said = re.search(r"benchmark quick --out runs/quick +# ([\d,]+) runs", page.read_text(encoding="utf-8"))
+    assert said is not None
+    assert int(said[1].replace(",", "")) == len(list(Suite.load("quick").cells()))
 
 
 def commands() -> list[list[str]]:

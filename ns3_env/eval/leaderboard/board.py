@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
 from ns3_env.eval.leaderboard.scores import scores_of
-from ns3_env.eval.leaderboard.statistics import Estimate, interquartile_mean, probability_of_improvement
+from ns3_env.eval.leaderboard.statistics import (
+    Estimate,
+    interquartile_mean,
+    probability_of_improvement,
+    range_of_runs,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +33,8 @@ class Line:
         runs: trainings; 1 of a rule.
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
+        worst: the interquartile mean of its worst run alone.
+        best: that of its best run.
         improvement: the probability of improvement over the baseline; None of the baseline itself.
         reference: it does not compete.
     """
@@ -36,6 +43,8 @@ class Line:
     runs: int
     tasks: Mapping[str, float]
     mean: Estimate
+    worst: float
+    best: float
     improvement: Estimate | None
     reference: bool
 
@@ -86,6 +95,8 @@ def leaderboard(
             runs=scores.runs,
             tasks=scores.of_tasks,
             mean=interquartile_mean(scores, seed),
+            worst=range_of_runs(scores)[0],
+            best=range_of_runs(scores)[1],
             improvement=None
             if name == baseline
             else probability_of_improvement(scores, found[baseline], seed),

@@ -66,6 +66,12 @@ def interquartile_mean(scores: Scores, seed: int = 0) -> Estimate:
     return Estimate(float(_trimmed(of_runs[None])[0]), float(low), float(high), covers)
 
 
+def range_of_runs(scores: Scores) -> tuple[float, float]:
+    """The least and the greatest interquartile mean of a run alone, over its tasks."""
+    means = _trimmed(scores.of_runs[:, None])
+    return float(means.min()), float(means.max())
+
+
 def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) -> Estimate:
     """How likely a run of one entry is better than one of the other in a task, mean over tasks; ties count
     half.

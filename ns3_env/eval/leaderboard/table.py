@@ -22,16 +22,16 @@ _MARKS = {"runs": "", "test seeds": " †", None: ""}
 def markdown(board: Leaderboard) -> str:
     """A row for each entry, the best first; references in italics."""
     baseline = markdown_cell(board.baseline)
-    headings = [*map(markdown_cell, board.tasks), "IQM", f"better than {baseline}"]
+    headings = [*map(markdown_cell, board.tasks), "IQM", "each run", f"better than {baseline}"]
     lines = [
         "| entry | runs | " + " | ".join(headings) + " |",
         "|---|--:|" + "--:|" * len(headings),
         *(_row(board, line) for line in board.lines),
         "",
         "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
-        f"of the middle half of all runs' scores. Better than {baseline}: how likely a run is better than "
-        "one of its in a task, ties half. In brackets 95 % intervals: of other trainings; †: of one run, of "
-        "other test seeds. In italics: references, which do not compete.",
+        "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better than "
+        f"{baseline}: how likely a run is better than one of its in a task, ties half. In brackets 95 % "
+        "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which do not compete.",
     ]
     if any(board.lacks(line) for line in board.lines):
         lines[-1] += " –: not played; ‡: over the tasks that were, not ranked."
@@ -41,9 +41,9 @@ def markdown(board: Leaderboard) -> str:
 def frame_of(board: Leaderboard) -> pandas.DataFrame:
     """A row for each entry, the best first.
 
-    Columns: ``entry``, ``reference``, ``runs``; ``iqm`` and ``improvement`` with ``_low``, ``_high`` and
-    ``_covers`` ("runs", "test seeds" or nothing), NaN where there is none; ``baseline``; ``task/NAME`` of
-    each task.
+    Columns: ``entry``, ``reference``, ``runs``, ``worst_run``, ``best_run``; ``iqm`` and ``improvement`` with
+    ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN where there is none;
+    ``baseline``; ``task/NAME`` of each task.
     """
     import pandas
 
@@ -64,6 +64,7 @@ def _row(board: Leaderboard, line: Line) -> str:
         str(line.runs),
         *(whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks),
         cell(line.mean, whole) + (" ‡" if board.lacks(line) else ""),
+        "–" if line.runs == 1 else f"{whole(line.worst)} to {whole(line.best)}",
         "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format),
     ]
     return "| " + " | ".join(cells) + " |"
@@ -84,6 +85,7 @@ def whole(value: float) -> str:
 
 def _values(line: Line, board: Leaderboard) -> dict[str, Any]:
     values: dict[str, Any] = {"entry": line.entry, "reference": line.reference, "runs": line.runs}
+    values |= {"worst_run": line.worst, "best_run": line.best}
     for name, estimate in (("iqm", line.mean), ("improvement", line.improvement)):
         known = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
         values |= {name: known.value, f"{name}_low": known.low, f"{name}_high": known.high}

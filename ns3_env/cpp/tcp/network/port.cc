@@ -2,6 +2,8 @@
 // Egress of a node: its queue, the device that holds one more packet, and the link.
 #include "port.h"
 
+#include "ns3/packet.h"
+
 #include <cmath>
 #include <utility>
 

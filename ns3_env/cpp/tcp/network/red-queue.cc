@@ -8,6 +8,7 @@
 #include "ns3/double.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
+#include "ns3/packet.h"
 #include "ns3/queue-item.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/cpp/json/scenario-error.h"
