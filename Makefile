@@ -1,4 +1,4 @@
-# Targets: make setup | train | test | bench | docs | lint | format | coverage | clean
+# Targets: make setup | train | test | test-slow | bench | docs | lint | format | coverage | clean
 # Targets: Attacks, some minutes each: make fuzz | sanitize | soak
 # SPDX-License-Identifier: GPL-2.0-or-later
 PYTHON ?= python3
@@ -21,7 +21,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-python test-attacks bench docs lint format coverage coverage-cpp coverage-python \
+.PHONY: help setup train test test-cpp test-python test-attacks test-slow bench docs lint format coverage coverage-cpp coverage-python \
 	fuzz sanitize soak attackers clean
 
 help:
@@ -87,6 +87,10 @@ test-cpp: setup
 test-python: setup $(VENV)/.browser
 	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone"
 	$(BIN)/python -m pytest -m "alone and not slow"
+
+# What takes minutes each, and is not in CI (CONTRIBUTING.md says when).
+test-slow: setup
+	$(BIN)/python -m pytest -m slow --durations=0
 
 lint: setup
 	$(BIN)/ruff check .

@@ -29,9 +29,10 @@ def markdown(board: Leaderboard) -> str:
         *(_row(board, line) for line in board.lines),
         "",
         "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
-        "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better than "
-        f"{baseline}: how likely a run is better than one of its in a task, ties half. In brackets 95 % "
-        "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which do not compete.",
+        "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better "
+        f"than {baseline}: how likely a run is better than one of its in a task, ties half. In brackets 95 % "
+        "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which do "
+        "not compete.",
     ]
     if any(board.lacks(line) for line in board.lines):
         lines[-1] += " –: not played; ‡: over the tasks that were, not ranked."
