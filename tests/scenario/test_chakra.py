@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from pathlib import Path
 from typing import Any
@@ -322,3 +323,20 @@ def test_attributes_of_every_type_are_read(number: int, kind: int, value: bytes)
 def test_bytes_that_are_no_trace_are_refused(data: bytes) -> None:
     with pytest.raises(WireError):
         read_trace(data)
+
+
+def test_a_damaged_trace_is_played_or_one_fault() -> None:
+    nodes = [
+        *chakra_traces.STEPS["mixture_of_experts"](1, 40_000, 30).nodes,
+        send(100, 1, (4,)),
+        receive(101, 1),
+    ]
+    whole, random = written_trace(nodes), np.random.default_rng(1)
+    network = LeafSpine.model_validate(STAR).build()
+    for place, bit, end in zip(*(random.integers(x, size=200) for x in (len(whole), 8, 2)), strict=True):
+        mutant = whole[:place] + bytes([whole[place] ^ 1 << bit]) + (b"" if end else whole[place + 1 :])
+        content = [base64.b64encode(data).decode() for data in (mutant, whole)]
+        traffic = Chakra.model_validate({"content": content})
+        faults = traffic.faults(network)
+        assert "\n" not in "".join(faults)
+        assert faults or min(traffic.draw(network, random).size_bytes) > 0

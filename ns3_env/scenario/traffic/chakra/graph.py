@@ -164,7 +164,7 @@ class Graph:
         A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
         is what a rank has afterwards; otherwise all of its data. Each rank's part has a byte at least.
         """
-        first = f"node {nodes[0].id}, {nodes[0].name}"
+        first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
         named = {COLLECTIVES.get(kind, str(kind)) for kind in kinds}
         sizes = {0 if "BARRIER" in named else node.size() for node in nodes}

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
+from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra import wire
 
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
@@ -54,7 +55,12 @@ class Node:
     texts: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"node {self.id} ({self.name})"
+        return f"node {self.id} ({self.shown_name})"
+
+    @property
+    def shown_name(self) -> str:
+        """The name as an error shows it: in a line, cut."""
+        return shown(self.name)[1:-1]
 
     def number(self, name: str, default: int | None = None) -> int:
         """An attribute, a number or a number's text; without a default it must be there. Raises WireError."""
@@ -67,7 +73,7 @@ class Node:
         except KeyError:
             raise wire.WireError(f"{self} has no attribute {name}") from None
         except ValueError:
-            raise wire.WireError(f"{self}: {name} is {self.texts[name][:100]!r}, no whole number") from None
+            raise wire.WireError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
 
     def text(self, name: str) -> str:
         """An attribute as a text, "" where there is none."""
