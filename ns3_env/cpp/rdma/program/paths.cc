@@ -31,13 +31,13 @@ MakeRules(const Scenario& scenario)
     return std::make_unique<NetworkRules>();
 }
 
-/// Whether the packets of a flow may take several paths without a failure, and their time is not the published one.
+/// Whether a flow's packets may take several paths without a failure, and its time alone is not the published one.
 bool
 IsSpread(const Scenario& scenario)
 {
     const auto& paths = scenario.paths;
     return !scenario.published && paths &&
-           (paths->balancing != Balancing::Flowlet || paths->gap != NEVER);
+           (paths->balancing != Balancing::Flowlet || paths->gap < scenario.timeLimit);
 }
 
 /// No packets that may take all of these paths are through, and acknowledged, before.
