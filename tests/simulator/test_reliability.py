@@ -87,7 +87,8 @@ def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]
         assert totals["transmitted_payload_bytes"] == sizes + again
         assert 0 <= left <= 1000 * totals["packets_left"]
         assert 0 <= after_the_end <= again - duplicates
-        assert after_the_end <= 0.05 * sizes
+        if "switch" in losses:  # no ACK is lost: nothing is sent again that has come
+            assert after_the_end == 0
         repeated += again
     assert repeated > 0
 
