@@ -37,6 +37,18 @@ EXTRAS = {
 DISTRIBUTIONS = {"google": "protobuf"}
 
 
+_NOT_UTF8 = "a name that is not UTF-8, which the files that name it are: rename it"
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether it holds none of the surrogates that Python puts in the place of a path's other bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class AnyOrder(argparse.ArgumentParser):
     """An ArgumentParser whose positional arguments may stand between options; a subcommand's parser, too."""
 
@@ -45,7 +57,10 @@ class AnyOrder(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """See argparse."""
+        """See argparse. Ends with 2 for a path that is not UTF-8, before anything is done."""
+        for text in sys.argv[1:] if args is None else args:
+            if isinstance(text, str) and not _is_utf8(text):
+                self.exit(2, f"error: {ascii(text)[1:-1]}: {_NOT_UTF8}\n")
         if self._within or self._subparsers is not None:  # argparse's intermixed parsing calls this itself
             return super().parse_known_args(args, namespace)
         self._within = True
@@ -73,6 +88,11 @@ def guarded(work: Callable[[], int]) -> int:
         return 2
     except OSError as error:
         print(f"error: {os_fault(error)}", file=sys.stderr)
+        return 2
+    except UnicodeEncodeError as error:
+        if _is_utf8(error.object):
+            raise
+        print(f"error: {ascii(error.object)[1:-1][:200]}: {_NOT_UTF8}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         if (said := missing(error)) is None:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -15,6 +16,30 @@ from pydantic_core import PydanticCustomError
 from ns3_env.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
+
+_FALSE = {form for word in ("off", "false") for form in (word, word.title(), word.upper())}
+_MEANS_NONE = _FALSE | {form for word in ("none", "null") for form in (word, word.title(), word.upper())}
+_NONE_MEANT = "none_meant"
+
+
+def _members(annotation: Any) -> Iterator[Any]:
+    """The types that a union is of, or the type itself; of literals the values."""
+    if get_origin(annotation) is Annotated:
+        yield from _members(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for member in get_args(annotation):
+            yield from _members(member)
+    elif get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        yield annotation
+
+
+def _means_null(value: object, annotation: Any) -> bool:
+    """Whether a key that may be null has another word for none, which is none of its values."""
+    members = list(_members(annotation))
+    is_false = value is False or value in _FALSE
+    return bool({None, NoneType} & {*members}) and value not in members and not (is_false and bool in members)
 
 
 class Strict(BaseModel):
@@ -26,6 +51,8 @@ class Strict(BaseModel):
     renamed_keys: ClassVar[Mapping[str, str]] = {}
     #: Keys of version 0.1 that are gone: the value that says nothing, and what to use for another one.
     dropped_keys: ClassVar[Mapping[str, tuple[object, str]]] = {}
+    #: Keys that read words for none themselves.
+    none_keys: ClassVar[Collection[str]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -39,6 +66,14 @@ class Strict(BaseModel):
                 if len(unknown) > MAX_FAULTS:
                     lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
                 raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
+            if lines := [
+                f"{key}: is {shown(value)}; write null for none"
+                for key, value in data.items()
+                if (value is False or (type(value) is str and value in _MEANS_NONE))
+                and key not in cls.none_keys
+                and _means_null(value, cls.model_fields[key].annotation)
+            ]:
+                raise PydanticCustomError(_NONE_MEANT, "{text}", {"text": "\n".join(lines)})
         return data
 
     @classmethod
@@ -166,7 +201,15 @@ def refused_at(place: str) -> Iterator[None]:
 
 
 #: Kinds of faults whose text says by itself what was found.
-_COMPLETE = ("unknown_key", "unknown_kind", "value_error", "missing", "union_tag_not_found", "wrong_unit")
+_COMPLETE = (
+    _NONE_MEANT,
+    "unknown_key",
+    "unknown_kind",
+    "value_error",
+    "missing",
+    "union_tag_not_found",
+    "wrong_unit",
+)
 
 
 def describe(error: ValidationError, data: object) -> list[str]:
@@ -194,7 +237,8 @@ def describe(error: ValidationError, data: object) -> list[str]:
             text = text.replace(str(fault["ctx"]["tag"]), shown(fault["ctx"]["tag"])[1:-1])
         if fault["type"] not in _COMPLETE:
             text += f" (it is {shown(fault['input'])})"
-        lines += [f"{'.'.join(place)}: {line}" if place else line for line in text.split("\n")]
+        link = "." if fault["type"] == _NONE_MEANT else ": "
+        lines += [f"{'.'.join(place)}{link}{line}" if place else line for line in text.split("\n")]
     lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
     lines = [_printable(line) for line in lines]
     if len(faults) > MAX_FAULTS:

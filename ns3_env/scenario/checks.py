@@ -26,8 +26,11 @@ from ns3_env.scenario.derived import (
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.reliability import corruption_faults
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic import Flows
+from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
+from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
 
+#: Hosts whose paths are looked at for windows that are too narrow.
+_MOST_SOURCES = 100
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
 _MAX_HEADER_BYTES = 90
 #: Keys that one transport alone has, and what to do under the other one.
@@ -183,7 +186,11 @@ def declared_faults(
 
 def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
     """What will be played as it says, though hardly anybody wants it, a line each, by key."""
-    return [*_rate_warnings(scenario, network), *_marking_warnings(scenario, network)]
+    return [
+        *_rate_warnings(scenario, network),
+        *_marking_warnings(scenario, network),
+        *_window_warnings(scenario, network),
+    ]
 
 
 def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
@@ -217,6 +224,30 @@ def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[st
                 f"buffer_bytes, {buffer} B: {comes_of_it}; `ecn: auto` keeps kmax to half of a buffer"
             )
             return
+
+
+def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
+    """No window of TCP is wider than its socket's buffer, whatever its path could hold."""
+    buffer = scenario.tcp.socket_buffer_bytes
+    links = [(link.rate_bps, link.delay_ns) for link in network.links]
+    most = max(rate for rate, _ in links) * 2 * (MAX_PATH_SWITCHES + 1) * max(delay for _, delay in links)
+    if scenario.transport != "tcp" or most <= 8e9 * buffer:
+        return
+    flows = draw_flows(scenario, network)
+    large = {
+        (src, dst)
+        for src, dst, size in zip(flows.src, flows.dst, flows.size_bytes, strict=True)
+        if size > buffer or size == ENDLESS_BYTES
+    }
+    sources = sorted({src for src, _ in large})[:_MOST_SOURCES]
+    bdps = {src: network.bdps_from(src) for src in sources}
+    held = [(bdps[src][dst], -src, -dst) for src, dst in large if src in bdps]
+    bdp, src, dst = max(held, default=(0.0, 0, 0))
+    if bdp > buffer:
+        yield (
+            f"tcp.socket_buffer_bytes: {buffer} B are less than the path from host {-src} to host {-dst} "
+            f"holds, {bdp:.3g} B: a flow there uses {100 * buffer / bdp:.2g} % of it; {2 * bdp:.3g} would do"
+        )
 
 
 def transport_faults(scenario: ScenarioFields) -> list[str]:

@@ -180,6 +180,8 @@ Marking = Annotated[
 class Queue(Strict):
     """The queue of an egress. One packet more waits in the device, and one is on its way to the link."""
 
+    none_keys = ("marking",)
+
     limit: QueueLength = Field(
         default=QueueLength(amount=1000, unit="packets"), description="what finds no room is dropped"
     )

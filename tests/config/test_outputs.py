@@ -22,7 +22,7 @@ from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folde
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.commands import train
+from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.episodes.results import FILES
@@ -368,3 +368,27 @@ def test_sigterm_is_ctrl_c_to_every_command(capsys: pytest.CaptureFixture[str]) 
     assert guarded(work) == 130
     assert capsys.readouterr().err == "interrupted\n"
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("main", [evaluation.main, train.main, export.main])
+@pytest.mark.parametrize("arguments", [["run", "b\udcfcch/s.yaml"], ["report", "x", "--out", "b\udcfcch"]])
+def test_a_path_that_is_not_utf8_is_refused_in_a_line(
+    main: Callable[[list[str]], int], arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    said = capsys.readouterr().err
+    assert end.value.code == 2
+    assert said.count("\n") == 1
+    assert "b\\udcfcch" in said
+    assert "not UTF-8" in said
+
+
+def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def work() -> int:
+        return len("b\udcfcch".encode())
+
+    assert guarded(work) == 2
+    assert capsys.readouterr().err.startswith("error: b\\udcfcch: a name that is not UTF-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, create_model
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.config.model import Strict, validate
@@ -167,3 +167,26 @@ def test_a_path_of_ones_own_stays_what_it_is(elsewhere: None) -> None:
 def test_an_unknown_name_is_told_which_there_are(elsewhere: None) -> None:
     with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*courier.*nearest known one is 'fdcc'"):
         find_file(Path("fdc"), "configs")
+
+
+def models(base: type[Strict]) -> list[type[Strict]]:
+    own = [base] if base.__module__.startswith("ns3_env.scenario") else []
+    return own + [model for child in base.__subclasses__() for model in models(child)]
+
+
+@pytest.mark.parametrize("word", ["none", "Off", False])
+def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(word: object) -> None:
+    """But for where the word is one of the key's own values."""
+    told: set[str] = set()
+    for model in models(Strict):
+        for key, form in model.model_json_schema().get("properties", {}).items():
+            if {"type": "null"} not in form.get("anyOf", form.get("oneOf", [])) or key in model.none_keys:
+                continue
+            if word != "none" and {"type": "boolean"} in form.get("anyOf", []):
+                continue
+            holder = create_model("Holder", __base__=Strict, place=(model, ...))
+            with pytest.raises(ConfigError) as error:
+                validate({"place": {key: word}}, holder, "x.yaml")
+            assert str(error.value) == f"x.yaml: place.{key}: is {word!r}; write null for none", model
+            told.add(key)
+    assert told > {"ecn", "congestion_points", "failures", "pcap", "chunk_bytes", "headroom_frames", "group"}

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from examples import chakra_traces
-from ns3_env.errors import ScenarioError
-from ns3_env.scenario import Scenario
+from examples.chakra_traces import TYPES
+from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.scenario import LeafSpine, Scenario
+from ns3_env.scenario.traffic import Chakra, Flows
 from ns3_env.scenario.traffic.chakra import (
     COLLECTIVE,
     COMPUTE,
@@ -18,6 +23,7 @@ from ns3_env.scenario.traffic.chakra import (
     SEND,
     Node,
     read_trace,
+    wire,
     written_trace,
 )
 from ns3_env.scenario.traffic.chakra.wire import WireError, messages
@@ -34,6 +40,23 @@ NODES = [
 def scenario(traffic: dict[str, Any]) -> Scenario:
     content = {"topology": STAR, "controllers": [{"name": "fixed-window"}], "traffic": traffic}
     return Scenario.from_mapping(content, "x.yaml")
+
+
+def flows(folder: Path, *ranks: list[Node], hosts: int = 8) -> Flows:
+    network = LeafSpine.model_validate({**STAR, "hosts_per_leaf": hosts}).build()
+    return Chakra.model_validate(files(folder, *ranks)).draw(network, np.random.default_rng(0))
+
+
+def send(id: int, to: int, after: tuple[int, ...] = (), size: int = 1000, tag: int = 0) -> Node:
+    return Node(id, SEND, "s", after, 0, {"comm_dst": to, "comm_size": size, "comm_tag": tag})
+
+
+def receive(id: int, from_: int, after: tuple[int, ...] = (), tag: int = 0) -> Node:
+    return Node(id, RECEIVE, "r", after, 0, {"comm_src": from_, "comm_size": 1000, "comm_tag": tag})
+
+
+def collective(id: int, size: int = 1000, after: tuple[int, ...] = ()) -> Node:
+    return Node(id, COLLECTIVE, "c", after, 0, {"comm_type": 0, "comm_size": size})
 
 
 def files(folder: Path, *ranks: list[Node]) -> dict[str, Any]:
@@ -129,8 +152,17 @@ def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Si
 @pytest.mark.parametrize(
     ("ranks", "fault"),
     [
-        ([[Node(0, COMPUTE, after=(7,))]], "node 0 depends on 7, which there is not"),
-        ([[Node(0, COMPUTE, after=(0,))]], "waits for itself"),
+        ([[Node(0, COMPUTE, "a", (0,))]], "node 0 (a) of rank 0 waits for itself"),
+        (
+            [[Node(0, COMPUTE, "a", (2,)), Node(1, COMPUTE), Node(2, COMPUTE, "b", (0, 1))]],
+            "node 0 (a) of rank 0 waits for itself: it comes after node 2 (b) of rank 0, which comes after",
+        ),
+        ([[send(0, 1, size=-5)], []], "node 0 (s): comm_size is -5, must be in [0, "),
+        ([[send(0, 1, size=2**62)], []], "comm_size is 4611686018427387904, must be in [0, "),
+        ([[send(0, 3)], []], "names rank 3; there are ranks 0 to 1"),
+        ([[collective(0, size=10**9)] for _ in range(8)], "more than 1000000 flows"),
+        ([[Node(0, COMPUTE, "c", (), 2**62)]], "node 0 (c): duration_micros is 4611686018427387904, at most"),
+        ([[Node(0, SEND, "s", (), 0, {"comm_dst": 1}, {"comm_size": "1.5"})], []], "comm_size is '1.5'"),
         ([[Node(0, COLLECTIVE, "c")]], "node 0 (c) has no attribute comm_type"),
         (
             [[Node(0, COLLECTIVE, "c", numbers={"comm_type": 3, "comm_size": 1})]] * 2,
@@ -146,11 +178,164 @@ def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Si
 )
 def test_traces_that_do_not_fit_are_refused(ranks: list[list[Node]], fault: str, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as info:
-        scenario(files(tmp_path, *ranks))
+        scenario({**files(tmp_path, *ranks), "chunk_bytes": 1000})
     assert fault in str(info.value)
+
+
+def test_a_file_that_is_missing_or_cut_is_named(tmp_path: Path) -> None:
+    traffic = files(tmp_path, *[[collective(0)]] * 3)
+    (tmp_path / "t.1.et").unlink()
+    with pytest.raises(ScenarioError, match=r"t\.1\.et: there is no such file, though there is .*t\.2\.et"):
+        scenario(traffic)
+    (tmp_path / "t.1.et").write_bytes(written_trace([collective(0)])[:-1])
+    with pytest.raises(ScenarioError, match=r"t\.1\.et: a message of"):
+        scenario(traffic)
+
+
+def test_files_need_not_be_sorted_by_dependency(tmp_path: Path) -> None:
+    """Collectives match in the order of dependency as well."""
+    backwards = [Node(2, COMPUTE, "", (1,), 10), Node(1, COMPUTE, "", (), 10)]
+    ranks = [
+        [collective(4, 300, (3,)), collective(3, 200, (2,)), *backwards],
+        [*backwards, collective(8, 200, (2,)), collective(9, 300, (8,))],
+    ]
+    made = flows(tmp_path, *ranks)
+    assert sorted(made.size_bytes) == [100] * 4 + [150] * 4
+    assert [step.after for step in made.tasks.steps] == [(), (), (-1,), (-2,)]
+
+
+def test_ranks_compute_in_another_order_where_the_files_would_have_them_wait_for_ever(tmp_path: Path) -> None:
+    ranks = [
+        [receive(0, 1), Node(1, COMPUTE, "", (0,), 5), Node(2, COMPUTE, "", (), 7), send(3, 1, (2,))],
+        [receive(0, 0), send(1, 0, (0,))],
+    ]
+    made = flows(tmp_path, *ranks)
+    assert [step.delay_ns for step in made.tasks.steps] == [7000, 5000]
+    assert made.tasks.steps[1].after == (1, -1)
+
+
+def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
+    """Dependencies on nodes that the file has not got, and the processor's launch of a collective."""
+    nodes = [
+        Node(1, COMPUTE, "flatten", (3,), 300, {"is_cpu_op": 1}),
+        Node(2, COLLECTIVE, "c10d::allreduce_", (3, 1), 85, {"is_cpu_op": 1}),
+        Node(5, SEND, "c10d::send", (1,), 2, {"is_cpu_op": 1}),
+        Node(4, COLLECTIVE, "nccl", (8, 2), 28, {"comm_type": 0, "comm_size": 2000, "is_cpu_op": 0}),
+    ]
+    made = flows(tmp_path, nodes, nodes)
+    assert [step.delay_ns for step in made.tasks.steps] == [300_000] * 2 + [85_000, 2000] * 2
+    assert made.size_bytes == [1000] * 4
+    assert made.tasks.waits[0].after == (-3,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ranks", "sent"),
+    [
+        ("ALL_REDUCE", 4, 6 * 1000),
+        ("ALL_GATHER", 4, 12 * 1000),
+        ("REDUCE_SCATTER", 4, 3 * 1000),
+        ("ALL_TO_ALL", 4, 3 * 1000),
+        ("BROADCAST", 4, 3 * 1000),
+        ("BARRIER", 4, 6 * 4),
+        ("ALL_REDUCE", 1, 0),
+        ("GATHER", 1, 0),
+    ],
+)
+def test_comm_size_is_what_a_rank_brings(kind: str, ranks: int, sent: int, tmp_path: Path) -> None:
+    nodes = [Node(0, COLLECTIVE, "c", (), 0, {"comm_type": TYPES[kind], "comm_size": 1000})]
+    made = flows(tmp_path, *[nodes] * ranks)
+    assert sum(made.size_bytes) == sent
+
+
+def test_what_has_no_bytes_is_over_at_once(tmp_path: Path) -> None:
+    ranks = [
+        [Node(0, COMPUTE, "", (), 9), send(1, 1, (0,), size=0), send(2, 1, (1,)), collective(3, 0, (2,))],
+        [receive(1, 0), receive(2, 0, (1,)), Node(5, COMPUTE, "", (1,), 4), collective(3, 0)],
+    ]
+    made = flows(tmp_path, *ranks)
+    assert made.size_bytes == [1000]
+    assert made.tasks.waits[0].after == made.tasks.steps[1].after == (-1,)
+
+
+def test_a_leaf_of_a_broadcast_is_not_over_before_it_has_begun(tmp_path: Path) -> None:
+    cast = Node(1, COLLECTIVE, "b", (0,), 0, {"comm_type": TYPES["BROADCAST"], "comm_size": 10})
+    ranks = [[Node(0, COMPUTE, "", (), 1), cast], [Node(0, COMPUTE, "", (), 9), cast, send(2, 0, (1,))]]
+    assert flows(tmp_path, *ranks).tasks.waits[1].after == (0, -2)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_waits_grow_with_the_flows(alone: bool, tmp_path: Path) -> None:
+    """Of chains of sends and receives; ``alone``: of receives, behind sends that wait for nothing."""
+    length, ranks = 300, []
+    for rank in range(3):
+        nodes: list[Node] = []
+        before: tuple[int, ...] = ()
+        for k in range(length):
+            nodes.append(send(2 * k, (rank + 1) % 3, () if alone else before, tag=k))
+            own = before if alone else (2 * k, *before)
+            nodes.append(receive(2 * k + 1, (rank - 1) % 3, own, tag=k))
+            before = (2 * k + 1,)
+        ranks.append([*nodes, Node(2 * length, COMPUTE, "", before, 1)])
+    made = flows(tmp_path, *ranks)
+    assert len(made) == 3 * length
+    assert len(made.tasks.content(len(made))["after"]) <= 2 * len(made)
+
+
+def test_all_to_alls_behind_each_other_wait_for_few_tasks(tmp_path: Path) -> None:
+    kind = {"comm_type": TYPES["ALL_TO_ALL"], "comm_size": 10_000}
+    nodes = [Node(k, COLLECTIVE, "", (k - 1,) if k else (), 0, kind) for k in range(3)]
+    made = flows(tmp_path, *[nodes] * 16, hosts=16)
+    assert max(len(wait.after) for wait in made.tasks.waits.values()) <= 2
+    assert made.tasks.waits.keys() == set(range(16 * 15, 3 * 16 * 15))
+
+
+@pytest.mark.parametrize(("timed", "said"), [(0, "1 of 1"), (1, "1 of 2")])
+def test_computation_without_a_duration_is_warned_of(timed: int, said: str, tmp_path: Path) -> None:
+    nodes = [Node(0, COMPUTE, "gemm", (), 0, {"num_ops": 10**12}), collective(1, after=(0,))]
+    nodes += [Node(9, COMPUTE, "", (), 5)] * timed
+    with pytest.warns(
+        ScenarioWarning, match=f"{said} computations have no duration_micros.* num_ops"
+    ) as seen:
+        scenario(files(tmp_path, nodes, [collective(1)])).without_files()
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "value"),
+    [
+        *[(number, wire.VARINT, wire.written_varint(7)) for number in (7, 9, 11, 13)],
+        *[(number, wire.VARINT, wire.written_varint(14)) for number in (15, 17)],
+        (3, wire.FIXED64, struct.pack("<d", 7)),
+        (5, wire.FIXED32, struct.pack("<f", 7)),
+        *[(number, wire.FIXED32, struct.pack("<i", 7)) for number in (19, 23)],
+        *[(number, wire.FIXED64, struct.pack("<q", 7)) for number in (21, 25)],
+        (29, wire.BYTES, b"\x017"),
+    ],
+)
+def test_attributes_of_every_type_are_read(number: int, kind: int, value: bytes) -> None:
+    attribute = wire.written(1, b"comm_size") + wire.written_varint(number << 3 | kind) + value
+    message = wire.framed(wire.written(1, 5) + wire.written(3, SEND) + wire.written(10, attribute))
+    (node,) = read_trace(written_trace([]) + message)
+    assert node.size() == 7
 
 
 @pytest.mark.parametrize("data", [b"\x05abc", b"\xff" * 11, written_trace(NODES)[:-1]])
 def test_bytes_that_are_no_trace_are_refused(data: bytes) -> None:
     with pytest.raises(WireError):
         read_trace(data)
+
+
+def test_a_damaged_trace_is_played_or_one_fault() -> None:
+    nodes = chakra_traces.STEPS["mixture_of_experts"](1, 40_000, 30).nodes
+    whole, other = written_trace([*nodes, send(100, 1)]), written_trace([*nodes, receive(100, 0)])
+    random, played = np.random.default_rng(1), 0
+    network = LeafSpine.model_validate(STAR).build()
+    for place, bit, end in zip(*(random.integers(x, size=200) for x in (len(whole), 8, 2)), strict=True):
+        mutant = whole[:place] + bytes([whole[place] ^ 1 << bit]) + (b"" if end else whole[place + 1 :])
+        content = [base64.b64encode(data).decode() for data in (mutant, other)]
+        traffic = Chakra.model_validate({"content": content})
+        faults = traffic.faults(network)
+        assert "\n" not in "".join(faults)
+        assert faults or min(traffic.draw(network, random).size_bytes) > 0
+        played += not faults
+    assert 0 < played < 200

@@ -99,7 +99,6 @@ def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
         ("400Gbps", "400GB", "topology.txt:5: rate_bps: '400GB' is a size; a rate takes bps, kbps"),
         ("0.001ms", "1000", "topology.txt:4: the delay '1000' has no unit; write 1us, or 0.001ms"),
         ("5 2 4", "5 2 5", "topology.txt:8: 8 values where one of 5 links should stand: src dst rate delay"),
-        ("5 2 4", "5 2 3", "topology.txt:6: a row more than the first line announces (3 links)"),
         ("3 4\n", "3 7\n", "topology.txt:2: there is no node 7; nodes are 0 to 4"),
         ("4 2 100", "4 9 100", "topology.txt:6: there is no node 9; nodes are 0 to 4"),
         ("1 3 100", "0 3 100", "topology.txt:4: nodes 0 and 3 are joined already"),
@@ -123,7 +122,6 @@ def test_what_a_topology_has_that_the_simulator_has_not_is_named(
         ("1 2 3", "1 x 3", "flow.txt:3: dst is 'x', must be a whole number"),
         ("2.000000123", "2,000000123", "flow.txt:3: start_time is '2,000000123', must be seconds"),
         ("2\n0", "3\n0", "flow.txt:5: 4 values where one of 3 flows should stand: src dst priority_group"),
-        ("2\n0", "1\n0", "flow.txt:3: a row more than the first line announces (1 flows)"),
         ("64000", "0", "flow.txt:3: size_bytes is 0, must be in [1, "),
         (FLOWS, "0\n", "flow.txt: no flows after the first line"),
     ],
@@ -133,6 +131,20 @@ def test_what_a_list_of_flows_has_that_the_simulator_has_not_is_named(
 ) -> None:
     said = refusal(written(tmp_path, flows=FLOWS.replace(old, new, 1)))
     assert f"traffic.file: {tmp_path}/{wanted}" in said
+
+
+def test_rows_beyond_those_announced_are_a_comment(tmp_path: Path) -> None:
+    more = "2 0 400Gbps 0.001ms 0.000000\n"
+    file = written(tmp_path, topology=TOPOLOGY + more, flows="1" + FLOWS[1:])
+    with pytest.warns(ScenarioWarning, match="rows more than the first line announces") as said:
+        made = Scenario.load(file)
+    texts = [str(warning.message) for warning in said]
+    assert [text.partition(" rows")[0].rpartition("/")[2] for text in texts] == [
+        "topology.txt:10: 1",
+        "flow.txt:3: 1",
+    ]
+    assert len(made.flows()) == 1
+    assert len(made.topology.build().links) == 4
 
 
 def test_what_is_no_text_is_told_so(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ A flow alone at line rate has it to the picosecond, and no flow has less.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, Controller, Ecmp, Flowlet, Scenario, Spray
+from ns3_env.scenario.reliability import GoBackN, Nic, SelectiveRepeat
+from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Graph
 from ns3_env.scenario.topology.graph import GraphLink
 from ns3_env.scenario.traffic import Flow, FlowList
@@ -46,7 +48,9 @@ def flows(draw: st.DrawFn, size: st.SearchStrategy[int], most: int) -> list[Flow
     return [Flow(src=a, dst=b, size_bytes=bytes_, start_ns=start) for (a, b), bytes_, start in drawn]
 
 
-def play(simulator: Simulator, controller: str, graph: Graph, of: list[Flow], payload: int) -> dict[str, Any]:
+def play(
+    simulator: Simulator, controller: str, graph: Graph, of: list[Flow], payload: int, **more: Any
+) -> dict[str, Any]:
     results = simulator.play(
         Scenario(
             topology=graph,
@@ -54,6 +58,7 @@ def play(simulator: Simulator, controller: str, graph: Graph, of: list[Flow], pa
             payload_bytes=payload,
             controllers=[Controller(name=controller, attributes=dict(needed_attributes(controller)))],
             time_limit_ns=20_000_000_000,
+            **more,
         )
     )
     assert results["totals"]["unfinished"] == 0
@@ -84,6 +89,56 @@ def test_no_flow_is_faster_than_alone(
     columns = play(simulator, controller, graph, several, payload)
     fastest = min(fct / alone for fct, alone in zip(columns["fct_ns"], columns["standalone_ns"], strict=True))
     assert fastest >= 1
+
+
+SPRAYS = get_args(Spray.model_fields["by"].annotation)
+#: Ways of a packet, of ACKs and of queues by which flows could be faster than one path allows.
+WAYS: dict[str, Any] = {
+    "load_balancing": [Ecmp(), Flowlet(gap_ns=0), *(Spray(by=by) for by in SPRAYS)],
+    "recovery": [GoBackN(), SelectiveRepeat(reorder_packets=1000, bdp_cap=None)],
+    "nic": [Nic(), Nic(ack_every=2), Nic(ack_every=16, ack_delay_ns=300)],
+    "classes": [[], [TrafficClass(name="one"), TrafficClass(name="two")]],
+}
+STEERABLE = ["fixed-window", "dctcp", "dcqcn", "hpcc", "swift"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(STEERABLE),
+    graphs(),
+    flows(SIZES, most=4),
+    st.sampled_from([1, 64, 1000, 4096]),
+    st.fixed_dictionaries({key: st.sampled_from(ways) for key, ways in WAYS.items()}),
+)
+def test_no_flow_is_faster_than_all_its_paths(
+    simulator: Simulator,
+    controller: str,
+    graph: Graph,
+    several: list[Flow],
+    payload: int,
+    ways: dict[str, Any],
+) -> None:
+    several = [
+        flow.model_copy(update={"size_bytes": min(flow.size_bytes, 300 * payload)}) for flow in several
+    ]
+    columns = play(simulator, controller, graph, several, payload, **ways)
+    pairs = zip(columns["fct_ns"], columns["standalone_ns"], strict=True)
+    assert min(fct / alone for fct, alone in pairs) >= 1 - 1e-9
+
+
+def test_a_sprayed_flow_alone_takes_what_its_paths_have_together(simulator: Simulator) -> None:
+    """Four ways of a quarter of the host's rate each: as fast as the host, and one way's time after it."""
+    ends = [(0, 2, 40e9), (1, 3, 40e9), *((a, b, 10e9) for b in range(4, 8) for a in (2, 3))]
+    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=1000) for a, b, rate in ends]
+    graph = Graph(nodes=["host"] * 2 + ["switch"] * 6, links=links)
+    alone = [Flow(src=0, dst=1, size_bytes=1_000_000, start_ns=0)]
+    ways = {
+        "load_balancing": Spray(by="round_robin"),
+        "recovery": SelectiveRepeat(reorder_packets=100, bdp_cap=None),
+    }
+    columns = play(simulator, "fixed-window", graph, alone, 1000, **ways)
+    slowdown = columns["fct_ns"][0] / columns["standalone_ns"][0]
+    assert 1 <= slowdown < 1.01
 
 
 def test_the_published_preset_keeps_the_published_formula(simulator: Simulator) -> None:

@@ -229,7 +229,7 @@ def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path)
     [
         ("0 0\n10 50 x\n100 100\n", "cdf.txt:2: '10 50 x' is no point; a line holds size_bytes and percent"),
         ("0 0\n100 60\n50 100\n", "cdf.txt:3: sizes and percentages must ascend from line to line"),
-        ("0 0\n100 1.0\n", "cdf.txt: points (bytes, percent) must ascend, from 0 to 100 percent"),
+        ("0 0\n100 1.5\n", "cdf.txt: points (bytes, percent) must ascend, from 0 to 100 percent"),
         ("", "cdf.txt: points (bytes, percent) must ascend, from 0 to 100 percent"),
         ("0 0\n1e16 100\n", "cdf.txt:2: size_bytes is 1e16, must be in [0, "),
     ],
@@ -241,6 +241,24 @@ def test_a_file_that_is_no_distribution_is_refused_with_its_line(
     assert f"traffic.sizes.file: {tmp_path}/cdf.txt: No such file" in refusal(file)
     write_cdf(tmp_path, text)
     assert f"traffic.sizes.file: {tmp_path}/{wanted}" in refusal(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 0\n1000 25\n2000 100\n",
+        "0 0\n1000 0.25\n2000 1\n",
+        "0\t.0\r\n1000\t2.5e-1 # a quarter\r\n\r\n2e+3 1.000",
+        [(0, 0), ("1kB", 0.25), ("2kB", 1)],
+    ],
+)
+def test_shares_that_end_at_1_are_fractions(text: str | list[tuple[Any, float]], tmp_path: Path) -> None:
+    if isinstance(text, str):
+        write_cdf(tmp_path, text)
+    sizes = {"file": "cdf.txt"} if isinstance(text, str) else text
+    traffic = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": sizes})).traffic
+    assert isinstance(traffic, Poisson)
+    assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
 
 
 def test_recurring_incasts_offer_their_load() -> None:

@@ -52,6 +52,47 @@ def test_every_controller_finishes_by_selective_repeat_and_loses_no_byte(
         assert sum(flows["retransmitted_bytes"]) == again
 
 
+@pytest.mark.parametrize("kind", ["go_back_n", "selective_repeat"])
+@pytest.mark.parametrize(
+    "losses",
+    [
+        {"corruption": [{"link": "all", "packet_rate": 0.03}]},
+        {"switch": {"pfc": False, "buffer_bytes": "150kB"}},
+        {"loss_probability": 0.05, "load_balancing": {"kind": "spray"}, "nic": {"ack_every": 4}},
+    ],
+    ids=str,
+)
+def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]) -> None:
+    """The sums of docs/lossy.md, "Results"."""
+    content = {
+        "topology": {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4},
+        "traffic": {"kind": "incast", "size_bytes": 200_000},
+        "controllers": [{"name": "dcqcn"}],
+        "retransmission_timeout_ns": 50_000,
+        "time_limit_ns": 1_000_000_000,
+        "recovery": kind,
+        "record": {"reordering": True},
+        **losses,
+    }
+    repeated = 0
+    for seed in range(8):
+        results = simulator.play(Scenario.from_mapping({**content, "seed": seed}, "x"))
+        flows, totals = results["flows"], results["totals"]
+        assert totals["unfinished"] == 0
+        sizes, again = sum(flows["size_bytes"]), sum(flows["retransmitted_bytes"])
+        delivered, duplicates = totals["delivered_payload_bytes"], sum(flows["duplicate_bytes"])
+        thrown_away = 1000 * sum(flows["out_of_order_packets"]) if kind == "go_back_n" else 0
+        left = sizes + again - delivered - totals["dropped_payload_bytes"]
+        after_the_end = delivered - sizes - duplicates - thrown_away
+        assert totals["transmitted_payload_bytes"] == sizes + again
+        assert 0 <= left <= 1000 * totals["packets_left"]
+        assert 0 <= after_the_end <= again - duplicates
+        if "switch" in losses:  # no ACK is lost: nothing is sent again that has come
+            assert after_the_end == 0
+        repeated += again
+    assert repeated > 0
+
+
 @pytest.mark.parametrize("policy", ["courier-2", "fdcc-2"])
 def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(
     simulator: Simulator, policy: str

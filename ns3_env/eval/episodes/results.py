@@ -208,11 +208,21 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
         return {"tcp": tcp}
     rates = {link.rate_bps for link in scenario.topology.build().access.values()}
     hundredth = rates.pop() / 100 if len(rates) == 1 else None
-    switch = dict(sent["switch"])
-    if "most_kmax_bytes" in (switch["ecn"] or ()):
-        switch["ecn"] = "auto"  # each port's thresholds are of its own: no numbers say so
+    switch = {**sent["switch"], "ecn": _marking(sent["switch"]["ecn"])}
+    if scenario.classes:  # which have their own
+        switch |= scenario.switch.model_dump(mode="json", include={"ecn", "congestion_points"})
+    classes = [
+        {**own.model_dump(mode="json"), **used, "weight": own.weight, "ecn": _marking(used["ecn"])}
+        for own, used in zip(scenario.classes, sent.get("classes", ()), strict=True)
+    ]
     return {
         "timing": sent["timing"],
         "switch": switch,
+        "classes": classes,
         "min_rate_bps": sent.get("min_rate_bps", hundredth),
     }
+
+
+def _marking(ecn: Mapping[str, Any] | None) -> Mapping[str, Any] | str | None:
+    """Thresholds as a scenario has them: where each port's are of its own, no numbers say so."""
+    return "auto" if "most_kmax_bytes" in (ecn or ()) else ecn

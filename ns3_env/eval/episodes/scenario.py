@@ -229,8 +229,6 @@ def run(
     )
     if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
         table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
-    for warning in scenario.warnings():
-        console.print(f"warning: {warning}", highlight=False, markup=False)
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -14,6 +15,8 @@ _PAGE = Path(__file__).parent / "page"
 UNITS, COLOURS = _PAGE / "units.js", _PAGE / "colours.js"
 _VENDOR = Path(__file__).parent / "vendor" / "dygraphs-2.2.1"
 
+#: Where a page's part is put.
+_PLACE = re.compile(r"\[\[(\w+)\]\]")
 #: First line of each film: what has it may be replaced.
 MARK = "<!-- film of ns3-env -->"
 #: The page's script, in the order of reading.
@@ -40,7 +43,7 @@ def render(content: Mapping[str, Any]) -> str:
     parts = {
         **look([], [_PAGE / name for name in _SCRIPTS]),
         "title": escape(str(content["title"])),
-        "content": json.dumps(content, separators=(",", ":")).replace("</", "<\\/"),
+        "content": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
     }
     return f"{MARK}\n{fill(_PAGE / 'film.html', parts)}"
 
@@ -56,12 +59,8 @@ def look(styles: Sequence[Path], scripts: Sequence[Path]) -> dict[str, str]:
 
 
 def fill(page: Path, parts: Mapping[str, str]) -> str:
-    """A page's file with its parts in the place of their names, [[name]]."""
-    text = _read(page)
-    for name, part in parts.items():
-        head, tail = text.split(f"[[{name}]]")
-        text = head + part + tail
-    return text
+    """A page's file with its parts in the place of their names, [[name]]; parts are taken as they are."""
+    return _PLACE.sub(lambda place: parts[place[1]], _read(page))
 
 
 def _read(file: Path) -> str:

@@ -22,6 +22,16 @@ Array = npt.NDArray[Any]
 FILE = "film.npz"
 #: Columns of the flows' table that the film keeps.
 _FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "end_ns", "base_rtt_ns", "acked_bytes")
+#: Columns of each table, () where it is a row of numbers.
+_WIDTHS = {
+    "t_ns": (),
+    "ports": (4,),
+    "port_rows": (5,),
+    "flow_rows": (7,),
+    "losses": (5,),
+    "hops": (3,),
+    "flows": (len(_FLOW_COLUMNS),),
+}
 _CAUSES = ("buffer_full", "link", "failure")
 
 
@@ -74,12 +84,24 @@ class Recording:
 
     @classmethod
     def read(cls, folder: Path) -> Recording:
-        """Of a run's folder. Raises ScenarioError where it has none."""
+        """Of a run's folder. Raises ScenarioError where it has none, or a damaged one."""
         try:
             with np.load(folder / FILE, allow_pickle=False) as file:
-                return cls(**{name: file[name] for name in cls.__dataclass_fields__})
-        except (OSError, ValueError, KeyError) as error:
-            raise ScenarioError(f"{folder / FILE}: cannot be read: {error}; run --watch writes it") from None
+                arrays = {name: file[name] for name in cls.__dataclass_fields__}
+            for name, array in arrays.items():
+                _check(name, array)
+            return cls(**arrays)
+        except Exception as error:  # whatever zipfile and NumPy do with what is damaged
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            raise ScenarioError(f"{folder / FILE}: cannot be read: {why}; run --watch writes it") from None
+
+
+def _check(name: str, array: Array) -> None:
+    """Raises ValueError for anything but a table of numbers of this name's width."""
+    if array.dtype.kind not in "iuf" or array.shape[1:] != _WIDTHS[name] or array.ndim == 0:
+        raise ValueError(f"{name} is {array.dtype} {array.shape}, no table as --watch writes it")
+    if name == "t_ns" and not (len(array) and np.isfinite(array).all()):
+        raise ValueError("there are no samples")
 
 
 def _table(columns: Sequence[Sequence[float]], width: int) -> Array:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -66,9 +67,20 @@ def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
     for seed, runs in sorted(by_seed.items()):
         page = out / (PAGE if len(by_seed) == 1 else f"film-seed-{seed}.html")
         title = Path((scenarios[seed].source or "").partition(",")[0]).stem or "film"
-        write_atomically(page, render(content(scenarios[seed], runs, title)))
+        write_atomically(page, render(_content(out, scenarios[seed], runs, title)))
         written.append(page)
     return written
+
+
+def _content(out: Path, scenario: Scenario, runs: dict[str, Recording], title: str) -> dict[str, Any]:
+    """Raises ScenarioError for recordings whose numbers are of another network, or of none."""
+    try:
+        with np.errstate(all="ignore"):
+            return content(scenario, runs, title)
+    except Exception as error:  # whatever indices and shapes that do not fit come to
+        names = ", ".join(f"{name}/{FILE}" for name in runs)
+        text = f"{out}: {names}: do not fit the scenario beside them ({type(error).__name__}: {error})"
+        raise ScenarioError(" ".join(text.split())) from None
 
 
 def _scenario(file: Path) -> Scenario:

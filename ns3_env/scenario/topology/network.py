@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -60,6 +61,28 @@ class Network:
                 if end in hosts:
                     found.setdefault(end, link)
         return found
+
+    def bdps_from(self, host: int) -> dict[int, float]:
+        """Bytes that the path from a host to each other one holds, there and back: its slowest link's."""
+        beside: dict[int, list[tuple[int, Link]]] = {node: [] for node in range(len(self.nodes))}
+        for link in self.links:
+            beside[link.a].append((link.b, link))
+            beside[link.b].append((link.a, link))
+        ways = {host: (math.inf, 0)}  # slowest rate, delay
+        todo = deque(ways)
+        while todo:
+            node = todo.popleft()
+            rate, delay = ways[node]
+            for other, link in beside[node]:
+                if other not in ways:
+                    ways[other] = min(rate, link.rate_bps), delay + link.delay_ns
+                    if self.nodes[other] == "switch":
+                        todo.append(other)
+        return {
+            other: rate * 2 * delay / 8e9
+            for other, (rate, delay) in ways.items()
+            if self.nodes[other] == "host" and other != host
+        }
 
     def access_switch(self, host: int) -> int:
         """The node at the other end of a host's link."""

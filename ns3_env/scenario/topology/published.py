@@ -68,7 +68,7 @@ class PublishedTopology(TopologyKind):
                         self._wrong.add(text.line, fault)
                     continue
                 self._lines.append(text.line)
-            text.refuse_more_rows(_COLUMNS, f"{rows} links")
+            text.pass_over(self.file, _COLUMNS, f"{rows} links")
         except UnicodeDecodeError:
             raise
         except ValueError as error:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from ns3_env.config.model import shown
+from ns3_env.errors import ScenarioWarning
 
 #: Nanoseconds of the units that its times have.
 UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -62,12 +64,20 @@ class PublishedText:
             raise ValueError(f"{len(words)} values where {what} should stand: {' '.join(columns)}")
         return words
 
-    def refuse_more_rows(self, columns: Sequence[str], what: str) -> None:
-        """Raises ValueError for another row of numbers after the last that was announced."""
+    def pass_over(self, file: str, columns: Sequence[str], what: str) -> None:
+        """Reads to the file's end, which is a comment; a warning where that has more rows of numbers."""
+        rows, first = 0, 0
         while True:
             if len(self._words) == len(columns) and all(_NUMBER.match(word) for word in self._words):
-                raise ValueError(f"a row more than the first line announces ({what})")
+                rows, first = rows + 1, first or self.line
             number, text = next(self._lines, (0, ""))
             if not number:
-                return
+                break
             self.line, self._words = number, text.split()
+        if rows:
+            warnings.warn(
+                f"{file}:{first}: {rows} rows more than the first line announces ({what}) are a comment, as "
+                "for the published simulator: they are not played",
+                ScenarioWarning,
+                stacklevel=2,
+            )

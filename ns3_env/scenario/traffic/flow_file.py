@@ -178,7 +178,6 @@ class FlowFile(FlowsInFile):
                 )
                 return
             order = [header.index(name) for name in columns]
-            seen: dict[tuple[int, int, int], int] = {}
             for row in reader:
                 line = reader.line_num
                 if not row:
@@ -197,10 +196,7 @@ class FlowFile(FlowsInFile):
                 if numbers is None:
                     continue
                 src, dst, size, start, delay = numbers
-                alone = src != dst and not after and not delay
-                if alone and (first := seen.setdefault((src, dst, start), line)) != line:
-                    self._wrong.add(line, f"the same src, dst and start_ns as line {first}")
-                elif not 0 <= delay <= MAX_TIME_NS:
+                if not 0 <= delay <= MAX_TIME_NS:
                     self._wrong.add(line, f"delay_ns is {delay}, must be in [0, {MAX_TIME_NS}]")
                 elif self._add(line, src, dst, size, start, endless, controller or None):
                     self._waits.append((name or None, after.split(), delay))

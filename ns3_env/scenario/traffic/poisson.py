@@ -18,6 +18,7 @@ from ns3_env.scenario.traffic.sizes import (
     SIZE_CDFS,
     SizeFile,
     distribution_fault,
+    in_percent,
     mean_size_bytes,
     sample_sizes,
 )
@@ -68,9 +69,12 @@ class Poisson(TrafficKind):
                 f"unknown distribution {sizes!r}; known: {', '.join(sorted(SIZE_CDFS))}; "
                 "a file's is given as {file: NAME}"
             )
-        if isinstance(sizes, list) and (fault := distribution_fault(sizes)) is not None:
+        if not isinstance(sizes, list):
+            return sizes
+        points = in_percent(sizes)
+        if (fault := distribution_fault(points)) is not None:
             raise ValueError(fault)
-        return sizes
+        return points
 
     @property
     def cdf(self) -> list[tuple[float, float]]:

@@ -71,7 +71,7 @@ class PublishedFlows(FlowsInFile):
                 self._group = group
                 ports.add(port)
                 self._add(line, src, dst, size, start)
-            words.refuse_more_rows(_COLUMNS, f"{flows} flows")
+            words.pass_over(self.file, _COLUMNS, f"{flows} flows")
         except UnicodeDecodeError:
             raise
         except ValueError as error:

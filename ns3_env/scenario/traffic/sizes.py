@@ -99,11 +99,17 @@ SIZE_CDFS: dict[str, list[tuple[float, float]]] = {
 }
 
 
+def in_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points (bytes, percent) of those that may have fractions, as most published ones: they end at 1."""
+    factor = 100 if points and points[-1][1] == 1 else 1
+    return [(size, factor * share) for size, share in points]
+
+
 def distribution_fault(points: Sequence[tuple[float, float]]) -> str | None:
     """Why points (bytes, percent) are no distribution; None where they are one."""
     ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(points))
     if len(points) < 2 or not ascending or points[0][1] != 0 or points[-1][1] != 100 or points[0][0] < 0:
-        return "points (bytes, percent) must ascend, from 0 to 100 percent"
+        return "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
     return "sizes must be positive" if points[-1][0] <= 0 else None
 
 
@@ -122,15 +128,15 @@ def sample_sizes(
     return whole
 
 
-_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE]\+?[0-9]{1,2})?")
+_NUMBER = re.compile(r"([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 MAX_POINTS = 100_000
 
 
 class SizeFile(Strict):
-    """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent.
+    """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent, or to 1.
 
-    Empty lines, and what stands after a ``#``, say nothing. A relative ``file`` is looked for beside the
-    scenario's own file.
+    Shares that end at 1 are fractions. Empty lines, and what stands after a ``#``, say nothing. A relative
+    ``file`` is looked for beside the scenario's own file.
     """
 
     file: NamedFile
@@ -141,6 +147,7 @@ class SizeFile(Strict):
     def _read(self) -> Self:
         wrong = LineFaults(self.file)
         wrong.read("distribution", lambda text: self._take(text.read().splitlines(), wrong))
+        self._points = in_percent(self._points)
         if not wrong and (fault := distribution_fault(self._points)) is not None:
             wrong.add(0, fault)
         if wrong:

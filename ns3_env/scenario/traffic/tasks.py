@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 #: A flow by its index, or a step as ``of_step`` numbers it.
 Task = int
+Key = TypeVar("Key", bound=Hashable)
 
 
 def of_step(index: int) -> Task:
@@ -60,6 +61,12 @@ class Tasks:
         if label is not None:
             self.labels[task] = label
         return task
+
+    def needs(self, task: Task) -> tuple[Task, ...]:
+        """Tasks that this one waits for by itself."""
+        if task < 0:
+            return self.steps[-1 - task].after
+        return self.waits[task].after if task in self.waits else ()
 
     def extend(self, other: Tasks, flows: int) -> None:
         """Appends others', whose flows come behind ``flows`` of these; jobs keep names of their own."""
@@ -154,10 +161,10 @@ def named_waits(
     return waits, wrong
 
 
-def circle_in(after: Mapping[Task, Sequence[Task]]) -> list[Task]:
+def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
     """Tasks each of which waits for the next one, and the last for the first; empty where there are none."""
     left = dict.fromkeys(after, 0)
-    followers: dict[Task, list[Task]] = {}
+    followers: dict[Key, list[Key]] = {}
     for task, others in after.items():
         for other in others:
             left[task] += other in left
@@ -172,8 +179,8 @@ def circle_in(after: Mapping[Task, Sequence[Task]]) -> list[Task]:
                 ready.append(follower)
     if not left:
         return []
-    way: list[Task] = []
-    place: dict[Task, int] = {}
+    way: list[Key] = []
+    place: dict[Key, int] = {}
     task = next(iter(left))
     while task not in place:  # whatever is left waits for another one that is left
         place[task] = len(way)

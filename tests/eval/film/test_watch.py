@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.film.page import MARK
+from ns3_env.eval.film.page import MARK, render
 from tests.samples.files import dumped
 
 SCENARIO = {
@@ -76,3 +80,54 @@ def test_what_is_no_film_is_not_replaced_and_nothing_is_simulated(
     assert [path.name for path in out.iterdir()] == ["film.html"]
     assert main(["plot", "watch", str(tmp_path)]) == 2
     assert "run SCENARIO --watch" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_damaged_recording_is_one_line(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Cut, with bytes of another value, with arrays of other shapes, and with indices that are nowhere."""
+    out = tmp_path / "out"
+    assert watch(scenario, out) == 0
+    file = out / "hpcc" / "film.npz"
+    whole = file.read_bytes()
+    random = np.random.default_rng(1)
+    mutants = [whole[:end] for end in random.integers(len(whole), size=20)]
+    mutants += [
+        whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
+        for place, bit in zip(random.integers(len(whole), size=60), random.integers(8, size=60), strict=True)
+    ]
+    with np.load(BytesIO(whole)) as arrays:
+        kept = dict(arrays)
+    for name, array in kept.items():
+        for other in (array[..., :-1], array[:0], array + 10**6, array.astype(object), array.astype("U9")):
+            packed = BytesIO()
+            np.savez_compressed(packed, **{**kept, name: other})
+            mutants.append(packed.getvalue())
+    capsys.readouterr()
+    for mutant in [*mutants, b"", b"\x80\x04.", b"\x93NUMPY"]:
+        file.write_bytes(mutant)
+        code = main(["plot", "watch", str(out)])
+        said = capsys.readouterr().err
+        assert code in (0, 2)
+        assert said.count("\n") == (1 if code else 0), said
+        assert code == 0 or said.startswith(f"error: {out}")
+
+
+def test_hostile_names_stay_text() -> None:
+    """Whatever ends a script, begins a comment in one, or is a place for a part."""
+    names = [
+        "[[content]]",
+        "[[script]]",
+        "</script><script>alert(1)</script>",
+        "<!--<script>",
+        "\"'`${x}\\1",
+    ]
+    runs = [{"name": name} for name in names]
+    for title in names:
+        page = render({"title": title, "runs": runs})
+        tags = re.findall(r"<(/?script|!--)", page.replace(MARK, ""))
+        assert tags == ["script", "/script"] * 3
+        (kept,) = re.findall(r'<script id="content" type="application/json">(.*?)</script>', page)
+        assert json.loads(kept) == {"title": title, "runs": runs}
+        (shown,) = re.findall(r"<title>(.*) · film</title>", page)
+        assert unescape(shown) == title

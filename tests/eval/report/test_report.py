@@ -112,6 +112,16 @@ def test_names_and_errors_are_escaped(tmp_path: Path) -> None:
     assert "\\| a & b" in text
 
 
+def test_titles_that_look_like_markup_or_code_stay_text(tmp_path: Path) -> None:
+    name = "[[content]] <!--<script> </script></title> {{ 1 }} $\\frac{ \"'"
+    made = report_folder.suite(scenarios=1, title=name)
+    wild = made.scenarios[0].model_copy(update={"title": name, "group": name})
+    page = write(report_folder.write(tmp_path / "run", made.model_copy(update={"scenarios": [wild]})))
+    text = page.read_text()
+    assert re.findall(r"<(/?script|!--|/title)", text) == ["/title", "script", "/script"]
+    assert Tags(text).text.count(name) >= 3
+
+
 def test_a_winner_is_better_than_each_other_one_for_sure(tmp_path: Path) -> None:
     path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1))
     verdicts = standings(BenchFolder.read(path))[0].verdicts

@@ -57,10 +57,20 @@ Picos
 NetworkRules::Standalone(uint64_t sizeBytes,
                          const PathFacts& facts,
                          const Hops& forward,
-                         const Hops& backward) const
+                         const Hops& backward,
+                         uint32_t ackEvery) const
 {
     const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
     const uint64_t last = sizeBytes - (packets - 1) * facts.payloadBytes;
+    if (ackEvery > 1)
+    {
+        Pipeline data{&forward};
+        data.Pass({facts.payloadBytes + DATA_HEADER_BYTES}, packets - 1);
+        data.Pass({last + DATA_HEADER_BYTES});
+        Pipeline ack{&backward};
+        ack.Pass({AckBytes(0)});
+        return data.Arrival() + ack.Arrival();
+    }
     Pipeline links{&forward, &backward};
     links.Pass({facts.payloadBytes + DATA_HEADER_BYTES, AckBytes(0)}, packets - 1);
     links.Pass({last + DATA_HEADER_BYTES, AckBytes(0)});

@@ -45,11 +45,12 @@ class NetworkRules
     virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
 
     /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
-    /// no flow's is less.
+    /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
     virtual Picos Standalone(uint64_t sizeBytes,
                              const PathFacts& facts,
                              const Hops& forward,
-                             const Hops& backward) const;
+                             const Hops& backward,
+                             uint32_t ackEvery) const;
     /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
     /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which

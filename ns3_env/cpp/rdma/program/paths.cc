@@ -5,6 +5,7 @@
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/rdma/network/packet.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
+#include "ns3_env/cpp/routing/spread.h"
 
 #include <algorithm>
 #include <map>
@@ -30,6 +31,28 @@ MakeRules(const Scenario& scenario)
     return std::make_unique<NetworkRules>();
 }
 
+/// Whether a flow's packets may take several paths without a failure, and its time alone is not the published one.
+bool
+IsSpread(const Scenario& scenario)
+{
+    const auto& paths = scenario.paths;
+    return !scenario.published && paths &&
+           (paths->balancing != Balancing::Flowlet || paths->gap < scenario.timeLimit);
+}
+
+/// No packets that may take all of these paths are through, and acknowledged, before.
+Picos
+SpreadTime(uint64_t sizeBytes, uint64_t payloadBytes, const Spread& data, const Spread& acks)
+{
+    const uint64_t before = (sizeBytes - 1) / payloadBytes;
+    const uint64_t last = sizeBytes - before * payloadBytes;
+    const uint64_t full = payloadBytes + DATA_HEADER_BYTES;
+    const uint64_t whole = before + (last == payloadBytes ? 1 : 0);
+    const Picos there = std::max(data.ArrivalBehind(full, before, last + DATA_HEADER_BYTES),
+                                 whole > 0 ? data.Arrival(full, whole) : 0);
+    return there + acks.Travel(AckBytes(0));
+}
+
 } // namespace
 
 Paths::Paths(const Scenario& scenario)
@@ -37,6 +60,7 @@ Paths::Paths(const Scenario& scenario)
       m_rules(MakeRules(m_scenario)),
       m_routing(m_scenario,
                 [this](const Graph& graph) { return m_rules->MakeNextHopOrder(graph); }),
+      m_isSpread(IsSpread(m_scenario)),
       m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
 {
     m_extremes.baseRtt += m_scenario.nic.ackDelay;
@@ -108,10 +132,23 @@ Paths::Measure(const Hops& path, PathFacts& facts) const
 Picos
 Paths::Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const
 {
-    return spec.IsEndless()
-               ? -1
-               : m_rules->Standalone(spec.sizeBytes, facts, path.forward, path.backward) +
-                     m_scenario.nic.ackDelay;
+    if (spec.IsEndless())
+    {
+        return -1;
+    }
+    const Picos delay = m_scenario.nic.ackDelay;
+    if (m_isSpread)
+    {
+        const Spread data(m_routing, spec.source, spec.destination);
+        const Spread acks(m_routing, spec.destination, spec.source);
+        if (!data.IsOnePath() || !acks.IsOnePath())
+        {
+            return SpreadTime(spec.sizeBytes, facts.payloadBytes, data, acks) + delay;
+        }
+    }
+    const uint32_t ackEvery = m_scenario.nic.ackEvery;
+    return delay +
+           m_rules->Standalone(spec.sizeBytes, facts, path.forward, path.backward, ackEvery);
 }
 
 std::vector<uint16_t>

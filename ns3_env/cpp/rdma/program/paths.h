@@ -38,7 +38,7 @@ class Paths
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
     /// All but the bytes of a packet, which its controller knows.
     PathFacts Describe(const RoundTrip& path) const;
-    /// Of a flow alone; -1 of an endless one.
+    /// Of a flow alone; -1 of an endless one. Where its packets may take several paths, what those can do together.
     Picos Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const;
 
   private:
@@ -47,6 +47,7 @@ class Paths
     const Scenario& m_scenario;
     std::unique_ptr<const NetworkRules> m_rules;
     Routing m_routing;
+    bool m_isSpread;
     PathExtremes m_extremes;
 };
 

@@ -220,7 +220,8 @@ Rules::MakeNextHopOrder(const Graph& graph) const
 }
 
 Picos
-Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const Hops&) const
+Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const Hops&, uint32_t)
+    const
 {
     const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
     return facts.baseRtt +

@@ -107,7 +107,8 @@ class Rules final : public NetworkRules
     Picos Standalone(uint64_t sizeBytes,
                      const PathFacts& facts,
                      const Hops& forward,
-                     const Hops& backward) const override;
+                     const Hops& backward,
+                     uint32_t ackEvery) const override;
     /// Each path's by its own slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
     /// What overflows a packet's records is not read.

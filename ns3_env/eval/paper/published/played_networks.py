@@ -73,18 +73,27 @@ def _flows(path: Path) -> list[NetworkFlow]:
     if not path.is_file():
         raise ScenarioError(f"{path}: there is no such file; give a folder of `eval run`")
     with path.open(newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    late = [row for row in rows if row["finished"] != "1" or float(row["start_ns"]) >= STOP_S * 1e9]
+        rows = csv.DictReader(lines)
+        try:
+            flows = [
+                (rows.line_num, _flow(row), float(row["start_ns"]), row["finished"] == "1") for row in rows
+            ]
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
+            why = f"has no column {error}" if isinstance(error, KeyError) else str(error)
+            raise ScenarioError(f"{path}:{rows.line_num}: is no flows.csv of `eval run`: {why}") from None
+    late = [flow for flow in flows if not flow[3] or flow[2] >= STOP_S * 1e9]
     if late:
         raise ScenarioError(
-            f"{path}: {len(late)} of {len(rows)} flows did not end, or began after the {STOP_S} s that the "
+            f"{path}: {len(late)} of {len(flows)} flows did not end, or began after the {STOP_S} s that the "
             "published simulator is given; raise time_limit_ns, or play less"
         )
-    rows.sort(key=lambda row: float(row["start_ns"]))
-    return [
-        NetworkFlow(int(row["src"]), int(row["dst"]), int(row["size_bytes"]), _seconds(row["start_ns"]))
-        for row in rows
-    ]
+    if empty := [line for line, flow, _, _ in flows if flow.size_bytes < 1]:
+        raise ScenarioError(f"{path}:{empty[0]}: size_bytes is below 1")
+    return [flow for _, flow, _, _ in sorted(flows, key=lambda flow: flow[2])]
+
+
+def _flow(row: Mapping[str, str]) -> NetworkFlow:
+    return NetworkFlow(int(row["src"]), int(row["dst"]), int(row["size_bytes"]), _seconds(row["start_ns"]))
 
 
 def _seconds(start_ns: str) -> str:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, COMPUTE, RECEIVE, SEND, Node
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.scenario.traffic.chakra.matching import Match, matched
+from ns3_env.scenario.traffic.chakra.order import Place, Turns, needs_of, order_of_turns
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, sends
-from ns3_env.scenario.traffic.jobs.sending import Collected
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, most_flows, sends
+from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
-from ns3_env.scenario.traffic.tasks import Label, Step, Task
+from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
 
 #: What a collective of the schema is played as; a barrier is an all-reduce of a byte a rank.
 ALGORITHMS: dict[str, Algorithm] = {
@@ -24,7 +27,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
     "BARRIER": "ring_all_reduce",
 }
-Place = tuple[int, int]  # rank, number of its node in the file
+#: Tasks that a node waits for; in the place of more there is a step that takes no time and waits for them, so
+#: that waits grow with the flows, and not with their square.
+MOST_WAITS = 16
 
 
 @dataclass
@@ -42,122 +47,158 @@ class Graph:
     algorithms: Mapping[str, Algorithm]
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
-    _sender: dict[Place, Place] = field(default_factory=dict)
 
     def play(self) -> Flows:
-        """The flows. Raises WireError where nodes wait in vain, or collectives do not fit together."""
-        needs = [self._needs(trace) for trace in self.traces]
-        partners = self._partners()
-        left = {(rank, i) for rank, trace in enumerate(self.traces) for i in range(len(trace))}
-        waiting: dict[Place, set[Place]] = {}
+        """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
+        together, or there would be too many flows."""
+        needs = [needs_of(trace) for trace in self.traces]
+        orders = [order_of_turns(own) for own in needs]
+        match, turns = matched(self.traces, orders), Turns(self.traces, orders)
+        reasons = _reasons(needs, match)
         followers: dict[Place, list[Place]] = defaultdict(list)
-        for rank, i in left:
-            group = partners.get((rank, i), [(rank, i)])
-            needed = {(r, k) for r, j in group for k in needs[r][j]}
-            needed |= {sender} if (sender := self._sender.get((rank, i))) else set()
-            waiting[rank, i] = needed
+        for place, needed in reasons.items():
             for other in needed:
-                followers[other].append((rank, i))
-        ready = sorted(place for place in left if not waiting[place])
-        while ready:
-            later: list[Place] = []
+                followers[other].append(place)
+        waits = {place: len(needed) for place, needed in reasons.items()}
+        ready = sorted(place for place, count in waits.items() if not count and turns.may_begin(place))
+        while ready or (ready := turns.first_early()):
+            later: set[Place] = set()
             for place in ready:
                 if place not in self._over:
-                    group = partners.get(place, [place])
-                    self._add(group, [self._after(p, needs[p[0]][p[1]]) for p in group])
-                left.discard(place)
+                    group = match.partners.get(place, [place])
+                    after = [self._after(p, [*needs[p[0]][p[1]], *turns.before(p)]) for p in group]
+                    self._add(group, after, match)
+                del waits[place]
                 for follower in followers[place]:
-                    waiting[follower].discard(place)
-                    if not waiting[follower]:
-                        later.append(follower)
-            ready = sorted(set(later))
-        if left:
-            rank, i = min(left)
-            node = self.traces[rank][i]
-            raise WireError(
-                f"node {node.id} ({node.name}) of rank {rank} waits for itself, or for what never is"
-            )
+                    waits[follower] -= 1
+                    if not waits[follower] and turns.may_begin(follower):
+                        later.add(follower)
+                later.update(turns.pass_on(place))
+            ready = sorted(later)
+        if waits:
+            raise WireError(self._circle({place: reasons[place] for place in waits}))
         return self.flows
 
-    def _needs(self, trace: Sequence[Node]) -> list[list[int]]:
-        """Numbers of the nodes before each: what it depends on, and a rank's computation before."""
-        number = {node.id: i for i, node in enumerate(trace)}
-        found, before = [], None
-        for i, node in enumerate(trace):
-            own = [number[other] for other in node.after]
-            if node.type == COMPUTE:
-                own += [] if before is None or before in own else [before]
-                before = i
-            found.append(own)
-        return found
+    def _circle(self, reasons: Mapping[Place, Sequence[Place]]) -> str:
+        first, *others = (f"{self.traces[rank][i]} of rank {rank}" for rank, i in circle_in(reasons))
+        return f"{first} waits for itself: it comes after {', which comes after '.join([*others, first])}"
 
     def _after(self, place: Place, needs: Sequence[int]) -> tuple[Task, ...]:
-        tasks = (task for i in needs for task in self._over[place[0], i])
-        return tuple(dict.fromkeys(tasks))
+        return self._reduced(task for i in needs for task in self._over[place[0], i])
 
-    def _partners(self) -> dict[Place, list[Place]]:
-        """The ranks' nodes of each collective, by place; finds receives' senders."""
-        calls: dict[tuple[str, int], list[Place]] = defaultdict(list)
-        sent: dict[tuple[int, int, int, int], Place] = {}
-        received: dict[tuple[int, int, int, int], Place] = {}
-        for rank, trace in enumerate(self.traces):
-            count: dict[object, int] = defaultdict(int)
-            for i, node in enumerate(trace):
-                if node.type == COLLECTIVE:
-                    group = node.texts.get("pg_name", "")
-                    calls[group, count[group]].append((rank, i))
-                    count[group] += 1
-                elif node.type in (SEND, RECEIVE):
-                    there = node.number("comm_dst" if node.type == SEND else "comm_src")
-                    ends = (rank, there) if node.type == SEND else (there, rank)
-                    key = (*ends, node.numbers.get("comm_tag", 0))
-                    pairs = sent if node.type == SEND else received
-                    pair = (*key, count[node.type, key])
-                    pairs[pair] = (rank, i)
-                    count[node.type, key] += 1
-                    if not 0 <= there < len(self.traces) or there == rank:
-                        raise WireError(f"node {node.id} of rank {rank} names rank {there}")
-        for pair, place in received.items():
-            if pair not in sent:
-                raise WireError(f"rank {place[0]} receives from rank {pair[0]} what that does not send")
-        self._sender = {place: sent[pair] for pair, place in received.items()}
-        return {place: group for group in calls.values() for place in group}
+    def _reduced(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+        """Few tasks that are over when all of these are."""
+        left = self._without_implied(tasks)
+        if len(left) <= MOST_WAITS:
+            return left
+        return (self.flows.tasks.add_step(Step(0, left, self.where.start_ns)),)
 
-    def _add(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]]) -> None:
+    def _without_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+        """Tasks that none of the others waits for."""
+        unique = dict.fromkeys(tasks)
+        implied = {other for task in unique for other in self.flows.tasks.needs(task)}
+        return tuple(task for task in unique if task not in implied)
+
+    def _add(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]], match: Match) -> None:
         (rank, i), node = group[0], self.traces[group[0][0]][group[0][1]]
-        if node.type == COLLECTIVE:
+        if node.type == COLLECTIVE and not node.launches():
             self._collective(group, after)
-        elif node.type == SEND:
-            send = Send(rank, node.number("comm_dst"), node.number("comm_size"))
-            where = replace(self.where, part="send")
-            self._over[rank, i] = tuple(where.add(self.flows, send, [], [after[0]]))
-        elif node.type == RECEIVE:
-            self._over[rank, i] = (*self._over[self._sender[rank, i]], *after[0])
+        elif node.type == SEND and not node.launches():
+            send = Send(rank, node.number("comm_dst"), node.size())
+            self._check_count(self.where.count_pieces(send.size_bytes))
+            made = (
+                self._send(replace(self.where, part="send"), send, [], after[0], 0) if send.size_bytes else []
+            )
+            self._over[rank, i] = tuple(made) or after[0]
+        elif node.type == RECEIVE and not node.launches():
+            self._over[rank, i] = self._reduced((*self._over[match.sender[rank, i]], *after[0]))
         else:
             label = Label(self.where.job, self.where.iteration, "compute", rank)
             step = Step(node.duration_micros * 1000, after[0], self.where.start_ns)
             self._over[rank, i] = (self.flows.tasks.add_step(step, label),)
 
+    def _send(
+        self, where: Collected, send: Send, made: Sequence[list[Task]], ready: tuple[Task, ...], before: int
+    ) -> list[Task]:
+        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: whatever
+        is not under way together with them need not."""
+        pieces = where.count_pieces(send.size_bytes)
+        begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
+        sent, waits = where.add(self.flows, send, made, begins), self.flows.tasks.waits
+        for flow in waits.keys() & sent:
+            waits[flow] = waits[flow]._replace(after=self._without_implied(waits[flow].after))
+        return sent
+
     def _collective(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]]) -> None:
         nodes = [self.traces[rank][i] for rank, i in group]
-        kinds = {(node.number("comm_type"), node.number("comm_size")) for node in nodes}
-        if len(kinds) > 1:
-            raise WireError(f"{nodes[0].name}: ranks differ in (comm_type, comm_size): {sorted(kinds)}")
-        kind, size = kinds.pop()
-        name = COLLECTIVES.get(kind, str(kind))
-        if name not in self.algorithms:
-            raise WireError(f"{nodes[0].name}: {name} is not played; {', '.join(self.algorithms)} are")
+        self._over.update(zip(group, after, strict=True))
+        name, size = self._common(nodes)
+        if not size:
+            return
         ranks = [rank for rank, _ in group]
-        if len(ranks) < 2:
-            raise WireError(f"{nodes[0].name} of rank {ranks[0]}: no other rank takes part")
         where = replace(
             self.where, hosts=[self.where.hosts[rank] for rank in ranks], ranks=ranks, part=name.lower()
         )
+        algorithm = self.algorithms[name]
+        if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
+            raise WireError(
+                f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
+            )
+        self._check_count(most_flows(algorithm, len(ranks), size, where.chunk_bytes))
         made: list[list[Task]] = []
         over: list[list[Task]] = [[] for _ in group]
-        for send in sends(self.algorithms[name], len(ranks), max(size, len(ranks))):
-            made.append(where.add(self.flows, send, made, [after[send.src]]))
+        begun: Counter[tuple[int, int]] = Counter()
+        for send in sends(algorithm, len(ranks), size):
+            pair = (send.src, send.dst)
+            made.append(self._send(where, send, made, after[send.src], begun[pair]))
+            begun[pair] += len(made[-1])
             over[send.src] += made[-1]
             over[send.dst] += made[-1]
         for place, own, before in zip(group, over, after, strict=True):
-            self._over[place] = tuple(own) or before
+            self._over[place] = self._reduced([*own, *before])
+
+    def _common(self, nodes: Sequence[Node]) -> tuple[str, int]:
+        """A collective's name, and its size as algorithms count it, 0 where nothing is sent. Raises WireError
+        where ranks differ.
+
+        A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
+        is what a rank has afterwards; otherwise all of its data. Each rank's part has a byte at least.
+        """
+        first = f"node {nodes[0].id}, {nodes[0].shown_name}"
+        kinds = {node.number("comm_type") for node in nodes}
+        named = {COLLECTIVES.get(kind, str(kind)) for kind in kinds}
+        sizes = {0 if "BARRIER" in named else node.size() for node in nodes}
+        if len(kinds) > 1 or len(sizes) > 1:
+            text = f"{', '.join(sorted(named))}; {', '.join(map(str, sorted(sizes)))}"
+            raise WireError(f"{first}: ranks differ in (comm_type, comm_size): {text}")
+        name, size = named.pop(), sizes.pop()
+        if len(nodes) == 1:
+            return name, 0
+        if name not in self.algorithms:
+            raise WireError(f"{first}: {name} is not played; {', '.join(self.algorithms)} are")
+        if name == "BARRIER":
+            return name, len(nodes)
+        size *= len(nodes) if name == "ALL_GATHER" else 1
+        return name, max(size, len(nodes)) if size else 0
+
+    def _check_count(self, more: int) -> None:
+        """Raises WireError, before they are made, where there would be too many flows."""
+        if len(self.flows) + more > MAX_FLOWS:
+            text = f"more than {MAX_FLOWS} flows, which is the most: {WHY_FLOWS}"
+            raise WireError(f"{text}; chunk_bytes says into how many a send is cut")
+
+
+def _reasons(needs: Sequence[Sequence[Sequence[int]]], match: Match) -> dict[Place, tuple[Place, ...]]:
+    """Places that each waits for: a collective for what any of its ranks needs, a receive for its send."""
+    found: dict[Place, tuple[Place, ...]] = {}
+    for rank, of_rank in enumerate(needs):
+        for i in range(len(of_rank)):
+            place = (rank, i)
+            if place in found:
+                continue
+            group = match.partners.get(place, [place])
+            needed = dict.fromkeys((r, k) for r, j in group for k in needs[r][j])
+            if place in match.sender:
+                needed[match.sender[place]] = None
+            found.update(dict.fromkeys(group, tuple(needed)))
+    return found

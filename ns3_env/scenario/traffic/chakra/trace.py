@@ -8,9 +8,12 @@ of the values 3 to 32). A file is the metadata and then the nodes, each behind i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
+from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra import wire
 
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
@@ -30,13 +33,18 @@ COLLECTIVES = {
 }
 VERSION = b"0.0.4"
 _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
-#: Fields of AttributeProto that hold one whole number: int32, int64, uint32, uint64; a bool; and a text.
-_WHOLE, _BOOL, _TEXT = (7, 9, 11, 13), 27, 29
+#: Fields of AttributeProto that hold one value: whole numbers and bools as varints, numbers of fixed length,
+#: texts.
+_WHOLE = dict.fromkeys((7, 9, 11, 13, 27), wire.signed) | dict.fromkeys((15, 17), wire.unzigzag)
+_FIXED = {3: "d", 5: "f", 19: "I", 21: "Q", 23: "i", 25: "q"}
+_TEXT = 29
+_MAX_MICROS = MAX_TIME_NS // 1000
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of one rank's trace; ``after`` are ids of nodes of the same rank."""
+    """A node of one rank's trace; ``after`` are ids of nodes of the same rank, which may lie behind it in the
+    file, or not in it at all."""
 
     id: int
     type: int
@@ -46,25 +54,55 @@ class Node:
     numbers: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
-    def number(self, name: str) -> int:
-        """An attribute that the node must have. Raises WireError."""
-        if name not in self.numbers:
-            raise wire.WireError(f"node {self.id} ({self.name}) has no attribute {name}")
-        return self.numbers[name]
+    def __str__(self) -> str:
+        return f"node {self.id} ({self.shown_name})"
+
+    @property
+    def shown_name(self) -> str:
+        """The name as an error shows it: in a line, cut."""
+        return shown(self.name)[1:-1]
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """An attribute, a number or a number's text; without a default it must be there. Raises WireError."""
+        if name in self.numbers:
+            return self.numbers[name]
+        if name not in self.texts and default is not None:
+            return default
+        try:
+            return int(self.texts[name])
+        except KeyError:
+            raise wire.WireError(f"{self} has no attribute {name}") from None
+        except ValueError:
+            raise wire.WireError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
+
+    def text(self, name: str) -> str:
+        """An attribute as a text, "" where there is none."""
+        return self.texts.get(name) or str(self.numbers.get(name, ""))
+
+    def size(self) -> int:
+        """Bytes that it moves (``comm_size``). Raises WireError."""
+        size = self.number("comm_size")
+        if not 0 <= size <= MAX_BYTES:
+            raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
+        return size
+
+    def launches(self) -> bool:
+        """Whether it is what a processor does to start communication, another node's."""
+        wanted = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
+        return bool(self.numbers.get("is_cpu_op")) and wanted not in {*self.numbers, *self.texts}
 
 
 def read_trace(data: bytes) -> list[Node]:
     """The nodes of a file. Raises wire.WireError: what is wrong with it."""
     _, *nodes = wire.messages(data) if data else (b"",)
     found = [_node(message) for message in nodes]
-    known = {node.id for node in found}
-    if len(known) < len(found):
+    if len({node.id for node in found}) < len(found):
         raise wire.WireError("several nodes have the same id")
     for node in found:
-        if strange := [other for other in node.after if other not in known]:
-            raise wire.WireError(f"node {node.id} depends on {strange[0]}, which there is not")
         if node.type not in NODE_TYPES:
             raise wire.WireError(f"node {node.id} has type {node.type}, which the schema has not")
+        if node.duration_micros > _MAX_MICROS:
+            raise wire.WireError(f"{node}: duration_micros is {node.duration_micros}, at most {_MAX_MICROS}")
     return found
 
 
@@ -91,10 +129,20 @@ def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -
     for key, _, value in wire.fields(message):
         if key == 1 and isinstance(value, bytes):
             name = value.decode("utf-8", "replace")
-        elif key in (*_WHOLE, _BOOL) and isinstance(value, int):
-            numbers[name] = wire.signed(value)
+        elif key in _WHOLE and isinstance(value, int):
+            numbers[name] = _WHOLE[key](value)
+        elif key in _FIXED and isinstance(value, bytes):
+            _take_fixed(name, wire.fixed(value, _FIXED[key]), numbers, texts)
         elif key == _TEXT and isinstance(value, bytes):
             texts[name] = value.decode("utf-8", "replace")
+
+
+def _take_fixed(name: str, number: float, numbers: dict[str, int], texts: dict[str, str]) -> None:
+    """What is no whole number stays a text, which errors show."""
+    if math.isfinite(number) and number == int(number):
+        numbers[name] = int(number)
+    else:
+        texts[name] = str(number)
 
 
 def written_trace(nodes: Iterable[Node]) -> bytes:

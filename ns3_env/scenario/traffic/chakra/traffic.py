@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
+import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,11 +16,12 @@ import numpy as np
 from pydantic import Field, PrivateAttr, model_validator
 from typing_extensions import Self
 
-from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
-from ns3_env.config.files import NamedFile
+from ns3_env.config.bounds import Bytes, Nanoseconds, few
+from ns3_env.config.files import NamedFile, check_plain, naming
+from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
-from ns3_env.scenario.traffic.chakra.trace import Node, read_trace
+from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node, read_trace
 from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.jobs.sending import Collected
@@ -27,9 +32,11 @@ class Chakra(TrafficKind):
     """What the ranks of a job compute and send, as their execution traces say (Sridharan 2023).
 
     Computation takes its node's ``duration_micros``; a rank computes one node after the other, in the order
-    of its file. A collective is that of all ranks whose traces have its process group (``pg_name``), matched
-    in their order: a rank's part in it begins when its node may, and is over when all that it sends and
-    receives is delivered. Sends and receives are matched by ranks and tag. Other nodes take their duration.
+    of its file, but that a node comes after what it depends on. A node that is not in the file is waited for
+    by none. A collective is that of all ranks whose traces have its process group (``pg_name``), matched in
+    the same order: a rank's part in it begins when its node may, and is over when all that it sends and
+    receives is delivered, at once where there is nothing to send. Sends and receives are matched by ranks and
+    tag. Other nodes take their duration, and so does what a processor does to launch communication.
     """
 
     kind: Literal["chakra"] = "chakra"
@@ -56,25 +63,61 @@ class Chakra(TrafficKind):
 
     @model_validator(mode="after")
     def _read(self) -> Self:
+        whole = "content" if self.file is None else f"file: {self.file}"
+        place = whole
         try:
-            self._traces = [read_trace(data) for data in self._data()]
+            for place, data in self._data():  # noqa: B007
+                self._traces.append(read_trace(data))
+            place = whole
             self._flows(list(range(len(self._traces))))
         except OSError as error:
             self._wrong = f"file: {error.filename}: {error.strerror}"
         except (WireError, binascii.Error) as error:
-            key = f"file: {self.file}" if self.file is not None else "content"
-            self._wrong = f"{key}: {error}"
+            self._wrong = f"{place}: {error}"
+        if self.file is not None and not self._wrong:
+            self._warn_of_computation()
         return self
 
-    def _data(self) -> list[bytes]:
+    def _warn_of_computation(self) -> None:
+        computing = [node for trace in self._traces for node in trace if node.type == COMPUTE]
+        timeless = [node for node in computing if not node.duration_micros]
+        if timeless and (
+            len(timeless) == len(computing) or any("num_ops" in node.numbers for node in timeless)
+        ):
+            warnings.warn(
+                f"{self.file}: {len(timeless)} of {len(computing)} computations have no duration_micros, and "
+                "take no time: num_ops and tensor_size do not say how fast a rank computes",
+                ScenarioWarning,
+                stacklevel=2,
+            )
+
+    def _data(self) -> Iterator[tuple[str, bytes]]:
+        """Each rank's place, as errors call it, and trace. Raises OSError, WireError and binascii.Error."""
         if (self.file is None) == (self.content is None):
             raise WireError("say either file or content")
-        if self.content is not None:
-            return [base64.b64decode(text, validate=True) for text in self.content]
-        found = [Path(f"{self.file}.0.et").read_bytes()]
-        while (path := Path(f"{self.file}.{len(found)}.et")).is_file() and len(found) < MAX_RANKS:
-            found.append(path.read_bytes())
-        return found
+        for rank, text in enumerate(self.content or ()):
+            yield f"content.{rank}", base64.b64decode(text, validate=True)
+        for path in self._files():
+            with naming(path):
+                check_plain(path)
+                yield f"file: {path}", path.read_bytes()
+
+    def _files(self) -> list[Path]:
+        """Each rank's file. Raises OSError where one is missing, WireError where there are too many."""
+        if self.file is None:
+            return []
+        first = Path(f"{self.file}.0.et")
+        with naming(first):
+            check_plain(first)
+        pattern = re.compile(re.escape(Path(self.file).name) + r"\.([1-9][0-9]{0,8})\.et")
+        ranks = {0, *(int(name[1]) for x in os.listdir(first.parent) if (name := pattern.fullmatch(x)))}
+        files = [Path(f"{self.file}.{rank}.et") for rank in range(len(ranks))]
+        if missing := sorted(set(range(len(ranks))) - ranks):
+            text = f"there is no such file, though there is {self.file}.{max(ranks)}.et"
+            raise OSError(0, text, str(files[missing[0]]))
+        if len(files) > MAX_RANKS:
+            raise WireError(f"{len(files)} ranks; there may be at most {MAX_RANKS}: {WHY_RANKS}")
+        return files
 
     def _of(self, network: Network) -> list[int]:
         return list(network.hosts[: len(self._traces)] if self.ranks is None else self.ranks)
@@ -91,8 +134,6 @@ class Chakra(TrafficKind):
         flows = self._flows(hosts) if not found else Flows()
         if not found and not len(flows):
             found.append("file: the traces send nothing")
-        if len(flows) > MAX_FLOWS:
-            found.append(f"chunk_bytes: {len(flows)} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}")
         return found
 
     def _flows(self, hosts: list[int]) -> Flows:
@@ -101,7 +142,7 @@ class Chakra(TrafficKind):
 
     def without_files(self) -> Chakra:
         """The same with its traces in it."""
-        content = [base64.b64encode(data).decode() for data in self._data()]
+        content = [base64.b64encode(data).decode() for _, data in self._data()]
         return Chakra.model_validate({**self.model_dump(exclude={"file"}), "content": content})
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:

@@ -7,6 +7,7 @@ four bytes, or a length and bytes). https://protobuf.dev/programming-guides/enco
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -66,6 +67,19 @@ def messages(data: bytes) -> Iterator[bytes]:
 def signed(value: int) -> int:
     """A varint of 64 bits as int32 and int64 have it."""
     return value - (1 << 64) if value >> 63 else value
+
+
+def unzigzag(value: int) -> int:
+    """A varint as sint32 and sint64 have it."""
+    return value >> 1 ^ -(value & 1)
+
+
+def fixed(value: bytes, form: str) -> float:
+    """A number of four or eight bytes, ``form`` as in struct. Raises WireError for other lengths."""
+    if len(value) != struct.calcsize(form):
+        raise WireError(f"a number of {len(value)} bytes")
+    number: float = struct.unpack("<" + form, value)[0]
+    return number
 
 
 def packed(value: int | bytes) -> list[int]:

@@ -37,6 +37,21 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int) -> list[Send]:
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
+def most_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None) -> int:
+    """Flows that a collective has at most, told before any is made: as many as it has where ranks divide the
+    size."""
+
+    def pieces(size: int) -> int:
+        return 1 if chunk_bytes is None else max(1, -(-size // chunk_bytes))
+
+    segment = -(-size_bytes // ranks)
+    if algorithm == "halving_doubling_all_reduce":
+        return 2 * ranks * sum(pieces(segment << i) for i in range((ranks - 1).bit_length()))
+    if algorithm in ("tree_all_reduce", "broadcast", "pipeline"):
+        return (2 if algorithm == "tree_all_reduce" else 1) * (ranks - 1) * pieces(size_bytes)
+    return (2 if algorithm == "ring_all_reduce" else 1) * ranks * (ranks - 1) * pieces(segment)
+
+
 def bounds(ranks: int, size_bytes: int) -> list[int]:
     """Where segments of the data begin, a rank's each, and the last ends; they differ by a byte at most."""
     return [i * size_bytes // ranks for i in range(ranks + 1)]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -13,7 +12,7 @@ from pydantic import Field
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, sends
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, most_flows, sends
 from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.tasks import Label, Step, Task
@@ -59,18 +58,8 @@ class CollectiveWork(TrafficKind):
             ]
         return []
 
-    def _most_flows(self, ranks: int) -> float:
-        each = {
-            "ring_all_reduce": 2 * ranks * (ranks - 1),
-            "reduce_scatter": ranks * (ranks - 1),
-            "all_gather": ranks * (ranks - 1),
-            "all_to_all": ranks * (ranks - 1),
-            "tree_all_reduce": 2 * (ranks - 1),
-            "halving_doubling_all_reduce": 2 * ranks * math.log2(ranks),
-        }.get(self.algorithm, ranks - 1)
-        whole = self.algorithm in ("tree_all_reduce", "broadcast", "pipeline")
-        largest = self.size_bytes if whole else self.size_bytes / ranks
-        return each * self.iterations * max(1, math.ceil(largest / (self.chunk_bytes or self.size_bytes)))
+    def _most_flows(self, ranks: int) -> int:
+        return self.iterations * most_flows(self.algorithm, ranks, self.size_bytes, self.chunk_bytes)
 
     def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
         """All iterations of one job: rank i is ``hosts[i]``."""
@@ -103,7 +92,7 @@ class _Play:
         made: list[list[Task]] = []
         for send in found:
             if pipelined:
-                chunks = len(here.pieces(send.size_bytes))
+                chunks = here.count_pieces(send.size_bytes)
                 steps = self._stage(iteration, send.src, made[-1] if made else [], chunks)
                 touched[send.src] += steps
                 made.append(here.add(self.flows, send._replace(after=()), made, [[step] for step in steps]))

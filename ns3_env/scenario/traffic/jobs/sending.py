@@ -31,9 +31,13 @@ class Collected:
     ranks: Sequence[int] | None = None
     sent: dict[tuple[int, int], list[Task]] = field(default_factory=lambda: defaultdict(list))
 
+    def count_pieces(self, size_bytes: int) -> int:
+        """Chunks that a send of so many bytes is cut into."""
+        return 1 if self.chunk_bytes is None else -(-size_bytes // self.chunk_bytes)
+
     def pieces(self, size_bytes: int) -> list[int]:
-        """As many equal ones (to a byte) as are needed."""
-        count = 1 if self.chunk_bytes is None else -(-size_bytes // self.chunk_bytes)
+        """Sizes of the chunks, equal to a byte."""
+        count = self.count_pieces(size_bytes)
         return [(i + 1) * size_bytes // count - i * size_bytes // count for i in range(count)]
 
     def add(

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All shortest paths between two hosts at once, for packets that may each take another one.
+#ifndef NS3_ENV_ROUTING_SPREAD_H
+#define NS3_ENV_ROUTING_SPREAD_H
+
+#include "routing.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// Times that no packets of a flow can beat, whichever paths they take.
+class Spread
+{
+  public:
+    /// \throws ScenarioError where there is no path.
+    Spread(const Routing& routing, uint32_t from, uint32_t to);
+
+    bool IsOnePath() const;
+    /// Of a frame alone, by the fastest path.
+    Picos Travel(uint64_t bytes) const { return Arrival(bytes, 1); }
+    /// Of `count` frames: at each distance the links there share them, between the fastest ways to it and from it.
+    Picos Arrival(uint64_t bytes, uint64_t count) const;
+    /// Of the last frame, which leaves the host behind `count` others.
+    Picos ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const;
+
+  private:
+    std::vector<Hops> m_layers; ///< links out of the nodes at each distance
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ROUTING_SPREAD_H

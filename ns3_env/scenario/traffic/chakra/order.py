@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Order of a trace's nodes: what each needs, and whose turn it is to compute."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+
+from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node
+
+Place = tuple[int, int]  # rank, number of its node in the file
+
+
+def needs_of(trace: Sequence[Node]) -> list[list[int]]:
+    """Numbers of the nodes that each depends on; a node that is not in the file is waited for by none."""
+    number = {node.id: i for i, node in enumerate(trace)}
+    return [[number[other] for other in node.after if other in number] for node in trace]
+
+
+def order_of_turns(needs: Sequence[Sequence[int]]) -> list[int]:
+    """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
+    left = [len(set(own)) for own in needs]
+    followers: list[list[int]] = [[] for _ in needs]
+    for i, own in enumerate(needs):
+        for other in set(own):
+            followers[other].append(i)
+    ready = [i for i, count in enumerate(left) if count == 0]
+    order: list[int] = []
+    while ready:
+        order.append(heapq.heappop(ready))
+        for follower in followers[order[-1]]:
+            left[follower] -= 1
+            if left[follower] == 0:
+                heapq.heappush(ready, follower)
+    return order + [i for i, count in enumerate(left) if count]
+
+
+class Turns:
+    """Whose turn it is to compute: a rank computes one node after the other.
+
+    Args:
+        traces: of each rank.
+        orders: in which each rank's nodes are to come.
+    """
+
+    def __init__(self, traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> None:
+        self._traces = traces
+        self._left = [
+            deque(i for i in order if trace[i].type == COMPUTE)
+            for trace, order in zip(traces, orders, strict=True)
+        ]
+        self._last: dict[int, int] = {}
+        self._early: set[Place] = set()
+
+    def before(self, place: Place) -> list[int]:
+        """The rank's computation before this one, if there is any."""
+        rank = place[0]
+        return [self._last[rank]] if self._computes(place) and rank in self._last else []
+
+    def may_begin(self, place: Place) -> bool:
+        """Whether a node that waits for no other may begin; a computation out of its turn is kept."""
+        if not self._computes(place) or self._left[place[0]][0] == place[1]:
+            return True
+        self._early.add(place)
+        return False
+
+    def first_early(self) -> list[Place]:
+        """The first computation that was kept, for where nothing else can go on."""
+        return [min(self._early)] if self._early else []
+
+    def pass_on(self, place: Place) -> list[Place]:
+        """Ends a node; the computation that was kept until its turn, which has come."""
+        if not self._computes(place):
+            return []
+        rank, i = place
+        self._early.discard(place)
+        self._left[rank].remove(i)
+        self._last[rank] = i
+        following = (rank, self._left[rank][0]) if self._left[rank] else None
+        if following not in self._early:
+            return []
+        self._early.discard(following)
+        return [following]
+
+    def _computes(self, place: Place) -> bool:
+        return self._traces[place[0]][place[1]].type == COMPUTE
