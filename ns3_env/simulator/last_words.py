@@ -11,11 +11,16 @@ _SHOWN_BYTES = 4096
 
 
 class LastWords:
-    """A file in memory that takes a process's output. Whoever starts the process closes it."""
+    """A file in memory that takes a process's output, until :meth:`close` or its own end."""
 
     def __init__(self, name: str) -> None:
         """``name`` is what /proc shows."""
-        self.fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        self.fd = -1
+        fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        if fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
+            low, fd = fd, fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(low)
+        self.fd = fd
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
 
     def __len__(self) -> int:
@@ -34,8 +39,12 @@ class LastWords:
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Once, when nothing is to be read any more."""
-        os.close(self.fd)
+        """Nothing is to be read any more; may be called again."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    __del__ = close
 
 
 def killed_by(number: int) -> str:
