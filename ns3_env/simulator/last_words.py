@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+from io import FileIO
 
 _SHOWN_BYTES = 4096
 
@@ -15,13 +16,16 @@ class LastWords:
 
     def __init__(self, name: str) -> None:
         """``name`` is what /proc shows."""
-        self.fd = -1
-        fd = os.memfd_create(name, os.MFD_CLOEXEC)
-        if fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
-            low, fd = fd, fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
-            os.close(low)
-        self.fd = fd
+        self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
+        if self.fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
+            with self._file as low:
+                self._file = FileIO(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
+
+    @property
+    def fd(self) -> int:
+        """Its descriptor. Raises ValueError once it is closed."""
+        return self._file.fileno()
 
     def __len__(self) -> int:
         """Bytes kept."""
@@ -40,11 +44,11 @@ class LastWords:
 
     def close(self) -> None:
         """Nothing is to be read any more; may be called again."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
+        self._file.close()
 
-    __del__ = close
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
 
 
 def killed_by(number: int) -> str:
