@@ -64,6 +64,9 @@ class AgentChannel:
     time_ps: int
     row_count: int
     heartbeat: int
+    kind: int
+    our_turn: bool
+    turns: int
     copy_pid: int
     flows: NDArray[np.uint32]
     slots: NDArray[np.int32]
@@ -128,7 +131,9 @@ class Policy:
 
 class ActionMap:
     def __init__(self, json: str) -> None: ...
-    def __call__(self, actions: NDArray[np.float64], records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def __call__(
+        self, actions: NDArray[np.float64], records: NDArray[np.float64], *, infinite: bool = False
+    ) -> NDArray[np.float64]: ...
 
 class Reading:
     def __init__(

@@ -26,6 +26,7 @@ from ns3_env.simulator import (
 )
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
+from ns3_env.task.action_faults import action_fault, action_rows
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.batch import Batch
 from ns3_env.task.credit import Credits
@@ -139,9 +140,8 @@ class FlowStream(WithTask):
         self._checked: Scenario | Mapping[str, Any] | None = None  # what was checked last
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
-        shape = self.action.space.shape
-        assert shape is not None
-        self._action_shape = shape
+        self._one_action = self.task.action_space
+        shape = self._one_action.shape or ()
         self._actions = np.zeros((num_simulators * slots, *shape), dtype=np.float64)
         self._untouched = [False] * num_simulators  # no slot of those that are owed has its action yet
         self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
@@ -338,11 +338,11 @@ class FlowStream(WithTask):
 
         A simulator goes on once all its due slots are answered.
 
-        Raises ValueError for a slot that is not due, or named twice, and for an action that is no number: its
-        slot stays due.
+        Raises ValueError for a slot that is not due, or named twice, and for an action of another shape or
+        that is no number (:mod:`ns3_env.task.action_faults`): its slot stays due.
         """
         chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
-        values = np.asarray(actions, dtype=np.float64).reshape((len(chosen), *self._action_shape))
+        values = action_rows(actions, "slots", chosen, self._one_action.shape or ())
         if self._send_together(values, chosen):
             return
         if whole := self._whole(chosen):
@@ -399,15 +399,9 @@ class FlowStream(WithTask):
                     self._simulators[i], records, own, answers, self._episode_seeds[i]
                 )
             self._simulators[i].send_actions(answers)
-        except ValueError:
+        except ValueError as error:
             self._pending[slots], self._untouched[i] = True, True
-            wrong = slots[np.isnan(actions).reshape(len(slots), -1).any(axis=1)]
-            if not len(wrong):
-                raise
-            raise ValueError(
-                f"the action of slots {wrong.tolist()} is NaN: the policy gave no number for what it saw "
-                "(weights that have diverged?); nothing was sent"
-            ) from None
+            raise action_fault(actions, "slots", slots.tolist(), self._one_action) or error from None
         self._pending[slots] = False
         self._owed[i], self._untouched[i] = None, False
 

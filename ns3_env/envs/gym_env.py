@@ -25,6 +25,7 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.simulator.branching import around
 from ns3_env.task import observations
+from ns3_env.task.action_faults import action_fault, action_rows
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.outcomes import Outcomes
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward
@@ -68,7 +69,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     learner bootstraps there. A step runs until the flow's next decision.
 
     ``info["time_ns"]`` is the simulated time, ``info["elapsed"]`` the base RTTs since the flow's last
-    decision, the last info's ``["slowdown"]`` the flow's, ``["cut"]`` whether the limit ended it.
+    decision, the last info's ``["slowdown"]`` the flow's (0 before), ``["cut"]`` whether the limit ended it.
     ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; where the
     transport does not know some fields (TCP), these are absent from the former, and there is no latter.
 
@@ -202,16 +203,28 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return seen, self.info(rows, own, came.infos()[0])
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Applies the action; observation and reward are those of the flow's next decision, or its end."""
+        """Applies the action; observation and reward are those of the flow's next decision, or its end.
+
+        Raises as :meth:`act`.
+        """
         self.act(action)
         return self.outcome()
 
     def act(self, action: NDArray[Any]) -> None:
-        """The first half of :meth:`step`: applies the action, and waits for nothing."""
+        """The first half of :meth:`step`: applies the action, and waits for nothing.
+
+        Raises ValueError where it has another shape or is no number (:mod:`ns3_env.task.action_faults`); it
+        may be given again then.
+        """
         if self._last is None:
             raise RuntimeError("the episode is over: reset() comes first")
-        last, self._last = self._last, None
-        self._simulator.send_actions(self._answers(last, np.asarray(action).reshape(1, -1)))
+        own, shape = [self._flow], self.action_space.shape or ()
+        row = action_rows(action, "flows", own, shape)
+        try:
+            self._simulator.send_actions(self._answers(self._last, row))
+        except ValueError as error:
+            raise action_fault(row, "flows", own, self.action_space) or error from None
+        self._last = None
 
     def sole_record(self) -> NDArray[np.float64] | None:
         """Record (1, fields) of the decision that is due; None where another flow's is, too."""
@@ -277,12 +290,18 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         seen: Observation = self.task.observe(records)[0]
         return seen, came
 
-    def info(self, rows: DecisionBatch, own: int, told: dict[str, Any]) -> dict[str, Any]:
+    def info(
+        self,
+        rows: DecisionBatch,
+        own: int,
+        told: dict[str, Any],
+        telemetry: Callable[[NDArray[np.float64]], dict[str, float]] = observations.named,
+    ) -> dict[str, Any]:
         """What is said of a step: its rows, the own one, and what :meth:`Outcomes.infos` tells of that."""
         record = rows.records[own]
         if self._film.rolls:
             self._film.see([self._flow], record[None])
-        info = {"time_ns": rows.time_ns, "telemetry": observations.telemetry(record), **told}
+        info = {"time_ns": rows.time_ns, "telemetry": telemetry(record), **told}
         if not np.count_nonzero(record != record):
             info["record"] = record
         return info

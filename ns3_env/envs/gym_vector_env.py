@@ -15,10 +15,10 @@ from ns3_env.envs import renamed
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 from ns3_env.simulator import DecisionBatch, LockStep
+from ns3_env.task.action_faults import action_fault, action_rows
 from ns3_env.task.late import LateDict
+from ns3_env.task.observations import Telemetry
 
-#: Keys of the info of a flow that goes on, where every field is known.
-_GOING_ON = {"time_ns", "telemetry", "elapsed", "record"}
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
@@ -26,13 +26,16 @@ class FlowVectorEnv(SyncVectorEnv):
     """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
     What ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)`` gives. All actions go out before the
-    first answer is waited for. Every row of every step is a decision: an environment whose episode ends
-    begins the next one in the same step (Gymnasium's SAME_STEP), ``infos["final_obs"]`` and
-    ``infos["final_info"]`` hold what ended it.
+    first answer is waited for.
 
     Args:
         num_envs: environments.
         render_mode: None, or "rgb_array".
+        autoreset_mode: Gymnasium's. SAME_STEP: an environment whose episode ends begins the next one in the
+            same step, ``infos["final_obs"]`` and ``infos["final_info"]`` hold what ended it, and every row of
+            every step is a decision. NEXT_STEP, which Gymnasium's NormalizeObservation wants: it begins in
+            the next step, which ignores the row's action and pays nothing. DISABLED:
+            ``reset(options={"reset_mask": ...})`` begins it.
         arguments: those of FlowEnv.
     """
 
@@ -45,18 +48,31 @@ class FlowVectorEnv(SyncVectorEnv):
     env_class: ClassVar[type[FlowEnv]] = FlowEnv
     envs: list[FlowEnv]  # type: ignore[assignment]
 
-    def __init__(self, num_envs: int = 1, render_mode: str | None = None, **arguments: Any) -> None:
+    def __init__(
+        self,
+        num_envs: int = 1,
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        **arguments: Any,
+    ) -> None:
         make = partial(self.env_class, render_mode=render_mode, **arguments)
         self._together = LockStep([], 1)
-        super().__init__([make] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
+        super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
 
     def step(self, actions: NDArray[Any]) -> Batch:
-        """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos."""
-        if self._act_together(actions):
+        """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos.
+
+        Raises ValueError for actions of another shape, or that are no numbers; all may be given again then.
+        """
+        rows = action_rows(
+            actions, "environments", range(self.num_envs), self.single_action_space.shape or ()
+        )
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            return self._step_one_by_one(rows)
+        if self._act_together(rows):
             arrived = self._arrived()
         else:
-            for env, action in zip(self.envs, actions, strict=True):
-                env.act(action)
+            self._act_one_by_one(rows, np.zeros(self.num_envs, dtype=np.bool_))
             arrived = [env.arrived() for env in self.envs]
         records = np.concatenate([rows.records[own : own + 1] for rows, own in arrived])
         flags = np.array([(m.first[own], m.terminated[own], m.truncated[own]) for m, own in arrived]).T
@@ -64,7 +80,7 @@ class FlowVectorEnv(SyncVectorEnv):
         came, seen = task.outcomes(records, *flags), task.observe(records)
         over = flags[1] | flags[2]
         told = [
-            env.info(rows, own, said)
+            env.info(rows, own, said, Telemetry)
             for env, (rows, own), said in zip(self.envs, arrived, came.infos(), strict=True)
         ]
         infos: dict[str, Any] = {}
@@ -80,7 +96,37 @@ class FlowVectorEnv(SyncVectorEnv):
         infos.update(self._joined(list(enumerate(told))))
         return seen, came.rewards, came.final, over & ~came.final, infos
 
-    def _act_together(self, actions: NDArray[Any]) -> bool:
+    def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
+        """A step in which no environment begins an episode in the step that ends the one before."""
+        begins = self._autoreset_envs.copy()
+        if self.autoreset_mode is AutoresetMode.DISABLED and begins.any():
+            over = np.flatnonzero(begins).tolist()
+            raise RuntimeError(f'the episodes of environments {over} are over: reset them by "reset_mask"')
+        self._act_one_by_one(rows, begins)
+        seen = np.empty(self.observation_space.shape or (), dtype=np.float32)
+        rewards, (terminated, truncated) = np.zeros(self.num_envs), np.zeros((2, self.num_envs), np.bool_)
+        infos: dict[str, Any] = {}
+        for i, env in enumerate(self.envs):
+            if begins[i]:
+                seen[i], info = env.begun()
+            else:
+                seen[i], rewards[i], terminated[i], truncated[i], info = env.outcome()
+            infos = self._add_info(infos, info, i)
+        self._autoreset_envs = terminated | truncated
+        return seen, rewards, terminated, truncated, infos
+
+    def _act_one_by_one(self, rows: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
+        """Takes the actions (num_envs, A); where an environment ``begins`` (num_envs,) an episode, it does."""
+        names, space = np.flatnonzero(~begins).tolist(), self.single_action_space
+        if fault := action_fault(rows[~begins], "environments", names, space):
+            raise fault
+        for env, row, fresh in zip(self.envs, rows, begins, strict=True):
+            if fresh:
+                env.begin(None)
+            else:
+                env.act(row)
+
+    def _act_together(self, actions: NDArray[np.float64]) -> bool:
         """Whether the actions, one for each simulator, went out in one call."""
         records = [env.sole_record() for env in self.envs]
         present = [record for record in records if record is not None]
@@ -90,10 +136,11 @@ class FlowVectorEnv(SyncVectorEnv):
         if simulators != self._together.simulators:
             self._together = LockStep(simulators, MAX_FLOWS)
         try:
-            answers = self.envs[0].task.action(np.asarray(actions), np.concatenate(present))
+            answers = self.envs[0].task.action(actions, np.concatenate(present))
             self._together.send(answers, [1] * self.num_envs)
-        except ValueError:
-            return False  # that environment says it whose action is none
+        except ValueError as error:
+            who = "environments", range(self.num_envs)
+            raise action_fault(actions, *who, self.single_action_space) or error from None
         for env in self.envs:
             env.acted()
         return True
@@ -114,8 +161,9 @@ class FlowVectorEnv(SyncVectorEnv):
         mask = np.zeros(self.num_envs, dtype=np.bool_)
         mask[[i for i, _ in told]] = True
         joined: dict[str, Any] = {}
-        if all(info.keys() == _GOING_ON for _, info in told) and mask.all():
-            for key in ("time_ns", "elapsed", "record"):
+        keys = told[0][1].keys()
+        if mask.all() and all(info.keys() == keys for _, info in told):
+            for key in keys - {"telemetry"}:
                 joined[key], joined[f"_{key}"] = np.array([info[key] for _, info in told]), mask.copy()
         else:
             for i, info in told:

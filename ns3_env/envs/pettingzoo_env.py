@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
+from ns3_env.task.action_faults import action_fault, action_rows, actions_of
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.outcomes import Outcomes
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward
@@ -59,7 +60,8 @@ class FlowAgents(WithTask):
         self.possible_agents = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[Any] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, task.action_space)
+        self._one_action = task.action_space
+        self.action_spaces = dict.fromkeys(self.possible_agents, self._one_action)
         self._simulator = Simulator(max(64, 2 * count), executable=executable)
         self._random = np.random.default_rng()
         self._due: DecisionBatch | None = None
@@ -75,14 +77,21 @@ class FlowAgents(WithTask):
             self.scenario = self._draw(drawn)
         self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(drawn))
 
-    def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any]) -> None:
-        """Sends the actions of the rows that are due."""
+    def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any], known: Collection[Any]) -> None:
+        """Sends the actions of the rows that are due, those that agents in ``known`` may have.
+
+        Raises ValueError (:mod:`ns3_env.task.action_faults`); nothing is sent then.
+        """
         slots, records = rows.slots, rows.records
         if not rows.goes_on:
             slots, records = slots[rows.due], records[rows.due]
-        agents = self.possible_agents
-        chosen = np.array([actions[agents[slot]] for slot in slots.tolist()]).reshape(len(slots), -1)
-        self._simulator.send_actions(self.task.action(chosen, records))
+        agents = [self.possible_agents[slot] for slot in slots.tolist()]
+        given = actions_of(agents, actions, known)
+        chosen = action_rows(given, "agents", agents, self._one_action.shape or ())
+        try:
+            self._simulator.send_actions(self.task.action(chosen, records))
+        except ValueError as error:
+            raise action_fault(chosen, "agents", agents, self._one_action) or error from None
 
     def _received(self) -> DecisionBatch | None:
         """The next rows, of whichever flows; None at the episode's end."""
@@ -109,10 +118,10 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
-    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells. An agent leaves when its flow is
+    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells, and the rest of its info is 0 or empty. An agent leaves when its flow is
     done (terminated) or the time limit is reached (truncated; terminated where the reward charges what is
     left, as :class:`ns3_env.envs.gym_env.FlowEnv` says). ``infos[agent]["elapsed"]`` are the base RTTs
-    since the flow's last decision, the last one's ``["slowdown"]`` is the flow's.
+    since the flow's last decision, the last one's ``["slowdown"]`` is the flow's (0 before).
 
     Args:
         scenario: the scenario, its keys, or what draws one for each episode's seed; None:
@@ -122,6 +131,8 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable: see :class:`ns3_env.simulator.Simulator`.
+        reset_tells_all: a reset tells of every possible agent, as TorchRL's PettingZooWrapper wants it; zeros
+            of those that have no flow in the episode, which are not in ``agents``.
 
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """
@@ -145,6 +156,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
+        reset_tells_all: bool = False,
     ) -> None:
         EzPickle.__init__(self, **arguments(locals()))
         first, draw = first_played(scenario, flows)
@@ -156,6 +168,8 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         task = task or Task(fields, reward, action)
         self.set_up(scenario, task, render_mode, executable, draw, slots)
         self._last: Observations = {}
+        self._reset_tells_all = reset_tells_all
+        self._told: list[Any] = []  # agents that were observed last
 
     def observation_space(self, agent: str) -> gym.spaces.Space[Any]:
         """Space of an agent's observation."""
@@ -172,22 +186,27 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         self._begin(seed)
         self.agents = self.possible_agents[: self.scenario.agent_flow_count]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
-        self._last = {agent: zeros.copy() for agent in self.agents}
-        infos = self._advance({}, {}, {})
+        self._told = list(self.possible_agents if self._reset_tells_all else self.agents)
+        self._last = {agent: zeros.copy() for agent in self._told}
+        infos = {agent: _silent() for agent in self._told} | self._advance({}, {}, {})
         return dict(self._last), infos
 
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Applies the actions of the agents that are due; runs until the next tick of the clock."""
+        """Applies the actions of the agents that are due; runs until the next tick of the clock.
+
+        Raises ValueError for actions that are missing, no numbers, or for agents that were not observed last;
+        they may be given again then.
+        """
         if not self.agents or self._due is None:
             return {}, {}, {}, {}, {}
-        self._answer(self._due, actions)
+        self._answer(self._due, actions, self._told)
         rewards = dict.fromkeys(self.agents, 0.0)
         terminated = dict.fromkeys(self.agents, False)
         truncated = dict.fromkeys(self.agents, False)
         infos = self._advance(rewards, terminated, truncated)
-        observations = {agent: self._last[agent] for agent in self.agents}
+        observations, self._told = {agent: self._last[agent] for agent in self.agents}, self.agents
         self.agents = [agent for agent in self.agents if not (terminated[agent] or truncated[agent])]
         return observations, rewards, terminated, truncated, infos
 
@@ -195,7 +214,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         self, rewards: dict[str, float], terminated: dict[str, bool], truncated: dict[str, bool]
     ) -> dict[str, dict[str, Any]]:
         """Receives until an agent is due, or none is left."""
-        infos: dict[str, dict[str, Any]] = {agent: {"due": False} for agent in self.agents}
+        infos = {agent: _silent() for agent in self.agents}
         living = set(self.agents)
         self._due = None
         while living:
@@ -210,9 +229,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             for row, slot in enumerate(slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = seen[row]
-                telemetry = observations.telemetry(rows.records[row])
-                info = infos[agent] = {"due": due[row], "time_ns": rows.time_ns, "telemetry": telemetry}
-                info.update(told[row])
+                infos[agent] = _info(due[row], rows.time_ns, rows.records[row], told[row])
                 if not first[row]:
                     rewards[agent] = paid[row]
                 if not due[row]:
@@ -225,6 +242,17 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             if living:
                 self._simulator.send_actions(())
         return infos
+
+
+def _info(due: bool, time_ns: float, record: NDArray[np.float64], told: dict[str, Any]) -> dict[str, Any]:
+    """What is said of an agent, always under the same keys."""
+    return {"due": due, "time_ns": time_ns, "telemetry": observations.Telemetry(record), **told}
+
+
+def _silent() -> dict[str, Any]:
+    """What is said of an agent that tells nothing."""
+    nothing = np.full(len(observations.FIELDS), np.nan)
+    return _info(False, 0.0, nothing, {"elapsed": 0.0, "slowdown": 0.0, "cut": False})
 
 
 __getattr__ = renamed(__name__)

@@ -51,11 +51,11 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
     no padding, and any clock will do. A flow that has not started is not there; one that is done is
-    terminated, one that the time limit cuts truncated. The episode ends with its last flow, truncated where
+    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and nobody when the episode is over. The episode ends with its last flow, truncated where
     any was.
 
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
-    ``["slowdown"]`` is the flow's, ``infos[agent]["time_ns"]`` the simulated time,
+    ``["slowdown"]`` is the flow's (0 before), ``infos[agent]["time_ns"]`` the simulated time,
     ``infos[agent]["telemetry"]`` every field by name.
 
     Args:
@@ -81,6 +81,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
         task = given["task"] or Task(given["fields"], given["reward"], given["action"])
         self.set_up(scenario, task, given["render_mode"], given["executable"], draw, given["slots"])
+        self._ended: list[Any] = []  # agents whose flow was over in the last step
         self._cut = False
 
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
@@ -91,7 +92,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         Raises ScenarioError where no flow decides in ``SILENT_EPISODES`` episodes in a row.
         """
         for number in range(SILENT_EPISODES):
-            self.agents, self._cut = [], False
+            self.agents, self._ended, self._cut = [], [], False
             self._begin(None if number else seed)
             seen, _, _, _, infos = self._advance()
             if self._due is not None:
@@ -101,10 +102,15 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     def step(  # type: ignore[override]
         self, action_dict: Mapping[Hashable, Any]
     ) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
-        """Applies the actions of the flows that are due; runs until a flow is due again, or none is left."""
+        """Applies the actions of the flows that are due; runs until a flow is due again, or none is left.
+
+        Raises ValueError for actions that are missing, for nobody, or no numbers; they may be given again.
+        """
         if self._due is None:
             raise RuntimeError("the episode is over: reset() begins the next")
-        self._answer(self._due, action_dict)
+        self._answer(self._due, action_dict, self.agents)
+        self.agents = [agent for agent in self.agents if agent not in self._ended]
+        self._ended = []
         return self._advance()
 
     def _advance(self) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
@@ -123,14 +129,14 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
                 if rows.first[row] and not rows.due[row]:
                     continue  # ended before its first decision: it never was there
                 seen[agent] = observed[row]
-                telemetry = observations.telemetry(rows.records[row])
+                telemetry = observations.Telemetry(rows.records[row])
                 infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry, **told[row]}
                 if rows.first[row]:
                     self.agents.append(agent)
                 else:
                     rewards[agent] = float(came.rewards[row])
                 if not rows.due[row]:
-                    self.agents.remove(agent)
+                    self._ended.append(agent)
                     terminated[agent] = bool(came.final[row])
                     truncated[agent] = not terminated[agent]
                     self._cut |= truncated[agent]
@@ -138,6 +144,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
                 self._due = rows
                 return seen, rewards, terminated, truncated, infos
             self._simulator.send_actions(())
+        self.agents = []
         terminated["__all__"], truncated["__all__"] = not self._cut, self._cut
         return seen, rewards, terminated, truncated, infos
 

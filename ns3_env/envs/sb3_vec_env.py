@@ -21,9 +21,10 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.scenario import Scenario
+from ns3_env.task.action_faults import action_rows
 from ns3_env.task.batch import Batch
 from ns3_env.task.late import LateList
-from ns3_env.task.observations import telemetry
+from ns3_env.task.observations import Telemetry
 
 
 class FlowVecEnv(FlowStream, VecEnv):
@@ -124,7 +125,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Hands over actions (num_envs, A); those of slots that are not due are ignored."""
+        """Hands over actions (num_envs, A); those of slots that are not due are ignored. Raises as :meth:`send`."""
         try:
             self.mask.before_step(self.due)
         except PaddingError as error:
@@ -132,7 +133,8 @@ class FlowVecEnv(FlowStream, VecEnv):
                 raise
             raise PaddingError(f"{first}. Then: {error}") from None
         slots = self._slots_due if self._seen_all else np.flatnonzero(self.due)
-        self.send(np.asarray(actions)[slots], slots)
+        rows = action_rows(actions, "slots", range(self.num_envs), self._one_action.shape or ())
+        self.send(rows[slots], slots)
 
     def step_wait(self) -> VecEnvStepReturn:
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
@@ -282,7 +284,7 @@ def _infos(
     rows = np.flatnonzero(batch.due)
     due = zip(rows.tolist(), batch.slots[rows].tolist(), batch.flows[rows].tolist(), strict=True)
     for row, slot, flow in due:
-        infos[slot].update(due=True, flow=flow, telemetry=telemetry(batch.records[row]))
+        infos[slot].update(due=True, flow=flow, telemetry=Telemetry(batch.records[row]))
     return infos
 
 

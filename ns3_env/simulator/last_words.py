@@ -6,17 +6,26 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+from io import FileIO
 
 _SHOWN_BYTES = 4096
 
 
 class LastWords:
-    """A file in memory that takes a process's output. Whoever starts the process closes it."""
+    """A file in memory that takes a process's output, until :meth:`close` or its own end."""
 
     def __init__(self, name: str) -> None:
         """``name`` is what /proc shows."""
-        self.fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
+        if self.fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
+            with self._file as low:
+                self._file = FileIO(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
+
+    @property
+    def fd(self) -> int:
+        """Its descriptor. Raises ValueError once it is closed."""
+        return self._file.fileno()
 
     def __len__(self) -> int:
         """Bytes kept."""
@@ -34,8 +43,12 @@ class LastWords:
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Once, when nothing is to be read any more."""
-        os.close(self.fd)
+        """Nothing is to be read any more; may be called again."""
+        self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
 
 
 def killed_by(number: int) -> str:

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import Self
 
@@ -33,6 +34,19 @@ LOOK_S = 0.1
 #: Signals of a program's own faults.
 FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class _Program(subprocess.Popen[bytes]):
+    """A child that is killed when nobody refers to it: also one that an interrupt keeps from having an owner."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self._owner = os.getpid()
+        super().__init__(*arguments, **named)
+
+    def __del__(self) -> None:  # type: ignore[override]
+        if getattr(self, "pid", None) is not None and self.returncode is None and os.getpid() == self._owner:
+            self.kill()
+            self.wait()
 
 
 class SimulatorProcess:
@@ -54,7 +68,7 @@ class SimulatorProcess:
         words = LastWords("ns3_env-stderr")
         command = [os.fspath(executable), *plugin_options(transport)]
         try:
-            process = subprocess.Popen(
+            process = _Program(
                 [*command, f"--channel-fd={agent.channel_fd}"],
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
@@ -196,7 +210,9 @@ def process_state(pid: int | None) -> tuple[str, float]:
 
 def _end_process(process: Child, words: LastWords, owner: int) -> None:
     """Kills and reaps the process, unless this is a fork of the process that owns it."""
-    if os.getpid() == owner:
-        process.kill()
-        process.wait()
-    words.close()
+    try:
+        if os.getpid() == owner:
+            process.kill()
+            process.wait()
+    finally:
+        words.close()

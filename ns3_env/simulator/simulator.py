@@ -27,7 +27,8 @@ from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
 
-_CLOSE_PATIENCE_S = 1.0
+#: With an episode that is given up, and a process that is to end.
+_PATIENCE_S = 1.0
 
 #: Seconds, of this process and those that it starts; the commands' ``--hang-timeout`` sets it.
 HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
@@ -56,7 +57,8 @@ class Simulator:
 
     Used in turns: :meth:`send_reset`, then :meth:`receive`, then :meth:`send_actions`, and so on until
     :class:`EpisodeEnd`. A reset may take the place of any other message, and starts the process if there is
-    none, or one of another transport. Not for use by two threads at once.
+    none, or one of another transport. After an exception of any kind at any place (Ctrl-C, say), a reset
+    begins anew and :meth:`close` closes. Not for use by two threads at once.
 
     Args:
         capacity: most rows of one message.
@@ -101,8 +103,6 @@ class Simulator:
         none: NDArray[Any] = np.empty(0)
         self._actions = none
         self._watch = Watch()
-        self._our_turn = False
-        self._turns = 0
         self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
         self._columns = False  # these were asked for
@@ -116,7 +116,7 @@ class Simulator:
     @property
     def waiting(self) -> bool:
         """The simulator has the turn: :meth:`receive` will give its answer."""
-        return self._process is not None and not self._our_turn
+        return self._agent is not None and not self._agent.our_turn
 
     def start(self, transport: Transport = "rdma") -> None:
         """Starts the transport's process, if there is none.
@@ -133,11 +133,10 @@ class Simulator:
             agent = _native.AgentChannel(self._capacity)
         except _native.ChannelError as error:  # no memory left, or none allowed
             raise SimulatorError(f"there is no channel to it: {error}") from None
-        self._process, self._agent = SimulatorProcess.started(executable, agent, transport), agent
-        self._transport = transport
-        self._actions = agent.actions
-        self._our_turn = False
         try:
+            self._process, self._agent = SimulatorProcess.started(executable, agent, transport), agent
+            self._transport = transport
+            self._actions = agent.actions
             if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
                 self._raise_broken(f"message {kind} at its start")
         except BaseException:
@@ -169,9 +168,7 @@ class Simulator:
         if transport != self._transport:
             self.kill()  # another program, and a channel of its own
         if self.waiting:
-            # Left over from an episode that was given up; a process that does not answer is replaced.
-            with contextlib.suppress(SimulatorDied, SimulatorHung):
-                self._await()
+            self._give_up()
         if replace and self._process is not None and self._process.has_ended():
             self.kill()  # while it had nothing to do
         self.start(transport)
@@ -183,6 +180,17 @@ class Simulator:
         self._agent.send(_native.COMMAND_RESET)
         self.handed_over()
 
+    def _give_up(self) -> None:
+        """Takes the answer that an episode still owes; a process that gives none soon is replaced."""
+        until = time.monotonic() + _PATIENCE_S
+
+        def look() -> None:
+            if time.monotonic() > until:
+                self._raise_hung("was still computing")
+
+        with contextlib.suppress(SimulatorDied, SimulatorHung):
+            self._await(look)
+
     def send_actions(self, actions: ArrayLike) -> None:
         """Answers the last decisions and lets the simulator go on.
 
@@ -193,7 +201,7 @@ class Simulator:
         Raises ValueError for another shape, for a window or rate that is no number >= 0, and for a last
         number that is not finite: nothing is sent then.
         """
-        if not self._our_turn or self._due < 0 or self._agent is None:
+        if self._agent is None or self._due < 0 or not self._agent.our_turn:
             raise RuntimeError(
                 "the simulator has asked for no actions: send_reset() and receive() come first"
             )
@@ -226,7 +234,7 @@ class Simulator:
             SimulatorError: there is no process, no memory or no descriptor for a copy; this simulation is as
                 before, and there are no copies.
         """
-        if not self._our_turn or self._due < 0 or self._agent is None:
+        if self._agent is None or self._due < 0 or not self._agent.our_turn:
             raise RuntimeError("only a simulator that waits for actions can be branched")
         made: list[Simulator] = []
         try:
@@ -252,8 +260,8 @@ class Simulator:
             words = LastWords("ns3_env-stderr")
         except (_native.ChannelError, OSError) as error:
             raise SimulatorError(f"there is no channel to a copy: {error}") from None
+        until_ps, turns = -1 if until_ns is None else round(until_ns * 1000), self._agent.turns
         try:
-            until_ps = -1 if until_ns is None else round(until_ns * 1000)
             self._agent.branch(agent, words.fd, until_ps, asks)
             self.handed_over()
             if (kind := self._await()) != _native.MESSAGE_COPIED:
@@ -261,11 +269,11 @@ class Simulator:
             self._due = due
             if (pid := self._agent.copy_pid) < 0:
                 raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
+            copy._process, copy._agent = self._process.copied(pid, words), agent
         except BaseException:
-            if not (self.waiting and self._disowned(words, due)):
-                words.close()
+            if self._agent is not None and self._agent.turns != turns:
+                self._disown(words, due)
             raise
-        copy._process, copy._agent = self._process.copied(pid, words), agent
         copy._transport, copy._scenario = self._transport, self._scenario
         copy._transitions, copy._columns = self._transitions, self._columns
         copy._actions = agent.actions
@@ -273,30 +281,25 @@ class Simulator:
         copy._due = due
         return copy
 
-    def _disowned(self, words: LastWords, due: int) -> bool:
-        """Takes the answer to a branch whose wait was interrupted: the same actions are due again.
-
-        Returns whether there was a copy; it has ended then, and its words are closed.
-        """
+    def _disown(self, words: LastWords, due: int) -> None:
+        """Ends the copy of a branch that was interrupted; the same actions are due again."""
         assert self._agent is not None
         assert self._process is not None
         with contextlib.suppress(SimulatorDied, SimulatorHung):
-            self._await()
-            self._due = due
-            if (pid := self._agent.copy_pid) > 0:
-                self._process.copied(pid, words).end()
-                return True
-        return False
+            if self.waiting:
+                self._await()
+            if self._agent.kind == _native.MESSAGE_COPIED:
+                self._due = due
+                if (pid := self._agent.copy_pid) > 0:
+                    self._process.copied(pid, words).end()
 
     def handed_over(self) -> None:
         """The simulator has the turn: it was answered, here or as one of several."""
-        self._our_turn = False
-        self._turns += 1
         self._due = -1
 
     def took(self, due: int) -> None:
         """Its decisions were taken as those of one of several; ``due`` of them want an action."""
-        self._our_turn, self._due = True, due
+        self._due = due
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None
@@ -311,7 +314,7 @@ class Simulator:
             SimulatorDied: the process has ended; the message holds its last words.
             SimulatorHung: the process gave no sign of life and was killed.
         """
-        if self._agent is None or self._our_turn:
+        if self._agent is None or self._agent.our_turn:
             raise RuntimeError(
                 "nothing was asked of the simulator: send_reset() or send_actions() come first"
             )
@@ -370,14 +373,14 @@ class Simulator:
         if self._process is None or self._agent is None:
             return
         self._raise_if_dead()
-        working = not self._our_turn and not self.answered()
+        working = self.waiting and not self.answered()
         if reason := self._watch.look(self.pid, self._sign(), self.hang_timeout_s, working=working):
             self._raise_hung(reason)
 
     def _sign(self) -> tuple[int, int]:
         """Of life: another one while it computes."""
         assert self._agent is not None
-        return self._turns, self._agent.heartbeat
+        return self._agent.turns, self._agent.heartbeat
 
     def _await(self, meanwhile: Callable[[], object] | None = None, *, starting: bool = False) -> int:
         """Waits for the next message; the turn is then ours."""
@@ -395,7 +398,7 @@ class Simulator:
                 if meanwhile is not None:
                     meanwhile()
                 kind = self._next_message()
-        self._our_turn = True
+        self._due = -1
         return kind
 
     def _next_message(self) -> int:
@@ -439,15 +442,16 @@ class Simulator:
 
     def kill(self) -> None:
         """Ends the process at once; :meth:`send_reset` starts a new one."""
-        if self._process is not None:
-            self._process.end()
+        process = self._process
         self._forget()
+        if process is not None:
+            process.end()
 
     def close(self) -> None:
         """Ends the process; may be called again."""
-        if self._process is not None and self._agent is not None and self._our_turn:
+        if self._process is not None and self._agent is not None and self._agent.our_turn:
             self._agent.send(_native.COMMAND_CLOSE)
-            self._process.wait(_CLOSE_PATIENCE_S)
+            self._process.wait(_PATIENCE_S)
         self.kill()
 
     def __enter__(self) -> Simulator:
@@ -464,7 +468,7 @@ def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | 
 
     Raises SimulatorDied or SimulatorHung for one that never will.
     """
-    ends = [simulator._agent for simulator in simulators if simulator._agent is not None]
+    ends = [s._agent for s in simulators if s._agent is not None and not s._agent.our_turn]
     if len(ends) != len(simulators) or not ends:
         raise RuntimeError("there is a simulator of which nothing was asked")
     while True:

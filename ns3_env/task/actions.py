@@ -2,7 +2,7 @@
 """Action maps by name: from an agent's actions to windows and pacing rates.
 
 An action outside its space's box is cut to the box: -1 or 1 where it is relative, and so is its echo. One
-that is NaN, or a window below 0, is refused.
+that is NaN, an infinite one outside the box, or a window below 0, is refused.
 
 The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last
 bit wherever the policy that takes it is evaluated.
@@ -161,7 +161,7 @@ class AbsoluteWindow(_InTheSimulator):
         window = np.asarray(actions, dtype=np.float64).reshape(len(records))
         if not np.all(window >= 0):
             raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
-        return super().__call__(window, records)
+        return self._in_the_simulator()(window, records, infinite=True)
 
 
 Map = MultiplicativeWindow | ExponentialWindow | LogarithmicWindow | MultiplicativeRate | AbsoluteWindow

@@ -12,10 +12,11 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ns3_env import _native
 from ns3_env.task.late import LateDict
@@ -102,6 +103,27 @@ def named(record: NDArray[np.float64]) -> dict[str, float]:
     return {name: value for name, value in zip(INDEX, values, strict=True) if value == value}
 
 
-def telemetry(record: NDArray[np.float64]) -> dict[str, float]:
-    """As :func:`named`, which is called when somebody first looks; the record must not change until then."""
-    return LateDict(partial(named, record))
+class Telemetry(LateDict):
+    """The values of a record as of :func:`named`, which is called when somebody first looks.
+
+    The record must not change until then. Arrays and tensors that are made of it are the record (fields,).
+    """
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: NDArray[np.float64]) -> None:
+        """``record``: (fields,)."""
+        self._record = record
+        super().__init__(partial(named, record))
+
+    def __deepcopy__(self, memo: Any) -> Telemetry:
+        return Telemetry(self._record.copy())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._record, dtype=dtype)
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self._record.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._record.__dlpack_device__()

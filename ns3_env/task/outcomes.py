@@ -32,12 +32,10 @@ class Outcomes:
     slowdowns: NDArray[np.float64]
 
     def infos(self) -> list[dict[str, Any]]:
-        """What an environment's info says of each row: "elapsed", and where its flow is over "slowdown" and
+        """What an environment's info says of each row: "elapsed", "slowdown" (0 until its flow is over) and
         "cut"."""
         told = zip(self.elapsed.tolist(), self.slowdowns.tolist(), self.cut.tolist(), strict=True)
         return [
-            {"elapsed": elapsed}
-            if slowdown != slowdown
-            else {"elapsed": elapsed, "slowdown": slowdown, "cut": cut}
-            for elapsed, slowdown, cut in told
+            {"elapsed": since, "slowdown": slowdown if slowdown == slowdown else 0.0, "cut": cut}
+            for since, slowdown, cut in told
         ]

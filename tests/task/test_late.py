@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ns3_env.task.late import LateDict, LateList
-from ns3_env.task.observations import INDEX, telemetry
+from ns3_env.task.observations import INDEX, Telemetry
 
 PLAIN = {"a": 1, "b": [2]}
 
@@ -91,7 +91,7 @@ def test_a_late_list_shows_what_a_list_would(look: Callable[[list[Any]], Any]) -
 def test_telemetry_names_the_known_fields_of_its_own_record() -> None:
     record = np.arange(float(len(INDEX)))
     record[3] = np.nan
-    told = telemetry(record)
+    told = Telemetry(record)
     expected = {name: float(i) for name, i in INDEX.items() if i != 3}
     assert told == expected
     assert list(told) == list(expected)

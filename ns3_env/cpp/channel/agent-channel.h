@@ -43,6 +43,10 @@ class AgentChannel
 
     /// The message taken last.
     Message Kind() const { return m_kind; }
+    /// Whether a message was taken and not answered: true from Wait() to Send().
+    bool IsOurTurn() const { return m_ourTurn; }
+    /// Commands sent.
+    uint32_t Turns() const { return m_control->agentSequence.load(std::memory_order_relaxed); }
     int64_t TimePs() const { return m_control->timePs; }
     uint32_t RowCount() const { return m_rowCount; }
     std::span<DecisionRow> Rows() const { return m_rows; }

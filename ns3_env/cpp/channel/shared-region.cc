@@ -25,14 +25,26 @@ constexpr const char* SHORTER_THAN_DECLARED = "the blob is shorter than its send
 } // namespace
 
 int
-CreateBlobFile()
+CreateMemoryFile(const char* name, unsigned flags)
 {
-    const int fd = memfd_create("ns3_env-blob", MFD_CLOEXEC);
-    if (fd < 0)
+    const int fd = memfd_create(name, MFD_CLOEXEC | flags);
+    const bool free = fd < 0 || fd > STDERR_FILENO;
+    const int above = free ? fd : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (!free)
+    {
+        close(fd);
+    }
+    if (above < 0)
     {
         FailWithErrno("cannot make a memory file");
     }
-    return fd;
+    return above;
+}
+
+int
+CreateBlobFile()
+{
+    return CreateMemoryFile("ns3_env-blob");
 }
 
 std::string
@@ -111,11 +123,7 @@ SharedRegion
 SharedRegion::Create(const char* name, size_t bytes)
 {
     SharedRegion region;
-    region.m_fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (region.m_fd < 0)
-    {
-        FailWithErrno("cannot make a memory file");
-    }
+    region.m_fd = CreateMemoryFile(name, MFD_ALLOW_SEALING);
     if (ftruncate(region.m_fd, static_cast<off_t>(bytes)) != 0)
     {
         FailWithErrno("cannot size a memory file to " + std::to_string(bytes) + " B");

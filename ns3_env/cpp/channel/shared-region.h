@@ -13,7 +13,11 @@
 namespace ns3::env
 {
 
-/// A new, empty file (close-on-exec). \throws ChannelError
+/// A new memory file (close-on-exec), above the standard streams, which a child process gets anew where they are
+/// closed. \throws ChannelError
+int CreateMemoryFile(const char* name, unsigned flags = 0);
+
+/// A new, empty file of that kind. \throws ChannelError
 int CreateBlobFile();
 
 /// The file's first `bytes`. \throws ChannelError where there are fewer, or more than any text has.

@@ -3,6 +3,7 @@
 #include "ns3_env/cpp/policy/policy.h"
 
 #include <chrono>
+#include <cmath>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -130,9 +131,12 @@ MeasureUs(Policy& policy, size_t flows, double seconds)
     return 1e6 * spent() / static_cast<double>(decisions);
 }
 
-/// \param actions (m,) \param records (m, fields) \return (m, 3)
+/// \param actions (m,) \param records (m, fields) \param infinite whether actions may be \return (m, 3)
 Array<double>
-Map(const ActionMap& map, const Array<double>& actions, const Array<double>& records)
+Map(const ActionMap& map,
+    const Array<double>& actions,
+    const Array<double>& records,
+    bool infinite)
 {
     if (actions.ndim() != 1 || records.ndim() != 2 || records.shape(1) != FIELD_COUNT ||
         records.shape(0) != actions.shape(0))
@@ -144,8 +148,13 @@ Map(const ActionMap& map, const Array<double>& actions, const Array<double>& rec
     ObservationRecord record;
     for (py::ssize_t row = 0; row < actions.shape(0); ++row)
     {
+        const double action = actions.at(row);
+        if (!(infinite || std::isfinite(action)))
+        {
+            throw std::invalid_argument("an action is no finite number");
+        }
         std::copy_n(records.data(row, 0), FIELD_COUNT, record.values.begin());
-        const ActionRow answer = map(actions.at(row), record);
+        const ActionRow answer = map(action, record);
         answers.mutable_at(row, 0) = answer.windowBytes;
         answers.mutable_at(row, 1) = answer.rateBps;
         answers.mutable_at(row, 2) = answer.echo;
@@ -213,7 +222,12 @@ BindPolicy(py::module_& module)
                  }),
              py::arg("json"),
              "`json` holds its name and settings.")
-        .def("__call__", &Map, py::arg("actions"), py::arg("records"));
+        .def("__call__",
+             &Map,
+             py::arg("actions"),
+             py::arg("records"),
+             py::kw_only(),
+             py::arg("infinite") = false);
 
     py::class_<RttTarget>(
         module,

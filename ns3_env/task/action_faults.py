@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of actions, in one wording for every front end: whose action it is, and what is wrong with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Space
+from numpy.typing import NDArray
+
+_NO_NUMBER = "the policy gave no number for what it saw (weights that have diverged?); nothing was sent"
+
+
+def action_rows(actions: Any, who: str, names: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Actions (m, *shape) of the m ``names``, as numbers.
+
+    Args:
+        actions: one for each name.
+        who: what the names are, "flows" say.
+        names: whose actions they are.
+        shape: of one action.
+
+    Raises ValueError, naming them, where they have another shape or are no numbers.
+    """
+    wanted = len(names), *shape
+    try:
+        rows = np.asarray(actions, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = None
+    if rows is not None and rows.size == math.prod(wanted):
+        return rows.reshape(wanted)
+    names = np.asarray(names).tolist()
+    came = [actions] if len(names) == 1 and len(np.shape(actions)) <= len(shape) else list(actions)
+    if len(came) != len(names):
+        raise ValueError(
+            f"the actions of {len(names)} {who} have the shape {wanted}, not {np.shape(actions)}; "
+            "nothing was sent"
+        )
+    wrong, one = next(
+        ((name, one) for name, one in zip(names, came, strict=True) if _misfits(one, shape)),
+        (names[0], came[0]),
+    )
+    raise ValueError(
+        f"the action of {who} {[wrong]} is no array of numbers of the shape {shape}, but "
+        f"{_described(one)}; nothing was sent"
+    )
+
+
+def _misfits(one: Any, shape: tuple[int, ...]) -> bool:
+    try:
+        return np.asarray(one, dtype=np.float64).size != math.prod(shape)
+    except (TypeError, ValueError):
+        return True
+
+
+def _described(one: Any) -> str:
+    try:
+        return f"of the shape {np.asarray(one, dtype=np.float64).shape}"
+    except (TypeError, ValueError):
+        return f"{one!r:.60}"
+
+
+def actions_of(agents: Sequence[Any], given: Mapping[Any, Any], known: Collection[Any]) -> list[Any]:
+    """The actions of the agents that decide, in their order.
+
+    Args:
+        agents: those that decide.
+        given: action of each agent; those of agents that are known and do not decide are ignored.
+        known: all agents that may have an action: those that were observed last.
+
+    Raises ValueError, naming them, where an action is missing, or there for another agent.
+    """
+    if missing := [agent for agent in agents if agent not in given]:
+        raise ValueError(f"the action of agents {missing} is missing: they decide now; nothing was sent")
+    if len(given) > len(agents) and (others := [agent for agent in given if agent not in known]):
+        raise ValueError(
+            f"the action of agents {others} is nobody's: those that live are {list(known)}; nothing was sent"
+        )
+    return [given[agent] for agent in agents]
+
+
+def action_fault(
+    rows: NDArray[np.float64], who: str, names: Sequence[Any], space: Space[Any]
+) -> ValueError | None:
+    """The error that names those whose action is no number; None where there are none.
+
+    Args:
+        rows: (m, ...) actions.
+        who, names: as of :func:`action_rows`.
+        space: of one action; an infinite one must be in it, and so must any that is below a space without an
+            upper bound. Other spaces cut actions.
+    """
+    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    low, high = (space.low.ravel(), space.high.ravel()) if isinstance(space, Box) else (-np.inf, np.inf)
+    outside = ~((flat >= low) & (flat <= high))
+    for what, wrong in (
+        (f"NaN: {_NO_NUMBER}", np.isnan(flat)),
+        (f"infinite: {_NO_NUMBER}", np.isinf(flat) & outside),
+        (f"below {np.min(low):g}, the least that there is; nothing was sent", outside & np.isinf(high)),
+    ):
+        if (rows_with := wrong.any(axis=1)).any():
+            named = [name for name, bad in zip(names, rows_with.tolist(), strict=True) if bad]
+            return ValueError(f"the action of {who} {named} is {what}")
+    return None
