@@ -109,7 +109,8 @@ def distribution_fault(points: Sequence[tuple[float, float]]) -> str | None:
     """Why points (bytes, percent) are no distribution; None where they are one."""
     ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(points))
     if len(points) < 2 or not ascending or points[0][1] != 0 or points[-1][1] != 100 or points[0][0] < 0:
-        return "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
+        text = "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
+        return f"{text}; they go from {points[0][1]:g} to {points[-1][1]:g}" if points else text
     return "sizes must be positive" if points[-1][0] <= 0 else None
 
 
