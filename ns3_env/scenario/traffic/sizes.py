@@ -99,8 +99,8 @@ SIZE_CDFS: dict[str, list[tuple[float, float]]] = {
 }
 
 
-def in_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points (bytes, percent) of those that may have fractions, as most published ones: they end at 1."""
+def to_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Reads points (bytes, share) as (bytes, percent): shares that end at 1 are fractions."""
     factor = 100 if points and points[-1][1] == 1 else 1
     return [(size, factor * share) for size, share in points]
 
@@ -148,7 +148,7 @@ class SizeFile(Strict):
     def _read(self) -> Self:
         wrong = LineFaults(self.file)
         wrong.read("distribution", lambda text: self._take(text.read().splitlines(), wrong))
-        self._points = in_percent(self._points)
+        self._points = to_percent(self._points)
         if not wrong and (fault := distribution_fault(self._points)) is not None:
             wrong.add(0, fault)
         if wrong:
