@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from examples import chakra_traces
 from ns3_env.config.yaml import parse
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.scenario import Scenario
@@ -35,6 +36,24 @@ GROUPED = {
 HIGH = {"name": "high", "ecn": None, "pfc": False, "congestion_points": None}
 LOSSY = {"link": "all", "packet_rate": 0.01}
 SPREAD = {"topology": {"kind": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2}}
+TRAFFIC: list[dict[str, Any]] = [
+    {"kind": "long_short", "long_bytes": "90kB", "short_bytes": "9kB", "short_start_ns": 500},
+    {"kind": "joining", "sizes_bytes": ["90kB", "endless"], "interval_ns": 700},
+    {"kind": "poisson", "sizes": [[0, 0], ["1kB", 0.5], ["9kB", 1]], "load": 0.4, "duration_ns": "10us"},
+    {"kind": "poisson_incast", "fan_in": 2, "size_bytes": 5000, "load": 0.2, "duration_ns": "50us"},
+    {"kind": "csv", "file": "flows.csv", "controller": "dctcp"},
+    {"kind": "published", "file": "flow.txt"},
+    {"kind": "chakra", "file": "step", "chunk_bytes": 3000},
+    {"kind": "collective", "algorithm": "all_gather", "size_bytes": 9000, "iterations": 2, "compute_ns": 70},
+    {"kind": "jobs", "algorithm": "broadcast", "size_bytes": 900, "ranks_each": 2, "placement": "random"},
+    {
+        "kind": "mix",
+        "parts": [
+            {"kind": "list", "flows": [{"src": 0, "dst": 1, "size_bytes": 50, "start_ns": 9, "name": "a"}]},
+            {"kind": "constant_rate", "src": 2, "dst": 1, "rate_bps": "1Gbps", "stop_ns": 5000},
+        ],
+    },
+]
 VARIATIONS: list[dict[str, Any]] = [
     {"seed": 7, "payload_bytes": 500, "retransmission_timeout_ns": "100us", "loss_probability": 0.01},
     {"preset": "published", "timing": "exact"},
@@ -113,6 +132,7 @@ VARIATIONS: list[dict[str, Any]] = [
     {"record": {"pcap": "caught", "pcap_ports": [[4, 0]], "pcap_snaplen": 99}},
     {"measurement": {"warm_up_ns": "5us", "end_ns": "50us"}},
     {"traffic": {"kind": "poisson", "load": 0.5, "duration_ns": "20us"}, "measurement": {"warm_up_ns": 100}},
+    *({"traffic": traffic} for traffic in TRAFFIC),
     {
         "transport": "tcp",
         "controllers": [{"name": "cubic"}],
@@ -162,8 +182,11 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     varied: dict[str, Any], simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("flows.csv").write_text("src,dst,size_bytes,start_ns,controller\n" + 2 * "0,1,5000,7,\n")
+    Path("flow.txt").write_text("1\n0 1 3 100 5000 0.000001\n")
+    chakra_traces.write("tensor_parallel", "step", ranks=2, layers=1, size_bytes=9000)
     content = {
-        "controllers": [{"name": "dcqcn"}],
+        "controllers": [{"name": "dcqcn"}, {"name": "dctcp"}],
         "traffic": {"kind": "incast", "size_bytes": "100kB"},
         "time_limit_ns": "1ms",
         **varied,

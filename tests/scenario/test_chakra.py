@@ -265,7 +265,7 @@ def test_a_leaf_of_a_broadcast_is_not_over_before_it_has_begun(tmp_path: Path) -
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_waits_grow_with_the_flows(alone: bool, tmp_path: Path) -> None:
-    """Of chains of sends and receives; ``alone``: of receives, behind sends that wait for nothing."""
+    """Chains of sends and receives; ``alone``: of receives, behind sends that wait for nothing."""
     length, ranks = 300, []
     for rank in range(3):
         nodes: list[Node] = []

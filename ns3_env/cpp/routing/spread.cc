@@ -18,7 +18,7 @@ Serialisation(uint64_t bytes, const Neighbour& link)
     return IdealTime(bytes, link.rateBps, Rounding::Exact);
 }
 
-/// Of so many frames over links that share them.
+/// Time of so many frames over links that share them.
 Picos
 Through(uint64_t bytes, uint64_t count, const Hops& links)
 {

@@ -19,11 +19,11 @@ class Spread
     Spread(const Routing& routing, uint32_t from, uint32_t to);
 
     bool IsOnePath() const;
-    /// Of a frame alone, by the fastest path.
+    /// Time of a frame alone, by the fastest path.
     Picos Travel(uint64_t bytes) const { return Arrival(bytes, 1); }
-    /// Of `count` frames: at each distance the links there share them, between the fastest ways to it and from it.
+    /// Time of `count` frames: at each distance the links there share them, between the fastest ways to it and from it.
     Picos Arrival(uint64_t bytes, uint64_t count) const;
-    /// Of the last frame, which leaves the host behind `count` others.
+    /// Time of the last frame, which leaves the host behind `count` others.
     Picos ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const;
 
   private:

@@ -59,7 +59,7 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
     if isinstance(data.get("scenario"), dict):  # a cell: cells/SCENARIO/CONTROLLER/seed-N/config.yaml
         if "controller" in data:
             cell = validate(data["controller"], Entry, f"{file}: controller", raises=ScenarioError)
-        source, title = str(data.get("source") or file), file.absolute().parents[2].name
+        source, title = str(data.get("source") or file), "".join(file.absolute().parts[-4:-3]) or file.stem
         data = data["scenario"]
     of_controllers = [text for text in overrides if _is_attribute(text)]
     rest = [text for text in overrides if text not in of_controllers]

@@ -15,7 +15,7 @@ _PAGE = Path(__file__).parent / "page"
 UNITS, COLOURS = _PAGE / "units.js", _PAGE / "colours.js"
 _VENDOR = Path(__file__).parent / "vendor" / "dygraphs-2.2.1"
 
-#: Where a page's part is put.
+#: Place of a part in a page.
 _PLACE = re.compile(r"\[\[(\w+)\]\]")
 #: First line of each film: what has it may be replaced.
 MARK = "<!-- film of ns3-env -->"

@@ -84,7 +84,7 @@ class Recording:
 
     @classmethod
     def read(cls, folder: Path) -> Recording:
-        """Of a run's folder. Raises ScenarioError where it has none, or a damaged one."""
+        """Reads a run's folder. Raises ScenarioError where it has no film, or a damaged one."""
         try:
             with np.load(folder / FILE, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in cls.__dataclass_fields__}

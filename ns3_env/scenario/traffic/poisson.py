@@ -18,9 +18,9 @@ from ns3_env.scenario.traffic.sizes import (
     SIZE_CDFS,
     SizeFile,
     distribution_fault,
-    in_percent,
     mean_size_bytes,
     sample_sizes,
+    to_percent,
 )
 
 _Points = list[tuple[RealBytes, float]]
@@ -71,7 +71,7 @@ class Poisson(TrafficKind):
             )
         if not isinstance(sizes, list):
             return sizes
-        points = in_percent(sizes)
+        points = to_percent(sizes)
         if (fault := distribution_fault(points)) is not None:
             raise ValueError(fault)
         return points

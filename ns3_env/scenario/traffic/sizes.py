@@ -99,8 +99,8 @@ SIZE_CDFS: dict[str, list[tuple[float, float]]] = {
 }
 
 
-def in_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points (bytes, percent) of those that may have fractions, as most published ones: they end at 1."""
+def to_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Reads points (bytes, share) as (bytes, percent): shares that end at 1 are fractions."""
     factor = 100 if points and points[-1][1] == 1 else 1
     return [(size, factor * share) for size, share in points]
 
@@ -109,7 +109,8 @@ def distribution_fault(points: Sequence[tuple[float, float]]) -> str | None:
     """Why points (bytes, percent) are no distribution; None where they are one."""
     ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(points))
     if len(points) < 2 or not ascending or points[0][1] != 0 or points[-1][1] != 100 or points[0][0] < 0:
-        return "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
+        text = "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
+        return f"{text}; they go from {points[0][1]:g} to {points[-1][1]:g}" if points else text
     return "sizes must be positive" if points[-1][0] <= 0 else None
 
 
@@ -147,7 +148,7 @@ class SizeFile(Strict):
     def _read(self) -> Self:
         wrong = LineFaults(self.file)
         wrong.read("distribution", lambda text: self._take(text.read().splitlines(), wrong))
-        self._points = in_percent(self._points)
+        self._points = to_percent(self._points)
         if not wrong and (fault := distribution_fault(self._points)) is not None:
             wrong.add(0, fault)
         if wrong:

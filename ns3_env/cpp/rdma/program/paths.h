@@ -38,7 +38,7 @@ class Paths
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
     /// All but the bytes of a packet, which its controller knows.
     PathFacts Describe(const RoundTrip& path) const;
-    /// Of a flow alone; -1 of an endless one. Where its packets may take several paths, what those can do together.
+    /// Time of a flow alone, -1 of an endless one; where its packets may take several paths, over all of them.
     Picos Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const;
 
   private:

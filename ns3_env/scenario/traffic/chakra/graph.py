@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
-from ns3_env.scenario.traffic.chakra.matching import Match, matched
-from ns3_env.scenario.traffic.chakra.order import Place, Turns, needs_of, order_of_turns
+from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
+from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
 from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, most_flows, sends
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, count_flows, sends
 from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
@@ -51,9 +51,9 @@ class Graph:
     def play(self) -> Flows:
         """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
-        needs = [needs_of(trace) for trace in self.traces]
-        orders = [order_of_turns(own) for own in needs]
-        match, turns = matched(self.traces, orders), Turns(self.traces, orders)
+        needs = [find_needs(trace) for trace in self.traces]
+        orders = [sort_by_need(own) for own in needs]
+        match, turns = match_nodes(self.traces, orders), Turns(self.traces, orders)
         reasons = _reasons(needs, match)
         followers: dict[Place, list[Place]] = defaultdict(list)
         for place, needed in reasons.items():
@@ -84,16 +84,16 @@ class Graph:
         return f"{first} waits for itself: it comes after {', which comes after '.join([*others, first])}"
 
     def _after(self, place: Place, needs: Sequence[int]) -> tuple[Task, ...]:
-        return self._reduced(task for i in needs for task in self._over[place[0], i])
+        return self._reduce(task for i in needs for task in self._over[place[0], i])
 
-    def _reduced(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+    def _reduce(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
         """Few tasks that are over when all of these are."""
-        left = self._without_implied(tasks)
+        left = self._drop_implied(tasks)
         if len(left) <= MOST_WAITS:
             return left
         return (self.flows.tasks.add_step(Step(0, left, self.where.start_ns)),)
 
-    def _without_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+    def _drop_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
         """Tasks that none of the others waits for."""
         unique = dict.fromkeys(tasks)
         implied = {other for task in unique for other in self.flows.tasks.needs(task)}
@@ -111,7 +111,7 @@ class Graph:
             )
             self._over[rank, i] = tuple(made) or after[0]
         elif node.type == RECEIVE and not node.launches():
-            self._over[rank, i] = self._reduced((*self._over[match.sender[rank, i]], *after[0]))
+            self._over[rank, i] = self._reduce((*self._over[match.sender[rank, i]], *after[0]))
         else:
             label = Label(self.where.job, self.where.iteration, "compute", rank)
             step = Step(node.duration_micros * 1000, after[0], self.where.start_ns)
@@ -126,13 +126,13 @@ class Graph:
         begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
         sent, waits = where.add(self.flows, send, made, begins), self.flows.tasks.waits
         for flow in waits.keys() & sent:
-            waits[flow] = waits[flow]._replace(after=self._without_implied(waits[flow].after))
+            waits[flow] = waits[flow]._replace(after=self._drop_implied(waits[flow].after))
         return sent
 
     def _collective(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]]) -> None:
         nodes = [self.traces[rank][i] for rank, i in group]
         self._over.update(zip(group, after, strict=True))
-        name, size = self._common(nodes)
+        name, size = self._agree(nodes)
         if not size:
             return
         ranks = [rank for rank, _ in group]
@@ -144,7 +144,7 @@ class Graph:
             raise WireError(
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
-        self._check_count(most_flows(algorithm, len(ranks), size, where.chunk_bytes))
+        self._check_count(count_flows(algorithm, len(ranks), size, where.chunk_bytes))
         made: list[list[Task]] = []
         over: list[list[Task]] = [[] for _ in group]
         begun: Counter[tuple[int, int]] = Counter()
@@ -155,9 +155,9 @@ class Graph:
             over[send.src] += made[-1]
             over[send.dst] += made[-1]
         for place, own, before in zip(group, over, after, strict=True):
-            self._over[place] = self._reduced([*own, *before])
+            self._over[place] = self._reduce([*own, *before])
 
-    def _common(self, nodes: Sequence[Node]) -> tuple[str, int]:
+    def _agree(self, nodes: Sequence[Node]) -> tuple[str, int]:
         """A collective's name, and its size as algorithms count it, 0 where nothing is sent. Raises WireError
         where ranks differ.
 

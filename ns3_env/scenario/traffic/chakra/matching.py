@@ -20,7 +20,7 @@ class Match:
     sender: dict[Place, Place]
 
 
-def matched(traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> Match:
+def match_nodes(traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> Match:
     """Matches collectives by process group, sends and receives by ranks and tag, each in the ranks' orders.
 
     Raises:

@@ -12,13 +12,13 @@ from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node
 Place = tuple[int, int]  # rank, number of its node in the file
 
 
-def needs_of(trace: Sequence[Node]) -> list[list[int]]:
+def find_needs(trace: Sequence[Node]) -> list[list[int]]:
     """Numbers of the nodes that each depends on; a node that is not in the file is waited for by none."""
     number = {node.id: i for i, node in enumerate(trace)}
     return [[number[other] for other in node.after if other in number] for node in trace]
 
 
-def order_of_turns(needs: Sequence[Sequence[int]]) -> list[int]:
+def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
     left = [len(set(own)) for own in needs]
     followers: list[list[int]] = [[] for _ in needs]

@@ -132,13 +132,13 @@ def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -
         elif key in _WHOLE and isinstance(value, int):
             numbers[name] = _WHOLE[key](value)
         elif key in _FIXED and isinstance(value, bytes):
-            _take_fixed(name, wire.fixed(value, _FIXED[key]), numbers, texts)
+            _take_fixed(name, wire.read_fixed(value, _FIXED[key]), numbers, texts)
         elif key == _TEXT and isinstance(value, bytes):
             texts[name] = value.decode("utf-8", "replace")
 
 
 def _take_fixed(name: str, number: float, numbers: dict[str, int], texts: dict[str, str]) -> None:
-    """What is no whole number stays a text, which errors show."""
+    """Keeps a number; one that is not whole as a text, which errors show."""
     if math.isfinite(number) and number == int(number):
         numbers[name] = int(number)
     else:

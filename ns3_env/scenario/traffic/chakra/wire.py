@@ -74,7 +74,7 @@ def unzigzag(value: int) -> int:
     return value >> 1 ^ -(value & 1)
 
 
-def fixed(value: bytes, form: str) -> float:
+def read_fixed(value: bytes, form: str) -> float:
     """A number of four or eight bytes, ``form`` as in struct. Raises WireError for other lengths."""
     if len(value) != struct.calcsize(form):
         raise WireError(f"a number of {len(value)} bytes")

@@ -37,7 +37,7 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int) -> list[Send]:
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
-def most_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None) -> int:
+def count_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None) -> int:
     """Flows that a collective has at most, told before any is made: as many as it has where ranks divide the
     size."""
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, most_flows, sends
+from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, count_flows, sends
 from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.tasks import Label, Step, Task
@@ -59,7 +59,7 @@ class CollectiveWork(TrafficKind):
         return []
 
     def _most_flows(self, ranks: int) -> int:
-        return self.iterations * most_flows(self.algorithm, ranks, self.size_bytes, self.chunk_bytes)
+        return self.iterations * count_flows(self.algorithm, ranks, self.size_bytes, self.chunk_bytes)
 
     def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
         """All iterations of one job: rank i is ``hosts[i]``."""
