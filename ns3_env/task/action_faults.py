@@ -104,7 +104,6 @@ def action_fault(
         (f"infinite: {_NO_NUMBER}", np.isinf(flat) & outside),
         (f"below {np.min(low):g}, the least that there is; nothing was sent", outside & np.isinf(high)),
     ):
-        if any(of_rows := wrong.any(axis=1).tolist()):
-            named = [name for name, bad in zip(names, of_rows, strict=True) if bad]
+        if named := [names[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()]:
             return ValueError(f"the action of {who} {named} is {what}")
     return None
