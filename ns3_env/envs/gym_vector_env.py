@@ -115,12 +115,12 @@ class FlowVectorEnv(SyncVectorEnv):
         self._autoreset_envs = terminated | truncated
         return seen, rewards, terminated, truncated, infos
 
-    def _act_one_by_one(self, rows: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
-        """Takes the actions (num_envs, A); where an environment ``begins`` (num_envs,) an episode, it does."""
-        names, space = np.flatnonzero(~begins).tolist(), self.single_action_space
-        if fault := action_fault(rows[~begins], "environments", names, space):
+    def _act_one_by_one(self, rows: NDArray[np.float64], begin: NDArray[np.bool_]) -> None:
+        """Takes the actions (num_envs, A); environments that ``begin`` (num_envs,) an episode do so."""
+        names, space = np.flatnonzero(~begin).tolist(), self.single_action_space
+        if fault := action_fault(rows[~begin], "environments", names, space):
             raise fault
-        for env, row, fresh in zip(self.envs, rows, begins, strict=True):
+        for env, row, fresh in zip(self.envs, rows, begin, strict=True):
             if fresh:
                 env.begin(None)
             else:

@@ -118,10 +118,11 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
-    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells, and the rest of its info is 0 or empty. An agent leaves when its flow is
-    done (terminated) or the time limit is reached (truncated; terminated where the reward charges what is
-    left, as :class:`ns3_env.envs.gym_env.FlowEnv` says). ``infos[agent]["elapsed"]`` are the base RTTs
-    since the flow's last decision, the last one's ``["slowdown"]`` is the flow's (0 before).
+    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells, and the rest of its info is 0 or
+    empty. An agent leaves when its flow is done (terminated) or the time limit is reached (truncated;
+    terminated where the reward charges what is left, as :class:`ns3_env.envs.gym_env.FlowEnv` says).
+    ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
+    ``["slowdown"]`` is the flow's (0 before).
 
     Args:
         scenario: the scenario, its keys, or what draws one for each episode's seed; None:

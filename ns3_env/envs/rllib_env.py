@@ -51,8 +51,8 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
     no padding, and any clock will do. A flow that has not started is not there; one that is done is
-    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and nobody when the episode is over. The episode ends with its last flow, truncated where
-    any was.
+    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and nobody when
+    the episode is over. The episode ends with its last flow, truncated where any was.
 
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
     ``["slowdown"]`` is the flow's (0 before), ``infos[agent]["time_ns"]`` the simulated time,

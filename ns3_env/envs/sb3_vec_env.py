@@ -125,7 +125,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Hands over actions (num_envs, A); those of slots that are not due are ignored. Raises as :meth:`send`."""
+        """Hands over actions (num_envs, A); others than due slots' are ignored. Raises as :meth:`send`."""
         try:
             self.mask.before_step(self.due)
         except PaddingError as error:

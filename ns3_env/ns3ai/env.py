@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.spaces import Box
 from gymnasium.utils import EzPickle
 
 from ns3_env.envs import arguments
@@ -17,6 +18,7 @@ from ns3_env.ns3ai.gym_wire import Reason, WireError, message
 from ns3_env.ns3ai.segments import MAKERS, Names
 from ns3_env.ns3ai.session import Session
 from ns3_env.ns3ai.spaces import contain, space_of, value_of
+from ns3_env.task.action_faults import action_fault, action_rows
 
 #: How it is told that a simulation has crashed, by us or by ns-3's script: it has looked for objects in vain.
 _CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)
@@ -200,6 +202,10 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         """Sends the action; what comes back is the simulation's next state."""
         if not self._playing or self._session is None:
             raise RuntimeError("the episode is over: reset() comes first")
+        if isinstance(self.action_space, Box):
+            rows = action_rows(action, "simulations", [self._target], self.action_space.shape)
+            if fault := action_fault(rows, "simulations", [self._target], self.action_space):
+                raise fault
         answer = message("EnvActMsg", actData=contain(self.action_space, action, doubles=False))
         try:
             self._session.send(answer)

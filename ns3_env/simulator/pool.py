@@ -107,6 +107,13 @@ class Pool(Protocol):
         ...
 
 
+def _open_standard_streams() -> None:
+    """Puts /dev/null where a standard stream is closed: multiprocessing starts no process without."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(fd)
+
+
 class LocalPool:
     """Worker processes, each with a simulator. The threads here only wait for them."""
 
@@ -116,6 +123,7 @@ class LocalPool:
             count: processes, started when they are needed; by default as many as cores that this process may
                 use.
         """
+        _open_standard_streams()
         self._workers = [_Worker() for _ in range(count or len(os.sched_getaffinity(0)))]
         self._free: SimpleQueue[_Worker] = SimpleQueue()
         for worker in self._workers:

@@ -37,13 +37,13 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class _Program(subprocess.Popen[bytes]):
-    """A child that is killed when nobody refers to it: also one that an interrupt keeps from having an owner."""
+    """A child that is killed when nobody refers to it, as after an interrupt while it starts."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._owner = os.getpid()
         super().__init__(*arguments, **named)
 
-    def __del__(self) -> None:  # type: ignore[override]
+    def __del__(self) -> None:
         if getattr(self, "pid", None) is not None and self.returncode is None and os.getpid() == self._owner:
             self.kill()
             self.wait()

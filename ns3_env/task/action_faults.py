@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 _NO_NUMBER = "the policy gave no number for what it saw (weights that have diverged?); nothing was sent"
 
 
-def action_rows(actions: Any, who: str, names: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def action_rows(
+    actions: Any, who: str, names: Sequence[Any] | NDArray[Any], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
     """Actions (m, *shape) of the m ``names``, as numbers.
 
     Args:
@@ -39,14 +41,13 @@ def action_rows(actions: Any, who: str, names: Sequence[Any], shape: tuple[int, 
             f"the actions of {len(names)} {who} have the shape {wanted}, not {np.shape(actions)}; "
             "nothing was sent"
         )
-    wrong, one = next(
-        ((name, one) for name, one in zip(names, came, strict=True) if _misfits(one, shape)),
-        (names[0], came[0]),
-    )
-    raise ValueError(
-        f"the action of {who} {[wrong]} is no array of numbers of the shape {shape}, but "
-        f"{_described(one)}; nothing was sent"
-    )
+    for name, one in zip(names, came, strict=True):
+        if _misfits(one, shape):
+            raise ValueError(
+                f"the action of {who} {[name]} is no array of numbers of the shape {shape}, but "
+                f"{_described(one)}; nothing was sent"
+            )
+    return np.array([np.asarray(one, dtype=np.float64).reshape(shape) for one in came])
 
 
 def _misfits(one: Any, shape: tuple[int, ...]) -> bool:
@@ -74,7 +75,9 @@ def actions_of(agents: Sequence[Any], given: Mapping[Any, Any], known: Collectio
     Raises ValueError, naming them, where an action is missing, or there for another agent.
     """
     if missing := [agent for agent in agents if agent not in given]:
-        raise ValueError(f"the action of agents {missing} is missing: they decide now; nothing was sent")
+        raise ValueError(
+            f"the action of agents {sorted(missing, key=str)} is missing: they decide now; nothing was sent"
+        )
     if len(given) > len(agents) and (others := [agent for agent in given if agent not in known]):
         raise ValueError(
             f"the action of agents {others} is nobody's: those that live are {list(known)}; nothing was sent"
@@ -101,7 +104,6 @@ def action_fault(
         (f"infinite: {_NO_NUMBER}", np.isinf(flat) & outside),
         (f"below {np.min(low):g}, the least that there is; nothing was sent", outside & np.isinf(high)),
     ):
-        if (rows_with := wrong.any(axis=1)).any():
-            named = [name for name, bad in zip(names, rows_with.tolist(), strict=True) if bad]
+        if named := [names[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()]:
             return ValueError(f"the action of {who} {named} is {what}")
     return None

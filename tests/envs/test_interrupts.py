@@ -36,17 +36,17 @@ _TRACED = (str(Path(ns3_env.__file__).parent), __file__)
 
 
 class Places:
-    """Raises KeyboardInterrupt at one of the places that a call passes: lines of the package, ends of its calls."""
+    """Raises KeyboardInterrupt at one place of a call: a line of the package, or the end of a call in it."""
 
     def __init__(self, at: int) -> None:
         """``at``: the place's number; -1: nowhere."""
         self._at, self.passed = at, 0
 
-    def during(self, call: Callable[[], object]) -> None:
+    def during(self, call: Callable[[Any], object], env: Any) -> None:
         before = sys.gettrace()
         sys.settrace(self._trace)
         try:
-            call()
+            call(env)
         except BaseException:  # some libraries make another exception of it
             if self._at < 0:
                 raise
@@ -195,7 +195,9 @@ _FRONT_ENDS: dict[str, FrontEnd] = {
     "pettingzoo": FrontEnd(lambda _: FlowParallelEnv(_TICKS), _agents, _seeded),
     "rllib": FrontEnd(_multi_agent, _agents, _seeded),
     "simulator": FrontEnd(lambda _: Simulator(), _talk, _asked),
-    "rollouts": FrontEnd(_rollouts, lambda env: _rolled(env, env.folder), lambda env: _rolled(env, env.folder)),
+    "rollouts": FrontEnd(
+        _rollouts, lambda env: _rolled(env, env.folder), lambda env: _rolled(env, env.folder)
+    ),
 }
 
 
@@ -206,18 +208,18 @@ def _raise_everywhere(front: FrontEnd, folder: Path, trials: int) -> None:
     calls = {"use": front.use, "reset": front.reset, "close": lambda env: env.close()}
     for name, call in calls.items():
         front.reset(env)
-        (whole := Places(-1)).during(lambda call=call: call(env))
+        (whole := Places(-1)).during(call, env)
         assert whole.passed > 3
         for at in range(0, whole.passed, max(1, whole.passed // trials)):
             if name == "close":
                 env = front.make(folder)
             front.reset(env)
-            Places(at).during(lambda call=call: call(env))
+            Places(at).during(call, env)
             if at % 2 or name == "close":
                 env.close()
                 env.close()
                 env = front.make(folder)
-                Places(at).during(lambda: front.reset(env))
+                Places(at).during(front.reset, env)
             assert front.reset(env) == expected
             front.use(env)
     env.close()

@@ -357,10 +357,10 @@ PYBIND11_MODULE(_native, module)
             py::arg("asks") = true,
             "Asks for a copy of the simulator, which serves the other channel and prints to the "
             "file; its episode ends at until_ps at the latest (negative: as the scenario says).")
-        .def_property_readonly("kind",
-                               [](const AgentChannel& self)
-                               { return static_cast<uint32_t>(self.Kind()); },
-                               "The message taken last (MESSAGE_*).")
+        .def_property_readonly(
+            "kind",
+            [](const AgentChannel& self) { return static_cast<uint32_t>(self.Kind()); },
+            "The message taken last (MESSAGE_*).")
         .def_property_readonly("our_turn",
                                &AgentChannel::IsOurTurn,
                                "Whether a message was taken and not answered.")

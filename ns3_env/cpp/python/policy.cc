@@ -133,10 +133,7 @@ MeasureUs(Policy& policy, size_t flows, double seconds)
 
 /// \param actions (m,) \param records (m, fields) \param infinite whether actions may be \return (m, 3)
 Array<double>
-Map(const ActionMap& map,
-    const Array<double>& actions,
-    const Array<double>& records,
-    bool infinite)
+Map(const ActionMap& map, const Array<double>& actions, const Array<double>& records, bool infinite)
 {
     if (actions.ndim() != 1 || records.ndim() != 2 || records.shape(1) != FIELD_COUNT ||
         records.shape(0) != actions.shape(0))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each learning library's own checker passes on every registered id."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import vector as wrappers
+from pettingzoo.test import parallel_api_test, parallel_seed_test  # type: ignore[import-untyped]
+from stable_baselines3.common.env_checker import check_env as sb3_check_env
+
+import ns3_env  # noqa: F401 (registers the ids)
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+from ns3_env.scenario import Synchronous
+from ns3_env.tasks import make
+from ns3_env.tasks.versions import VERSIONS, id_of
+
+_BASE = ("ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0")
+_TASKS = {id_of(name): name for name in VERSIONS}
+_SHORT = incast_scenario(3, 300_000).model_copy(update={"clock": Synchronous()})
+
+
+def _gymnasium(name: str) -> None:
+    check_env(gym.make(name).unwrapped)
+
+
+def _sb3(name: str) -> None:
+    sb3_check_env(gym.make(name).unwrapped)
+
+
+def _torchrl(name: str) -> None:
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.GymWrapper(gym.make(name))
+    envs.check_env_specs(env)
+    env.close()
+
+
+def _minari(name: str) -> None:
+    pytest.importorskip("jax")
+    collector = pytest.importorskip("minari").DataCollector
+    env = collector(gym.make(name), record_infos=True)
+    env.reset(seed=1)
+    for _ in range(40):
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
+    env.close()
+
+
+def _vectors(name: str) -> None:
+    """Gymnasium's wrappers of vectors."""
+    for mode in AutoresetMode:
+        vector: Any = gym.make_vec(name, num_envs=2, autoreset_mode=mode)
+        vector = wrappers.RecordEpisodeStatistics(vector)
+        vector = wrappers.NormalizeReward(vector)
+        if mode is AutoresetMode.NEXT_STEP:
+            vector = wrappers.NormalizeObservation(vector)
+        vector = wrappers.DictInfoToList(wrappers.ClipReward(vector, -1, 1))
+        vector.reset(seed=1)
+        vector.action_space.seed(1)
+        for _ in range(30):
+            seen, rewards, terminated, truncated, _ = vector.step(vector.action_space.sample())
+            assert np.isfinite(seen).all()
+            assert np.isfinite(rewards).all()
+            if mode is AutoresetMode.DISABLED and (over := terminated | truncated).any():
+                vector.reset(options={"reset_mask": over})
+        vector.close()
+
+
+def _agents(name: str, **more: Any) -> Any:
+    return make(_TASKS[name], "pettingzoo", **more) if name in _TASKS else FlowParallelEnv(_SHORT, **more)
+
+
+def _pettingzoo(name: str) -> None:
+    parallel_api_test(_agents(name), num_cycles=20)
+    parallel_seed_test(lambda: _agents(name), num_cycles=4)
+
+
+def _torchrl_agents(name: str) -> None:
+    envs = pytest.importorskip("torchrl.envs")
+    env = envs.PettingZooWrapper(_agents(name, reset_tells_all=True), use_mask=True)
+    envs.check_env_specs(env)
+    env.close()
+
+
+def _rllib(name: str) -> None:
+    checks = pytest.importorskip("ray.rllib.utils.pre_checks.env")
+    from ns3_env.envs.rllib_env import FlowMultiAgentEnv
+
+    env = make(_TASKS[name], "rllib") if name in _TASKS else FlowMultiAgentEnv({"scenario": _SHORT})
+    checks.check_multiagent_environments(env)
+    env.close()
+
+
+#: Checkers of every id in CI, and those of some, which are slow; the last three look at agents.
+_ALWAYS: dict[str, Callable[[str], None]] = {"gymnasium": _gymnasium, "sb3": _sb3}
+_SOMETIMES: dict[str, Callable[[str], None]] = {
+    "torchrl": _torchrl,
+    "minari": _minari,
+    "vectors": _vectors,
+    "pettingzoo": _pettingzoo,
+    "torchrl agents": _torchrl_agents,
+    "rllib": _rllib,
+}
+_OF_AGENTS = {"pettingzoo", "torchrl agents", "rllib"}
+_SOME = (_BASE[0], "ns3_env/Joining-v1", "ns3_env/ParkingLot-v1")
+
+
+def _table(checkers: dict[str, Any], ids: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(c, i) for c in checkers for i in ids if not (c in _OF_AGENTS and i == _BASE[1])]
+
+
+def _check(library: str, name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (_ALWAYS | _SOMETIMES)[library](name)
+
+
+@pytest.mark.parametrize(("library", "name"), _table(_ALWAYS, (*_BASE, *_TASKS)))
+def test_gymnasiums_and_sb3s_checkers_pass_on_every_id(library: str, name: str) -> None:
+    _check(library, name)
+
+
+@pytest.mark.parametrize(("library", "name"), _table(_SOMETIMES, _SOME))
+def test_every_librarys_checker_passes_on_some_ids(library: str, name: str) -> None:
+    _check(library, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("library", "name"), _table(_SOMETIMES, (*_BASE, *_TASKS)))
+def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
+    _check(library, name)
+
+
+def test_every_id_of_the_package_is_in_the_table() -> None:
+    registered = {name for name in gym.registry if name.startswith("ns3_env/")}
+    assert registered == {*_BASE, *_TASKS, "ns3_env/Ns3Ai-v0"}  # the last needs a program: tests/ns3ai
