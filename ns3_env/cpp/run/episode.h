@@ -121,6 +121,8 @@ class Episode
     virtual RunTotals Totals() const = 0;
     /// A warning for the reader of the results; "" for none.
     virtual std::string Warning() const { return {}; }
+    /// Where pauses stand still at the end of the run.
+    virtual PauseCircle FindPauseCircle() const { return {}; }
     /// `report` is called for each flow that starts, and at each change of a flow's window or rate.
     virtual void TraceWindowAndRate(const WindowAndRateCallback& report) = 0;
     /// `marked` is called for each packet that a switch marks, `paused` for each port that is paused or resumed.
