@@ -57,6 +57,10 @@
     where the scenario has a measurement window: ``interval_ns``, its [begin, end], and ``received_bytes``:
     in-order payload that each flow's receiver got in it, (n,). The flows then have a column ``counted`` (1:
     the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
+``pause_circle``
+    only where PFC pauses wait for each other in a circle at the end, a deadlock: ``ports`` (node, port, and
+    the peer that pauses it), each of which waits for the next; ``others``, how many ports wait for these;
+    ``text``, a sentence.
 ``totals``
     sums over the network.
 ``film``

@@ -16,6 +16,7 @@ from ns3_env.eval.episodes.series import COLUMNS
 from ns3_env.scenario import Scenario
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped, rows
+from tests.samples.rings import ring
 
 CSV = "src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,0\n"
 SCENARIO = {
@@ -332,3 +333,10 @@ def test_what_was_played_can_be_played_again(buffer: str) -> None:
     sent = [one.to_simulator_json() for one in (played, again)]
     assert sent[0]["switch"] == sent[1]["switch"]
     assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")
+
+
+def test_a_deadlock_of_pauses_is_warned_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(dumped(tmp_path / "ring.yaml", ring(5)), tmp_path / "out", "dcqcn") == 0
+    shown = capsys.readouterr().out
+    assert shown.count("warning: dcqcn: PFC deadlock") == 1
+    assert "node 0 port 0 is paused by node 1" in shown

@@ -41,7 +41,7 @@ struct AckSample
     Picos now{0};                ///< time of arrival
     Picos rtt{0};                ///< now - time the acknowledged packet's transmission began
     uint64_t ackedBytes{0};      ///< cumulative in-order payload at the receiver
-    uint32_t newlyAckedBytes{0}; ///< payload that this ACK adds (0 for a duplicate)
+    uint64_t newlyAckedBytes{0}; ///< payload that this ACK adds (0 for a duplicate)
     bool ecnMarked{false};       ///< the acknowledged data packet met congestion
     uint32_t way{0}; ///< that the data took, another for each; 0 of a flow that has but one
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first

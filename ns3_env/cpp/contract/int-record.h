@@ -17,7 +17,7 @@ struct IntRecord
     uint64_t txBytes;    ///< bytes the port has sent before this packet
     int64_t timeNs;      ///< when it left the queue
     uint64_t rateBps;    ///< the port's link rate
-    uint32_t queueBytes; ///< left in the queue behind it
+    uint32_t queueBytes; ///< left in the queue behind it, or the most that 32 bits hold
     uint32_t
         flows; ///< flows counted at this port; the byte, where one stands for all hops (IntRequest::oneByte)
 };

@@ -36,6 +36,7 @@ struct PathFacts
     uint32_t payloadBytes{1000}; ///< of a full packet
     uint32_t packetBytes{1048};  ///< a full packet on the wire, telemetry included
     Rounding rounding{Rounding::Exact};
+    bool windowsWrap{false}; ///< HPCC's product of BDP and rate is cut to 64 bits (NetworkRules)
     std::vector<PathHop> hops;
     std::vector<uint64_t> links; ///< ids of all links, sender's side first
 

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 namespace ns3::env
 {
 
 std::map<uint32_t, double>
-SharingTimes(const std::vector<Flow*>& flows)
+SharingTimes(const std::list<Flow*>& flows)
 {
     std::unordered_map<uint64_t, std::vector<const Flow*>> onLink;
     for (const Flow* flow : flows)

@@ -6,8 +6,8 @@
 #include "ns3_env/cpp/engine/flow.h"
 
 #include <cstdint>
+#include <list>
 #include <map>
-#include <vector>
 
 namespace ns3::env
 {
@@ -34,7 +34,7 @@ RateOfLink(const PathFacts& path, size_t hop)
  * takes that is the longest.
  * \return by flow, ps
  */
-std::map<uint32_t, double> SharingTimes(const std::vector<Flow*>& flows);
+std::map<uint32_t, double> SharingTimes(const std::list<Flow*>& flows);
 
 } // namespace ns3::env
 

@@ -24,7 +24,7 @@ void
 EventQueue::SetGrain(Picos grain, uint64_t slots)
 {
     m_slots = slots;
-    m_first.assign(slots, NONE);
+    m_last.assign(slots, NONE);
     m_used.assign(slots / WORD_BITS, 0);
     const uint64_t time = m_now << m_grainBits;
     m_grainBits =

@@ -66,7 +66,7 @@ class EventQueue
             MoveFromHeap();
         }
         uint64_t slot = FirstSlot();
-        if (m_heapTime <= m_nodes[m_first[slot]].entry.time) [[unlikely]]
+        if (m_heapTime <= m_nodes[FirstOf(slot)].entry.time) [[unlikely]]
         {
             MoveFromHeap();
             slot = FirstSlot();
@@ -95,6 +95,7 @@ class EventQueue
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
+    uint32_t FirstOf(uint64_t slot) const { return m_nodes[m_last[slot]].next; }
     void PushToSlot(uint64_t slot, EventEntry entry);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
@@ -117,8 +118,9 @@ class EventQueue
     Picos m_heapTime{NONE_EVER}; ///< of the heap's least entry
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
-    std::vector<uint32_t> m_first; ///< of each slot's list, in order
-    std::vector<uint64_t> m_used;  ///< a bit for each slot that holds an entry
+    /// Of each slot's list, in order and closed to a ring: what many nodes do at one instant goes behind what is there.
+    std::vector<uint32_t> m_last;
+    std::vector<uint64_t> m_used; ///< a bit for each slot that holds an entry
     std::vector<EventEntry> m_heap;
 };
 
@@ -131,13 +133,29 @@ EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
     }
     const uint32_t at = m_free;
     m_free = m_nodes[at].next;
-    uint32_t* link = &m_first[slot];
-    while (*link != NONE && m_nodes[*link].entry < entry)
+    const uint32_t last = m_last[slot];
+    if (last == NONE)
     {
-        link = &m_nodes[*link].next;
+        m_nodes[at] = {entry, at};
+        m_last[slot] = at;
     }
-    m_nodes[at] = {entry, *link};
-    *link = at;
+    else
+    {
+        uint32_t before = last;
+        if (m_nodes[last].entry < entry)
+        {
+            m_last[slot] = at;
+        }
+        else
+        {
+            while (m_nodes[m_nodes[before].next].entry < entry)
+            {
+                before = m_nodes[before].next;
+            }
+        }
+        m_nodes[at] = {entry, m_nodes[before].next};
+        m_nodes[before].next = at;
+    }
     m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
     ++m_inWheel;
 }
@@ -145,11 +163,13 @@ EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
 inline EventEntry
 EventQueue::PopFromSlot(uint64_t slot)
 {
-    const uint32_t at = m_first[slot];
+    const uint32_t last = m_last[slot];
+    const uint32_t at = m_nodes[last].next;
     Node& node = m_nodes[at];
-    m_first[slot] = node.next;
-    if (node.next == NONE)
+    m_nodes[last].next = node.next;
+    if (at == last)
     {
+        m_last[slot] = NONE;
         m_used[slot / WORD_BITS] &= ~(uint64_t{1} << (slot % WORD_BITS));
     }
     node.next = m_free;
@@ -187,10 +207,11 @@ template <class Visitor>
 void
 EventQueue::ForEach(Visitor visit) const
 {
-    for (uint32_t first : m_first)
+    for (const uint32_t last : m_last)
     {
-        for (uint32_t at = first; at != NONE; at = m_nodes[at].next)
+        for (uint32_t at = last; at != NONE; at = at == last ? NONE : at)
         {
+            at = m_nodes[at].next;
             visit(m_nodes[at].entry);
         }
     }

@@ -61,7 +61,7 @@ FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
     {
         SetStandalone(path.standalone);
         const double alone = static_cast<double>(m_sizeBytes) / SpeedAt(SlowestBps(path.hops));
-        m_lag = path.standalone - static_cast<Picos>(std::llround(alone));
+        m_lag = path.standalone - static_cast<Picos>(std::llround(std::min(alone, LONGEST_PS)));
         m_wayBack = std::min(AckTime(path.hops), m_lag);
     }
 }

@@ -34,43 +34,85 @@ OnOneLine(const std::string& text)
     return quoted.substr(1, quoted.size() - 2);
 }
 
-/// Looks over the parser's shoulder for what it would take: depth without end, and a key's second value.
-class ParseWatch
+/// Builds what the parser reads, but for depth without end and a key's second value. (A callback of the library's parser
+/// would cost, at the end of each object in an array, a look at all before it.)
+class Builder
 {
   public:
-    bool operator()(int, Json::parse_event_t event, Json& parsed)
+    explicit Builder(Json& root)
+        : m_root(root)
+    {
+    }
+
+    /// @name As the library's parser calls it
+    /// @{
+    bool null() { return Put(nullptr); }
+    bool boolean(bool value) { return Put(value); }
+    bool number_integer(Json::number_integer_t value) { return Put(value); }
+    bool number_unsigned(Json::number_unsigned_t value) { return Put(value); }
+    bool number_float(Json::number_float_t value, const std::string&) { return Put(value); }
+    bool string(std::string& value) { return Put(std::move(value)); }
+    bool binary(Json::binary_t&) { return false; }
+    bool start_object(size_t) { return Open(Json::object()); }
+    bool end_object() { return Close(); }
+    bool start_array(size_t) { return Open(Json::array()); }
+    bool end_array() { return Close(); }
+
+    bool key(std::string& name)
+    {
+        const auto [place, isNew] = m_open.back()->get_ref<Json::object_t&>().try_emplace(name);
+        if (!isNew)
+        {
+            throw ScenarioError("the key '" + Shown(name) + "' is there twice in one object");
+        }
+        m_value = &place->second;
+        return true;
+    }
+
+    template <class Error>
+    bool parse_error(size_t, const std::string&, const Error& error)
+    {
+        throw Error(error);
+    }
+    /// @}
+
+  private:
+    bool Put(Json&& value)
     {
         Heartbeat::Beat();
-        switch (event)
+        if (m_open.empty())
         {
-        case Json::parse_event_t::object_start:
-        case Json::parse_event_t::array_start:
-            m_keys.emplace_back();
-            if (m_keys.size() > DEEPEST)
-            {
-                throw ScenarioError("the scenario is nested more than " + std::to_string(DEEPEST) +
-                                    " deep");
-            }
-            break;
-        case Json::parse_event_t::object_end:
-        case Json::parse_event_t::array_end:
-            m_keys.pop_back();
-            break;
-        case Json::parse_event_t::key:
-            if (!m_keys.back().insert(parsed.get<std::string>()).second)
-            {
-                throw ScenarioError("the key '" + Shown(parsed.get<std::string>()) +
-                                    "' is there twice in one object");
-            }
-            break;
-        case Json::parse_event_t::value:
-            break;
+            m_value = &m_root;
+        }
+        else if (m_open.back()->is_array())
+        {
+            m_value = &m_open.back()->emplace_back();
+        }
+        *m_value = std::move(value);
+        return true;
+    }
+
+    bool Open(Json&& container)
+    {
+        Put(std::move(container));
+        m_open.push_back(m_value);
+        if (m_open.size() > DEEPEST)
+        {
+            throw ScenarioError("the scenario is nested more than " + std::to_string(DEEPEST) +
+                                " deep");
         }
         return true;
     }
 
-  private:
-    std::vector<std::set<std::string>> m_keys; ///< of each object that is open
+    bool Close()
+    {
+        m_open.pop_back();
+        return true;
+    }
+
+    Json& m_root;
+    Json* m_value{nullptr};    ///< the place of the value that comes, or came last
+    std::vector<Json*> m_open; ///< objects and arrays
 };
 
 } // namespace
@@ -80,8 +122,10 @@ ParseJson(const std::string& text)
 {
     try
     {
-        ParseWatch watch;
-        return Json::parse(text, std::ref(watch));
+        Json json;
+        Builder builder(json);
+        Json::sax_parse(text, &builder);
+        return json;
     }
     catch (const Json::exception& e) // a number that no double holds is no parse_error
     {

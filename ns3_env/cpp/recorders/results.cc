@@ -397,6 +397,25 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
+/// Of ports that pause each other for ever, where there are such.
+void
+AddPauseCircle(Json& json, const Episode& episode)
+{
+    const PauseCircle circle = episode.FindPauseCircle();
+    if (circle.ports.empty())
+    {
+        return;
+    }
+    Json ports = Json::array();
+    for (const PauseCircle::Held& held : circle.ports)
+    {
+        ports.push_back({{"node", held.node}, {"port", held.port}, {"peer", held.peer}});
+    }
+    json["pause_circle"] = {{"ports", std::move(ports)},
+                            {"others", circle.others},
+                            {"text", circle.Text()}};
+}
+
 /// Rows (time, flow, window, rate), null for none; as columns: how many rows, with infinity for none.
 Json
 WindowsToJson(const std::deque<WindowChange>& changes, Columns* columns)
@@ -461,6 +480,7 @@ ResultsToJson(const Episode& episode,
     }
     json["queues"] = QueuesToJson(episode, recorders, columns);
     json["losses"] = LossesToJson(episode);
+    AddPauseCircle(json, episode);
     const CommonInterval& all = recorders.commonInterval;
     const bool overlap = all.End() > all.Begin();
     json["all_active"] = {

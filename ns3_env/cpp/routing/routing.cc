@@ -8,19 +8,17 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 
 namespace ns3::env
 {
 
-namespace
-{
-constexpr uint16_t UNREACHABLE = UINT16_MAX;
-}
-
 Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     : m_graph{scenario.isSwitch, std::vector<std::vector<Neighbour>>(scenario.isSwitch.size())},
+      m_onward(scenario.isSwitch.size()),
+      m_entry(scenario.isSwitch.size()),
       m_order(makeOrder(m_graph)),
       m_distances(scenario.isSwitch.size())
 {
@@ -54,50 +52,102 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
                                     std::to_string(m_graph.neighbours[node].size()) +
                                     " links, a host has exactly one");
         }
+        Arrange(node);
+    }
+}
+
+void
+Routing::Arrange(uint32_t node)
+{
+    const auto& neighbours = m_graph.neighbours[node];
+    m_onward[node].clear();
+    for (uint32_t i = 0; i < neighbours.size(); ++i)
+    {
+        const uint32_t other = neighbours[i].node;
+        if (m_graph.isSwitch[other])
+        {
+            m_onward[node].push_back(i);
+        }
+        else
+        {
+            m_entry[other] = i;
+        }
     }
 }
 
 const std::vector<uint16_t>&
-Routing::DistancesTo(uint32_t host) const
+Routing::DistancesTo(uint32_t gate) const
 {
-    auto& distance = m_distances[host];
+    auto& distance = m_distances[gate];
     if (!distance.empty())
     {
         return distance;
     }
     Heartbeat::Beat();
     distance.assign(m_graph.neighbours.size(), UNREACHABLE);
-    distance[host] = 0;
-    std::deque<uint32_t> front{host};
+    distance[gate] = 0;
+    std::deque<uint32_t> front;
+    if (m_graph.isSwitch[gate])
+    {
+        front.push_back(gate);
+    }
     while (!front.empty())
     {
         const uint32_t node = front.front();
         front.pop_front();
-        for (const Neighbour& n : m_graph.neighbours[node])
+        for (const uint32_t i : m_onward[node])
         {
-            if (distance[n.node] == UNREACHABLE)
+            const uint32_t next = m_graph.neighbours[node][i].node;
+            if (distance[next] == UNREACHABLE)
             {
-                distance[n.node] = static_cast<uint16_t>(distance[node] + 1);
-                if (m_graph.isSwitch[n.node])
-                {
-                    front.push_back(n.node);
-                }
+                distance[next] = static_cast<uint16_t>(distance[node] + 1);
+                front.push_back(next);
             }
         }
     }
     return distance;
 }
 
+uint32_t
+Routing::Distance(uint32_t from, uint32_t to) const
+{
+    const uint32_t first = GateOf(from);
+    const uint32_t last = GateOf(to);
+    if (first == NOWHERE || last == NOWHERE)
+    {
+        return UNREACHABLE;
+    }
+    if (first == to)
+    {
+        return 1;
+    }
+    const uint16_t between = DistancesTo(last)[first];
+    return between == UNREACHABLE ? uint32_t{UNREACHABLE} : between + 2U;
+}
+
 void
 Routing::NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const
 {
-    const auto& distance = DistancesTo(to);
     hops.clear();
-    for (const Neighbour& n : m_graph.neighbours[node])
+    const uint32_t gate = GateOf(to);
+    if (gate == NOWHERE)
     {
-        if (distance[n.node] + 1 == distance[node])
+        return;
+    }
+    const auto& neighbours = m_graph.neighbours[node];
+    if (node == gate)
+    {
+        hops.push_back(&neighbours[m_entry[to]]);
+        return;
+    }
+    const auto& distance = DistancesTo(gate);
+    const bool fromHost = !m_graph.isSwitch[node];
+    for (const uint32_t i : m_onward[node])
+    {
+        const uint16_t further = distance[neighbours[i].node];
+        if (fromHost ? further != UNREACHABLE : further + 1 == distance[node])
         {
-            hops.push_back(&n);
+            hops.push_back(&neighbours[i]);
         }
     }
 }
@@ -105,18 +155,18 @@ Routing::NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hop
 Hops
 Routing::Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const
 {
-    const auto& distance = DistancesTo(to);
-    if (distance[from] == UNREACHABLE)
+    const uint32_t distance = Distance(from, to);
+    if (distance == UNREACHABLE)
     {
         throw ScenarioError("links",
                             "there is no path from host " + std::to_string(from) + " to host " +
                                 std::to_string(to));
     }
-    if (distance[from] > MAX_PATH_SWITCHES + 1)
+    if (distance > MAX_PATH_SWITCHES + 1)
     {
         throw ScenarioError("links",
                             "the path from host " + std::to_string(from) + " to host " +
-                                std::to_string(to) + " has " + std::to_string(distance[from] - 1) +
+                                std::to_string(to) + " has " + std::to_string(distance - 1) +
                                 " switches, there may be " + std::to_string(MAX_PATH_SWITCHES));
     }
     Hops path;
@@ -166,6 +216,8 @@ Routing::SetLink(uint32_t a, uint32_t b, bool up)
         neighbours.insert(before, at->second);
         m_missing.erase(at);
     }
+    Arrange(a);
+    Arrange(b);
     for (auto& distances : m_distances)
     {
         distances.clear();
@@ -191,63 +243,132 @@ Routing::MeasuredPath(const Hops& path) const
     return first;
 }
 
+namespace
+{
+
+/// Hosts at one node whose links are alike.
+struct AlikeHosts
+{
+    Picos time; ///< what their link adds to a base RTT
+    double rateBps;
+    uint32_t first; ///< one of them
+    uint32_t count;
+};
+
+/// Takes a path into account.
+void
+Extend(PathExtremes& largest, Picos baseRtt, double slowestBps, uint32_t switches)
+{
+    largest.baseRtt = std::max(largest.baseRtt, baseRtt);
+    largest.bdpBytes = std::max(largest.bdpBytes, BdpBytes(baseRtt, slowestBps));
+    largest.switches = std::max(largest.switches, switches);
+}
+
+} // namespace
+
 PathExtremes
 Routing::LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const
 {
+    const auto timeOf = [&](const Neighbour& link)
+    { return 2 * link.delay + IdealTime(payloadBytes, link.rateBps, rounding); };
     const auto nodes = static_cast<uint32_t>(m_graph.isSwitch.size());
-    const bool first = m_order->FirstPathSpeaks();
     PathExtremes largest;
-    std::vector<const Neighbour*> choices;
-    for (uint32_t to = 0; to < nodes; ++to)
+    std::map<uint32_t, std::map<std::pair<Picos, double>, AlikeHosts>> hosts; // by gate and link
+    for (uint32_t host = 0; host < nodes; ++host)
     {
-        if (m_graph.isSwitch[to])
+        const uint32_t gate = m_graph.isSwitch[host] ? NOWHERE : GateOf(host);
+        if (gate == NOWHERE)
         {
             continue;
         }
-        Heartbeat::Beat();
-        const auto& distance = DistancesTo(to);
-        std::vector<uint32_t> order;
-        for (uint32_t node = 0; node < nodes; ++node)
+        const Neighbour& link = m_graph.neighbours[host].front();
+        if (!m_graph.isSwitch[gate])
         {
-            if (distance[node] != UNREACHABLE && node != to)
-            {
-                order.push_back(node);
-            }
+            Extend(largest, timeOf(link), link.rateBps, 0);
+            continue;
         }
-        std::sort(order.begin(),
-                  order.end(),
-                  [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
-        std::vector<Picos> cost(nodes, 0);
-        std::vector<double> slowest(nodes,
-                                    std::numeric_limits<double>::max()); // of the costliest path
-        for (uint32_t node : order)
+        const AlikeHosts fresh{timeOf(link), link.rateBps, host, 0};
+        ++hosts[gate].try_emplace({fresh.time, fresh.rateBps}, fresh).first->second.count;
+    }
+    for (const auto& [gate, receivers] : hosts)
+    {
+        Heartbeat::Beat();
+        const auto& distance = DistancesTo(gate);
+        const std::vector<Way> ways = CostliestTo(receivers.begin()->second.first, timeOf);
+        for (const auto& [other, senders] : hosts)
         {
-            NearerTo(to, node, choices);
-            if (first)
+            if (distance[other] == UNREACHABLE)
             {
-                m_order->Sort(choices, to);
-                choices.resize(1);
+                continue;
             }
-            for (const Neighbour* n : choices)
+            const auto& [between, slowest] = ways[other];
+            for (const auto& [to, receiver] : receivers)
             {
-                const Picos by =
-                    cost[n->node] + 2 * n->delay + IdealTime(payloadBytes, n->rateBps, rounding);
-                if (by > cost[node])
+                for (const auto& [from, sender] : senders)
                 {
-                    cost[node] = by;
-                    slowest[node] = std::min(slowest[n->node], n->rateBps);
+                    if (&sender != &receiver || sender.count > 1)
+                    {
+                        Extend(largest,
+                               sender.time + between + receiver.time,
+                               std::min({sender.rateBps, slowest, receiver.rateBps}),
+                               distance[other] + 1U);
+                    }
                 }
-            }
-            if (!m_graph.isSwitch[node])
-            {
-                largest.baseRtt = std::max(largest.baseRtt, cost[node]);
-                largest.bdpBytes = std::max(largest.bdpBytes, BdpBytes(cost[node], slowest[node]));
-                largest.switches = std::max<uint32_t>(largest.switches, distance[node] - 1);
             }
         }
     }
     return largest;
 }
+
+std::vector<Routing::Way>
+Routing::CostliestTo(uint32_t to, const TimeOfLink& timeOf) const
+{
+    const uint32_t gate = GateOf(to);
+    const auto& distance = DistancesTo(gate);
+    std::vector<uint32_t> order;
+    for (uint32_t node = 0; node < distance.size(); ++node)
+    {
+        if (distance[node] != UNREACHABLE && node != gate)
+        {
+            order.push_back(node);
+        }
+    }
+    std::sort(order.begin(),
+              order.end(),
+              [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
+    std::vector<Way> ways(distance.size(), {0, std::numeric_limits<double>::max()});
+    std::vector<const Neighbour*> choices;
+    for (const uint32_t node : order)
+    {
+        NearerTo(to, node, choices);
+        if (m_order->FirstPathSpeaks())
+        {
+            m_order->Sort(choices, to);
+            choices.resize(1);
+        }
+        for (const Neighbour* n : choices)
+        {
+            if (const Picos by = ways[n->node].time + timeOf(*n); by > ways[node].time)
+            {
+                ways[node] = {by, std::min(ways[n->node].slowestBps, n->rateBps)};
+            }
+        }
+    }
+    return ways;
+}
+
+namespace
+{
+
+/// So many times as long, or the longest time.
+Picos
+Repeat(Picos time, Picos count)
+{
+    const double product = static_cast<double>(time) * static_cast<double>(count);
+    return product < LONGEST_PS ? time * count : static_cast<Picos>(LONGEST_PS);
+}
+
+} // namespace
 
 Pipeline::Pipeline(std::initializer_list<const Hops*> legs)
     : m_legs(legs)
@@ -280,7 +401,7 @@ Pipeline::Pass(std::initializer_list<uint64_t> bytesOnLegs, uint64_t count)
             first = std::max(first, *free) + each;
             // Frames of one size leave a link in times that are the largest of several straight lines, so that the
             // last one waits for the first one or for none.
-            last = std::max(first + further * each, last + each);
+            last = std::max(first + Repeat(each, further), last + each);
             *free++ = last;
             first += link->delay;
             last += link->delay;

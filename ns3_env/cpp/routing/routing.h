@@ -63,15 +63,41 @@ class Routing
     PathExtremes LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const;
 
   private:
-    const std::vector<uint16_t>& DistancesTo(uint32_t host) const;
+    static constexpr uint32_t NOWHERE = UINT32_MAX;
+    static constexpr uint16_t UNREACHABLE = UINT16_MAX;
+
+    /// What a host is linked to; NOWHERE while that link is down.
+    uint32_t GateOf(uint32_t host) const
+    {
+        const auto& own = m_graph.neighbours[host];
+        return own.empty() ? NOWHERE : own.front().node;
+    }
+    /// Links from each switch to the gate of some host.
+    const std::vector<uint16_t>& DistancesTo(uint32_t gate) const;
+    /// Links from host to host, or UNREACHABLE.
+    uint32_t Distance(uint32_t from, uint32_t to) const;
     /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
     void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
+    /// The part of a base RTT that lies between two switches, and the slowest link there.
+    struct Way
+    {
+        Picos time;
+        double slowestBps;
+    };
+    using TimeOfLink = std::function<Picos(const Neighbour&)>;
+    /// The costliest shortest way from each switch to the gate of `to`.
+    std::vector<Way> CostliestTo(uint32_t to, const TimeOfLink& timeOf) const;
+    /// The node has got its neighbours.
+    void Arrange(uint32_t node);
 
     Graph m_graph;
+    std::vector<std::vector<uint32_t>>
+        m_onward;                  ///< by node: indices of its neighbours that are switches
+    std::vector<uint32_t> m_entry; ///< by host: its index among its gate's neighbours
     std::vector<std::pair<uint32_t, Neighbour>>
         m_missing; ///< by the node that has no such neighbour now
     std::unique_ptr<NextHopOrder> m_order;
-    mutable std::vector<std::vector<uint16_t>> m_distances; ///< by destination, on demand
+    mutable std::vector<std::vector<uint16_t>> m_distances; ///< by gate, on demand
 };
 
 /// Links in a row, each of which passes on what it has whole; in two legs where each frame is answered on the way back.

@@ -113,13 +113,14 @@ void
 Episode::Begin(const FlowEntry& entry)
 {
     Heartbeat::Beat();
-    auto& flow = m_flows[entry.flow.id];
-    flow = Create(entry);
+    Hosted& hosted = m_flows[entry.flow.id];
+    hosted.flow = Create(entry);
+    Flow* flow = hosted.flow.get();
     if (m_dependencies && !entry.flow.IsEndless())
     {
         flow->AwaitDelivery(*m_dependencies);
     }
-    m_live.push_back(flow.get());
+    hosted.place = m_live.insert(m_live.end(), flow);
     m_onCreate(*flow, entry);
     m_traces.created(*flow);
     StartFlow(*flow);
@@ -184,7 +185,7 @@ Episode::OnFinished(Flow& flow)
     m_traces.finished(flow);
     ++m_finished;
     Record(flow);
-    m_live.erase(std::find(m_live.begin(), m_live.end(), &flow));
+    m_live.erase(m_flows.at(flow.Id()).place);
     m_retired.push_back(flow.Id());
     CutIfOver();
 }
@@ -204,7 +205,7 @@ Episode::SweepRetired()
     std::erase_if(m_retired,
                   [this](uint32_t id)
                   {
-                      if (m_flows.at(id)->IsOnNetwork())
+                      if (m_flows.at(id).flow->IsOnNetwork())
                       {
                           return false;
                       }

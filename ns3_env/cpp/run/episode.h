@@ -11,6 +11,7 @@
 #include "ns3_env/cpp/engine/flow.h"
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,7 +98,7 @@ class Episode
     EpisodeTraces& Traces() { return m_traces; }
     const Scenario& GetScenario() const { return m_scenario; }
     /// Flows that have started and not finished, in the order they started.
-    const std::vector<Flow*>& LiveFlows() const { return m_live; }
+    const std::list<Flow*>& LiveFlows() const { return m_live; }
     const std::vector<FlowRecord>& Records() const { return m_records; }
     Picos EndTime() const { return m_endTime; }
     /// Of all recorded flows together; null where they keep none.
@@ -120,6 +121,8 @@ class Episode
     virtual RunTotals Totals() const = 0;
     /// A warning for the reader of the results; "" for none.
     virtual std::string Warning() const { return {}; }
+    /// Where pauses stand still at the end of the run.
+    virtual PauseCircle FindPauseCircle() const { return {}; }
     /// `report` is called for each flow that starts, and at each change of a flow's window or rate.
     virtual void TraceWindowAndRate(const WindowAndRateCallback& report) = 0;
     /// `marked` is called for each packet that a switch marks, `paused` for each port that is paused or resumed.
@@ -167,10 +170,17 @@ class Episode
     std::vector<uint32_t> m_order; ///< flows by start time, but for those that wait
     size_t m_nextStart{0};
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> m_portCount; ///< flows so far per host pair
-    std::vector<Flow*> m_live;
-    std::map<uint32_t, std::unique_ptr<Flow>> m_flows; ///< live and retired, by id
-    std::vector<uint32_t> m_retired; ///< finished, perhaps with duplicates still on the network
-    size_t m_withEnd{0};             ///< flows that are not endless
+    /// A flow and, while it is live, its place among those that are.
+    struct Hosted
+    {
+        std::unique_ptr<Flow> flow;
+        std::list<Flow*>::iterator place;
+    };
+
+    std::list<Flow*> m_live;
+    std::map<uint32_t, Hosted> m_flows; ///< live and retired, by id
+    std::vector<uint32_t> m_retired;    ///< finished, perhaps with duplicates still on the network
+    size_t m_withEnd{0};                ///< flows that are not endless
     size_t m_finished{0};
 
     std::vector<FlowRecord> m_records;

@@ -79,6 +79,24 @@ AddLosses(std::vector<LossRecord>& records,
     }
 }
 
+/// Ports that PFC pauses hold back for ever, for each waits for the room that the next one's packets take.
+struct PauseCircle
+{
+    struct Held
+    {
+        uint32_t node;
+        uint32_t port;
+        uint32_t peer; ///< which pauses it
+    };
+
+    std::vector<Held>
+        ports;        ///< each waits for the next, the last for the first; empty: there is none
+    size_t others{0}; ///< ports, of hosts too, that wait for them
+
+    /// A sentence for whoever reads the results.
+    std::string Text() const;
+};
+
 /// Payload bytes of one stream. What is neither received nor lost is on its way.
 struct StreamCounts
 {

@@ -56,12 +56,21 @@ class Extra(Protocol):
 
 @dataclass(frozen=True)
 class _Done:
-    """What is left of an episode that has been written: the table's rows, flows, wall seconds."""
+    """What is left of an episode that has been written.
+
+    Attributes:
+        row: of the table.
+        groups: rows of the groups' tables, by name.
+        flows: how many.
+        seconds: of wall time.
+        deadlock: what is to be said of pauses that wait for each other in a circle; None: there are none.
+    """
 
     row: dict[str, float]
     groups: dict[str, dict[str, float]]
     flows: int
     seconds: float
+    deadlock: str | None
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,8 @@ class _Play:
         for extra in self.extras:
             extra.write(self.into, results, title + played.measured_text())
         flows = len(results["flows"]["src"])
-        return _Done(line(results), by_group(results, line), flows, time.monotonic() - began)
+        rows, seconds = by_group(results, line), time.monotonic() - began
+        return _Done(line(results), rows, flows, seconds, results.get("pause_circle", {}).get("text"))
 
 
 def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
@@ -229,6 +239,9 @@ def run(
     )
     if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
         table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
+    stuck = [f"{play.folder}: {text}" for play in plays if (text := done[play.folder].deadlock)]
+    for warning in stuck:
+        console.print(f"warning: {warning}", highlight=False, markup=False, soft_wrap=True)
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows

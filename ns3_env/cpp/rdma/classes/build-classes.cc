@@ -2,6 +2,7 @@
 // A scenario's traffic classes: checked against its network, given to its ports.
 #include "build-classes.h"
 
+#include "ns3_env/cpp/rdma/classes/class-nic.h"
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
 
 #include <algorithm>
@@ -79,6 +80,25 @@ FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, P
     {
         static_cast<ClassPort&>(port).FinishRecords(now);
     }
+}
+
+bool
+IsPaused(const Port& port, bool several, uint32_t trafficClass)
+{
+    if (!several)
+    {
+        return port.IsPaused();
+    }
+    const auto* ofSwitch = dynamic_cast<const ClassPort*>(&port);
+    return ofSwitch != nullptr ? ofSwitch->Pauses().Of(trafficClass)
+                               : static_cast<const ClassNic&>(port).Pauses().Of(trafficClass);
+}
+
+const PacketFifo&
+QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass)
+{
+    return several ? static_cast<const ClassPort&>(port).Queues()[trafficClass].packets
+                   : port.Queue();
 }
 
 double

@@ -26,6 +26,12 @@ QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes
 /// The run is over.
 void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
+/// @name A class of a switch's or a host's port; `several`: there are several
+/// @{
+bool IsPaused(const Port& port, bool several, uint32_t trafficClass);
+const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass);
+/// @}
+
 /// The least share of a link that a class with a weight has while no strict one sends; 1 without such.
 double LeastShare(const std::vector<TrafficClass>& classes);
 

@@ -31,14 +31,21 @@ ClassNic::ClassNic(NetworkContext& network,
 void
 ClassNic::AddFlow(QueuePair& flow)
 {
-    m_queues[flow.Class()].flows.push_back(&flow);
+    ReadyFlows& own = m_queues[flow.Class()].flows;
+    own.Add(flow);
+    m_tellsReadiness |= own.AreMany();
 }
 
 void
 ClassNic::RemoveFlow(QueuePair& flow)
 {
-    Queue& own = m_queues[flow.Class()];
-    TakeOut(flow, own.flows, own.next);
+    m_queues[flow.Class()].flows.Remove(flow);
+}
+
+void
+ClassNic::OnReadiness(const QueuePair& flow)
+{
+    m_queues[flow.Class()].flows.OnChange(flow);
 }
 
 bool
@@ -68,10 +75,8 @@ ClassNic::Dequeue(Picos now)
 {
     const auto isReady = [&](uint32_t i)
     {
-        const auto maySend = [now](const QueuePair* flow) { return flow->ReadyAt() <= now; };
         const Queue& own = m_queues[i];
-        return !m_pauses.Of(i) &&
-               (!own.acks.IsEmpty() || std::any_of(own.flows.begin(), own.flows.end(), maySend));
+        return !m_pauses.Of(i) && (!own.acks.IsEmpty() || own.flows.NextReady() <= now);
     };
     const auto chosen = m_scheduler.Next(isReady);
     if (!chosen)
@@ -82,7 +87,7 @@ ClassNic::Dequeue(Picos now)
     Packet* packet = own.acks.Pop();
     if (packet == nullptr)
     {
-        packet = TakeFrom(own.flows, own.next, now);
+        packet = Take(*own.flows.TakeTurn(now), now);
     }
     m_scheduler.OnSent(*chosen, packet->wireBytes);
     return packet;
@@ -102,10 +107,7 @@ ClassNic::NextReady(Picos now) const
         {
             return now;
         }
-        for (const QueuePair* flow : m_queues[i].flows)
-        {
-            next = std::min(next, flow->ReadyAt());
-        }
+        next = std::min(next, m_queues[i].flows.NextReady());
     }
     return next;
 }

@@ -27,6 +27,7 @@ class ClassNic final : public Nic
 
     void AddFlow(QueuePair& flow) override;
     void RemoveFlow(QueuePair& flow) override;
+    const ClassPauses& Pauses() const { return m_pauses; }
     bool HoldsBack(const QueuePair& flow) const override;
     Picos HeldBackFor(const QueuePair& flow, Picos now) const override;
 
@@ -37,13 +38,13 @@ class ClassNic final : public Nic
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const;
     void OnPfc(const Packet& frame) override;
+    void OnReadiness(const QueuePair& flow) override;
     void OnFail(Picos now) override { m_pauses.ReleaseAll(now); }
 
     struct Queue
     {
         PacketFifo acks;
-        std::vector<QueuePair*> flows; ///< in the order they started
-        size_t next{0};                ///< index after the flow served last
+        ReadyFlows flows;
     };
 
     std::vector<Queue> m_queues;

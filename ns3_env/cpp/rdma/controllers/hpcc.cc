@@ -73,7 +73,15 @@ Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
     // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
     // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
-    const uint64_t bytes = Whole(path.maxBdpBytes) * Whole(rateBps) / Whole(path.hostRateBps);
+    const uint64_t line = Whole(path.hostRateBps);
+    uint64_t product = 0;
+    const bool wraps = __builtin_mul_overflow(Whole(path.maxBdpBytes), Whole(rateBps), &product);
+    uint64_t bytes = product / line;
+    if (wraps && !path.windowsWrap) [[unlikely]]
+    {
+        __extension__ using Wide = unsigned __int128;
+        bytes = static_cast<uint64_t>(Wide{Whole(path.maxBdpBytes)} * Whole(rateBps) / line);
+    }
     return static_cast<double>(std::max<uint64_t>(bytes, path.payloadBytes));
 }
 

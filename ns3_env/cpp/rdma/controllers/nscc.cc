@@ -118,10 +118,10 @@ Nscc::Arrived(const PathFacts& path, const AckSample& ack)
         m_early += path.payloadBytes;
         return path.payloadBytes;
     }
-    const double own = std::min<double>(ack.newlyAckedBytes, path.payloadBytes);
-    const double counted = std::min(m_early, ack.newlyAckedBytes - own);
+    const auto newly = static_cast<double>(ack.newlyAckedBytes);
+    const double counted = std::min(m_early, newly - std::min<double>(newly, path.payloadBytes));
     m_early -= counted;
-    return ack.newlyAckedBytes - counted;
+    return newly - counted;
 }
 
 void

@@ -130,9 +130,8 @@ Qcn::TimerCycle(const FlowState& flow) const
 {
     const double whole = static_cast<double>(m_timeReset.GetPicoSeconds()) * TIMER_RATE_BPS /
                          flow.Path().hostRateBps;
-    return std::max<Picos>(
-        1,
-        static_cast<Picos>(Cycle(whole, static_cast<uint64_t>(m_timeStage.Get()))));
+    const double cycle = Cycle(whole, static_cast<uint64_t>(m_timeStage.Get()));
+    return std::max<Picos>(1, static_cast<Picos>(std::min(cycle, LONGEST_PS)));
 }
 
 void

@@ -88,6 +88,13 @@ LeastRemainingNic::GetTypeId()
     return tid;
 }
 
+void
+LeastRemainingNic::AddFlow(QueuePair& flow)
+{
+    m_tellsReadiness = true;
+    m_shortest.Add(flow);
+}
+
 Packet*
 LeastRemainingNic::Dequeue(Picos now)
 {
@@ -95,18 +102,14 @@ LeastRemainingNic::Dequeue(Picos now)
     {
         return ack;
     }
-    QueuePair* best = nullptr;
-    std::pair<uint64_t, Picos> least;
-    for (QueuePair* flow : m_flows)
-    {
-        const std::pair own{flow->RemainingFrom(flow->SentBytes()), flow->NextAvailable()};
-        if (flow->ReadyAt() <= now && (best == nullptr || own < least))
-        {
-            best = flow;
-            least = own;
-        }
-    }
+    QueuePair* best = m_shortest.First(now);
     return best != nullptr ? Take(*best, now) : nullptr;
+}
+
+Picos
+LeastRemainingNic::NextReady(Picos now)
+{
+    return m_acks.IsEmpty() ? m_shortest.NextReady(now) : now;
 }
 
 } // namespace ns3::env::rdma

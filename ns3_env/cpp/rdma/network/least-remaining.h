@@ -7,6 +7,8 @@
 #include "packet.h"
 #include "switch.h"
 
+#include "ns3_env/cpp/rdma/scheduling/shortest-flows.h"
+
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -81,11 +83,18 @@ class LeastRemainingNic final : public Nic
 
     using Nic::Nic;
 
+    void AddFlow(QueuePair& flow) override;
+    void RemoveFlow(QueuePair& flow) override { m_shortest.Remove(flow); }
+
     void Kick() override { KickAs(*this); }
 
   private:
     friend Port;
     Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now);
+    void OnReadiness(const QueuePair& flow) override { m_shortest.OnChange(flow); }
+
+    ShortestFlows m_shortest;
 };
 
 } // namespace ns3::env::rdma

@@ -53,6 +53,8 @@ class NetworkRules
                              uint32_t ackEvery) const;
     /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
+    /// Whether the product of BDP and rate, of which HPCC makes a window, loses what passes 64 bits.
+    virtual bool WrapsWindows() const { return false; }
     /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
     /// then gives it none.
     virtual bool DropsLongRecords() const { return false; }

@@ -2,11 +2,7 @@
 // Network card of a host: sends ACKs first, then its queue pairs' packets in turn.
 #include "nic.h"
 
-#include "queue-pair.h"
-
 #include "ns3/trace-source-accessor.h"
-
-#include <algorithm>
 
 namespace ns3::env::rdma
 {
@@ -35,22 +31,14 @@ Nic::Nic(NetworkContext& network, uint32_t nodeId)
 void
 Nic::AddFlow(QueuePair& flow)
 {
-    m_flows.push_back(&flow);
+    m_flows.Add(flow);
+    m_tellsReadiness |= m_flows.AreMany();
 }
 
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
-    TakeOut(flow, m_flows, m_next);
-}
-
-void
-Nic::TakeOut(QueuePair& flow, std::vector<QueuePair*>& flows, size_t& next)
-{
-    const auto at = std::find(flows.begin(), flows.end(), &flow);
-    const auto index = static_cast<size_t>(at - flows.begin());
-    flows.erase(at);
-    next -= index < next ? 1 : 0; // the flows behind it have moved up
+    m_flows.Remove(flow);
 }
 
 void
@@ -64,24 +52,7 @@ Nic::TakeWindowAndRate(QueuePair& flow, Picos now)
     {
         m_windowTrace(flow, now);
     }
-}
-
-inline QueuePair*
-Nic::TakeTurn(const std::vector<QueuePair*>& flows, size_t& next, Picos now)
-{
-    const size_t count = flows.size();
-    size_t index = next;
-    for (size_t i = 0; i < count; ++i)
-    {
-        index = index < count ? index : 0;
-        QueuePair* flow = flows[index++];
-        if (flow->ReadyAt() <= now)
-        {
-            next = index;
-            return flow;
-        }
-    }
-    return nullptr;
+    TakeReadiness(flow);
 }
 
 Packet*
@@ -90,12 +61,6 @@ Nic::Take(QueuePair& flow, Picos now)
     Packet* packet = flow.NextPacket(m_network, now);
     TakeWindowAndRate(flow, now);
     return packet;
-}
-
-Packet*
-Nic::TakeFrom(const std::vector<QueuePair*>& flows, size_t& next, Picos now)
-{
-    return Take(*TakeTurn(flows, next, now), now);
 }
 
 Packet*
@@ -109,7 +74,7 @@ Nic::Dequeue(Picos now)
     {
         return ack;
     }
-    QueuePair* flow = TakeTurn(m_flows, m_next, now);
+    QueuePair* flow = m_flows.TakeTurn(now);
     return flow != nullptr ? Take(*flow, now) : nullptr;
 }
 
@@ -124,12 +89,7 @@ Nic::NextReady(Picos now) const
     {
         return now;
     }
-    Picos next = NEVER;
-    for (const QueuePair* flow : m_flows)
-    {
-        next = std::min(next, flow->ReadyAt());
-    }
-    return next;
+    return m_flows.NextReady();
 }
 
 void

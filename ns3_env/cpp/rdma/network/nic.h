@@ -5,17 +5,10 @@
 
 #include "port.h"
 
-#include <vector>
-
-namespace ns3::env
-{
-class FlowState;
-}
+#include "ns3_env/cpp/rdma/scheduling/ready-flows.h"
 
 namespace ns3::env::rdma
 {
-
-class QueuePair;
 
 /// A host's network card: the host end of its one link.
 class Nic : public Port
@@ -30,6 +23,14 @@ class Nic : public Port
     /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
     /// change is reported by the trace source "WindowAndRate".
     void TakeWindowAndRate(QueuePair& flow, Picos now);
+    /// To be called after what else may let a flow send sooner or later.
+    void TakeReadiness(const QueuePair& flow)
+    {
+        if (m_tellsReadiness) [[unlikely]]
+        {
+            OnReadiness(flow);
+        }
+    }
 
     /// An answer to a flow that is received here goes behind those that wait.
     void Send(Packet* answer);
@@ -54,22 +55,16 @@ class Nic : public Port
     /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
     virtual void OnRepaced(const QueuePair&, Picos) {}
 
-    /// The next packet of those of `flows`, one of which may send, in turn from the index `next` on.
-    Packet* TakeFrom(const std::vector<QueuePair*>& flows, size_t& next, Picos now);
-    /// Takes a flow out of `flows` and keeps the turn.
-    static void TakeOut(QueuePair& flow, std::vector<QueuePair*>& flows, size_t& next);
+    /// A flow may be ready at another time than it was.
+    virtual void OnReadiness(const QueuePair& flow) { m_flows.OnChange(flow); }
 
     static constexpr bool LOOKS_AFTER_EACH_FRAME = true;
 
     PacketFifo m_acks;
-    std::vector<QueuePair*> m_flows; ///< in the order they started
+    ReadyFlows m_flows;
+    bool m_tellsReadiness{false}; ///< whether OnReadiness() is called
 
   private:
-    /// The next of `flows`, from the index `next` on, that may send, or null; `next` is the one after it then.
-    [[gnu::always_inline]] static QueuePair*
-    TakeTurn(const std::vector<QueuePair*>& flows, size_t& next, Picos now);
-
-    size_t m_next{0}; ///< index after the flow served last
     uint64_t m_deliveredPayload{0};
     TracedCallback<const FlowState&, Picos> m_windowTrace;
 };

@@ -234,10 +234,10 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     {
         return; // a duplicate of a flow that is done
     }
-    uint32_t newly = 0;
+    uint64_t newly = 0;
     if (packet.sequence > m_ackedBytes)
     {
-        newly = static_cast<uint32_t>(packet.sequence - m_ackedBytes);
+        newly = packet.sequence - m_ackedBytes;
         m_ackedBytes = packet.sequence;
         if ((m_options & (SELECTIVE | KEEPS_PLACE)) == 0) [[likely]]
         {
@@ -301,6 +301,13 @@ QueuePair::TowardsSource(uint8_t hop) const
 {
     const Port& into = hop == 0 ? static_cast<const Port&>(*m_sender) : *m_forward[hop - 1];
     return static_cast<SwitchPort&>(into.Peer());
+}
+
+void
+QueuePair::SetHeld(bool held)
+{
+    SetOption(HELD, held);
+    m_sender->TakeReadiness(*this);
 }
 
 void

@@ -99,8 +99,12 @@ class QueuePair final : public Flow
     void OnFeedback(const Packet& packet, Picos now);
     /// A switch's feedback frame has come; releases nothing.
     void OnNotification(const Packet& packet, Picos now);
-    void SetHeld(bool held) override { SetOption(HELD, held); }
+    void SetHeld(bool held) override;
     void WindowAndRateWritten() override;
+    /// Its place among its card's flows, where these are many.
+    static constexpr uint32_t NO_PLACE = UINT32_MAX;
+    uint32_t Place() const { return m_place; }
+    void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
     /// What was written since the NIC last took it, which it reports to its trace source.
     Pacing& WindowAndRate() { return m_pacing; }
     /// @}
@@ -248,6 +252,7 @@ class QueuePair final : public Flow
     uint64_t m_plainBytes{
         0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
     uint8_t m_class;
+    uint32_t m_place{NO_PLACE};
 
     GoBackN m_recovery;
     PathFacts m_facts;

@@ -46,6 +46,9 @@ class SharedBuffer
     [[gnu::always_inline]] bool TakePause(uint32_t port);
     /// True where it is paused and is to be resumed now, which counts as done.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
+    /// Whether the port's neighbour is to be paused, and whether it may be resumed by what the port holds.
+    bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }
+    [[gnu::always_inline]] bool MayResume(uint32_t port) const;
     /// The neighbour knows of no pause any more.
     void ForgetPause(uint32_t port) { m_ports[port].pausing = false; }
 
@@ -67,7 +70,6 @@ class SharedBuffer
     /// Of so many bytes of a port, those in the pool.
     [[gnu::always_inline]] uint64_t BeyondReserve(uint64_t bytes) const;
     [[gnu::always_inline]] bool MustPause(uint32_t port) const;
-    [[gnu::always_inline]] bool MayResume(uint32_t port) const;
 
     SharedBufferConfig m_config;
     std::vector<Ingress> m_ports;

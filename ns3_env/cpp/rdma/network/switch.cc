@@ -349,16 +349,16 @@ SwitchPort::WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now)
     record.timeNs = ToNanos(now);
     record.rateBps = static_cast<uint64_t>(RateBps());
     record.flows = FlowCount(now);
+    const auto queueBytes = static_cast<uint32_t>(std::min<uint64_t>(bytesLeft, UINT32_MAX));
     if (packet.telemetry == Telemetry::Quantised)
     {
         record.txBytes = Quantise(TxBytes(), TX_UNIT_BYTES * m_telemetryUnit);
-        record.queueBytes =
-            Quantise(static_cast<uint32_t>(bytesLeft), QUEUE_UNIT_BYTES * m_telemetryUnit);
+        record.queueBytes = Quantise(queueBytes, QUEUE_UNIT_BYTES * m_telemetryUnit);
     }
     else
     {
         record.txBytes = TxBytes();
-        record.queueBytes = static_cast<uint32_t>(bytesLeft);
+        record.queueBytes = queueBytes;
     }
 }
 

@@ -115,6 +115,7 @@ class SwitchPort : public Port
     void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
+    const PacketFifo& Queue() const { return m_queue; }
     QueueStats* Stats() { return m_stats.get(); }
     uint32_t FlowCount(Picos now) { return m_recent ? m_recent->Count(now) : m_flows; }
 

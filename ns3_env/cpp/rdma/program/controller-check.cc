@@ -107,7 +107,7 @@ CallOneHook(CongestionControl& control, FakeFlow& flow, Feedback& feedback)
                                 ? flow.SentBytes()
                                 : flow.AckedBytes() + 1000 * static_cast<uint64_t>(packets);
         const uint64_t acked = std::min(flow.SentBytes(), to);
-        const auto newly = static_cast<uint32_t>(acked - flow.AckedBytes());
+        const auto newly = acked - flow.AckedBytes();
         flow.Acked(acked);
         const std::vector<IntRecord> hops = feedback.Records(now);
         control.OnAck(flow,

@@ -86,6 +86,7 @@ Paths::Describe(const RoundTrip& path) const
     const auto& [forward, backward] = path;
     PathFacts facts;
     facts.rounding = m_rules->GetRounding();
+    facts.windowsWrap = m_rules->WrapsWindows();
     facts.payloadBytes = m_scenario.payloadBytes;
     facts.hostRateBps = forward.front().second->rateBps;
     facts.minRateBps = m_scenario.minRateBps.value_or(facts.hostRateBps / 100);

@@ -2,6 +2,7 @@
 // RDMA network of one episode with its flows, from its hosts to its records.
 #include "rdma-episode.h"
 
+#include "pause-circle.h"
 #include "pcap.h"
 
 #include "ns3/simulator.h"
@@ -100,6 +101,10 @@ MostTogether(const RdmaEpisode& network)
 std::string
 RdmaEpisode::Warning() const
 {
+    if (const PauseCircle circle = FindPauseCircle(); !circle.ports.empty())
+    {
+        return circle.Text();
+    }
     const std::optional<double> least = GetScenario().minRateBps;
     if (!least)
     {
@@ -119,6 +124,12 @@ RdmaEpisode::Warning() const
         }
     }
     return {};
+}
+
+PauseCircle
+RdmaEpisode::FindPauseCircle() const
+{
+    return rdma::FindPauseCircle(m_fabric, m_scenario);
 }
 
 RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)

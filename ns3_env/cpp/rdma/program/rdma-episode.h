@@ -70,9 +70,11 @@ class RdmaEpisode final : public Episode
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
-    /// A sentence where flows that were under way together to one host had least rates (`min_rate_bps`) that exceed
-    /// its link: no controller could have emptied the queue. Empty otherwise. After the run.
+    /// A sentence where pauses wait for each other in a circle, or where flows that were under way together to one host
+    /// had least rates (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty
+    /// otherwise. After the run.
     std::string Warning() const override;
+    PauseCircle FindPauseCircle() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
     std::unique_ptr<Capture> MakeCapture() override;

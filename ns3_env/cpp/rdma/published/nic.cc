@@ -30,35 +30,35 @@ Nic::Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause)
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
-    *std::find(m_flows.begin(), m_flows.end(), &flow) = nullptr;
+    *std::find(m_list.begin(), m_list.end(), &flow) = nullptr;
 }
 
 QueuePair*
 Nic::NextFlow(Picos now)
 {
-    const size_t count = m_flows.size();
+    const size_t count = m_list.size();
     size_t chosen = count;
     size_t gap = count;
     size_t index = m_served < count ? m_served : m_served % std::max<size_t>(count, 1);
     for (size_t i = 0; i < count && chosen == count; ++i)
     {
         index = index + 1 < count ? index + 1 : 0;
-        if (m_flows[index] == nullptr)
+        if (m_list[index] == nullptr)
         {
             gap = std::min(gap, index);
         }
-        else if (!IsPaused() && m_flows[index]->ReadyAt() <= now)
+        else if (!IsPaused() && m_list[index]->ReadyAt() <= now)
         {
             chosen = index;
         }
     }
-    QueuePair* flow = chosen < count ? m_flows[chosen] : nullptr;
+    QueuePair* flow = chosen < count ? m_list[chosen] : nullptr;
     if (gap < count)
     {
-        const auto first = m_flows.begin() + static_cast<std::ptrdiff_t>(gap);
-        m_flows.erase(std::remove(first, m_flows.end(), nullptr), m_flows.end());
+        const auto first = m_list.begin() + static_cast<std::ptrdiff_t>(gap);
+        m_list.erase(std::remove(first, m_list.end(), nullptr), m_list.end());
         chosen =
-            static_cast<size_t>(std::find(m_flows.begin(), m_flows.end(), flow) - m_flows.begin());
+            static_cast<size_t>(std::find(m_list.begin(), m_list.end(), flow) - m_list.begin());
     }
     m_served = flow != nullptr ? chosen : m_served;
     return flow;
@@ -87,7 +87,7 @@ Picos
 Nic::NextReady(Picos now)
 {
     Picos earliest = NEVER;
-    for (const QueuePair* flow : m_flows)
+    for (const QueuePair* flow : m_list)
     {
         earliest = flow != nullptr ? std::min(earliest, flow->PacedUntil()) : earliest;
     }

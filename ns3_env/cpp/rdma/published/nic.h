@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <vector>
 
 namespace ns3::env::rdma::published
 {
@@ -81,6 +82,7 @@ class Nic final : public rdma::Nic
 
     Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause);
 
+    void AddFlow(QueuePair& flow) override { m_list.push_back(&flow); }
     void RemoveFlow(QueuePair& flow) override;
     // One of several instances of KickAs: what it calls must be asked for.
     [[gnu::flatten]] void Kick() override { KickAs(*this); }
@@ -96,7 +98,8 @@ class Nic final : public rdma::Nic
     /// Whether an ACK, NACK included, is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;
 
-    size_t m_served{0}; ///< index of the flow served last; null in m_flows where one has ended
+    std::vector<QueuePair*> m_list; ///< in the order they started; null where one has ended
+    size_t m_served{0};             ///< index of the flow served last
     WakeUp m_wakeUp;
     bool m_acksPassPause; ///< of all controllers
     TypeId m_dcqcn;

@@ -121,7 +121,9 @@ const std::vector<uint32_t>&
 NextHopOrder::PlacesTo(uint32_t to)
 {
     constexpr uint32_t UNSEEN = UINT32_MAX;
-    auto& places = m_places[to];
+    const auto& links = m_graph.neighbours[to];
+    auto& places =
+        m_places[links.empty() ? to : links.front().node]; // hosts of one switch share it
     if (!places.empty())
     {
         return places;

@@ -55,7 +55,7 @@ class NextHopOrder final : public env::NextHopOrder
     const std::vector<uint32_t>& PlacesTo(uint32_t to);
 
     const Graph& m_graph;
-    std::vector<std::vector<uint32_t>> m_places; ///< by destination, on demand
+    std::vector<std::vector<uint32_t>> m_places; ///< by the destination's switch, on demand
 };
 
 /// Decides on ACKs and marked packets too, which has no effect but to take a number of the source.
@@ -111,6 +111,8 @@ class Rules final : public NetworkRules
                      uint32_t ackEvery) const override;
     /// Each path's by its own slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
+    /// HPCC's window wraps where BDP * rate passes 64 bits.
+    bool WrapsWindows() const override { return true; }
     /// What overflows a packet's records is not read.
     bool DropsLongRecords() const override { return true; }
     /// A fixed time, whatever the network.

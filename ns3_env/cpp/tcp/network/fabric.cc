@@ -190,11 +190,15 @@ Fabric::LongestPacket() const
 const Egress&
 Fabric::EgressTo(uint32_t node, uint32_t peer) const
 {
+    const auto first = std::partition_point(m_egresses.begin(),
+                                            m_egresses.end(),
+                                            [&](const Egress& e) { return e.node < node; });
     const auto egress =
-        std::find_if(m_egresses.begin(),
+        std::find_if(first,
                      m_egresses.end(),
-                     [&](const Egress& e) { return e.node == node && e.peer == peer; });
-    NS_ABORT_MSG_IF(egress == m_egresses.end(), "no link from " << node << " to " << peer);
+                     [&](const Egress& e) { return e.node != node || e.peer == peer; });
+    NS_ABORT_MSG_IF(egress == m_egresses.end() || egress->node != node,
+                    "no link from " << node << " to " << peer);
     return *egress;
 }
 
@@ -251,17 +255,6 @@ Fabric::LossRecords() const
         AddLosses(records, egress.node, egress.port, egress.peer, egress.egress->Lost());
     }
     return records;
-}
-
-uint64_t
-Fabric::LostOf(const FiveTuple& stream) const
-{
-    uint64_t bytes = 0;
-    for (const Egress& egress : m_egresses)
-    {
-        bytes += egress.egress->LostOf(stream);
-    }
-    return bytes;
 }
 
 void

@@ -72,8 +72,6 @@ class Fabric
     uint64_t DroppedPayload() const;
     /// By egress and cause, where anything was lost. A link's loss is one of the egress before it.
     std::vector<LossRecord> LossRecords() const;
-    /// Payload bytes of UDP's datagrams of `stream` that were lost.
-    uint64_t LostOf(const FiveTuple& stream) const;
     /// Closes the egresses' statistics at `end`.
     void FinishQueues(Picos end);
 

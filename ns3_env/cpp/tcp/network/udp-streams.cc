@@ -149,7 +149,12 @@ StreamCounts
 UdpStreams::Of(size_t stream) const
 {
     const Stream& s = m_streams[stream];
-    return {s.sent * m_payloadBytes, s.receivedBytes, m_fabric.LostOf(s.tuple)};
+    uint64_t lost = 0;
+    for (const Port* port : s.way->there.hops)
+    {
+        lost += port->LostOf(s.tuple);
+    }
+    return {s.sent * m_payloadBytes, s.receivedBytes, lost};
 }
 
 uint64_t

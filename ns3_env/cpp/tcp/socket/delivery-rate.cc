@@ -14,6 +14,15 @@ namespace
 
 constexpr double BITS = 8;
 
+/// Whether it is at least as fast as the record; bytes times picoseconds take more than 64 bits.
+bool
+IsFaster(const TcpRateOps::TcpRateSample& sample, const TcpRateOps::TcpRateConnection& record)
+{
+    __extension__ using Wide = __int128;
+    return Wide{sample.m_delivered} * record.m_rateInterval.GetTimeStep() >=
+           Wide{record.m_rateDelivered} * sample.m_interval.GetTimeStep();
+}
+
 } // namespace
 
 void
@@ -85,8 +94,7 @@ DeliveryRate::Take(uint32_t delivered, uint32_t lost, uint32_t inFlightBefore, T
         m_sample.m_priorTime = Time(0);
         return m_sample;
     }
-    if (!m_sample.m_isAppLimited || m_sample.m_delivered * m_connection.m_rateInterval >=
-                                        m_connection.m_rateDelivered * m_sample.m_interval)
+    if (!m_sample.m_isAppLimited || IsFaster(m_sample, m_connection))
     {
         m_connection.m_rateDelivered = m_sample.m_delivered;
         m_connection.m_rateInterval = m_sample.m_interval;

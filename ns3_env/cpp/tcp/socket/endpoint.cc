@@ -153,7 +153,7 @@ Endpoint::ReadSyn(const Segment& syn)
 {
     m_peerScale = std::min(syn.options.windowScale, WIDEST_SCALE);
     m_sack = m_sack && syn.options.sackPermitted;
-    m_tcb->m_cWnd = m_tcb->m_initialCWnd * m_tcb->m_segmentSize;
+    m_tcb->m_cWnd = InitialWindowBytes();
     m_tcb->m_cWndInfl = m_tcb->m_cWnd;
     m_tcb->m_ssThresh = m_tcb->m_initialSsThresh;
 }

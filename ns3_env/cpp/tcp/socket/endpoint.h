@@ -6,11 +6,13 @@
 #include "ns3/ptr.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-socket-state.h"
+#include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/tcp/network/network.h"
 #include "ns3_env/cpp/tcp/network/segment.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
 #include "ns3_env/cpp/tcp/network/timer.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ns3::env::tcp
@@ -76,6 +78,13 @@ class Endpoint : public Listener
     /// Time-out of the SYN that is sent next; each is twice as long as the one before. 0: that was the last.
     Picos NextSynTimeout();
     void RestartSyns() { m_syns = 0; }
+    uint32_t InitialWindowBytes() const
+    {
+        const uint64_t bytes = uint64_t{m_tcb->m_initialCWnd} * m_tcb->m_segmentSize;
+        return static_cast<uint32_t>(std::min(bytes, WIDEST_WINDOW_BYTES));
+    }
+    /// A congestion window beyond bounds nothing: twice what a receiver's may be.
+    static constexpr uint64_t WIDEST_WINDOW_BYTES = 2ULL * bounds::SOCKET_BUFFER_BYTES;
 
     SequenceNumber32 NextArriving() const;
     void SetNextArriving(SequenceNumber32 next);

@@ -237,7 +237,7 @@ Sender::Advance(AckFacts& ack)
     else if (ack.number < m_recover && state == TcpSocketState::CA_LOSS)
     {
         m_control->PktsAcked(m_tcb, ack.segments, m_tcb->m_srtt);
-        m_control->IncreaseWindow(m_tcb, ack.segments);
+        Increase(ack.segments);
         OnProgress(ack.number, true);
     }
     else if (state == TcpSocketState::CA_CWR)
@@ -254,6 +254,17 @@ Sender::Advance(AckFacts& ack)
         OnFullAck(ack);
     }
     UpdatePacingRate();
+}
+
+void
+Sender::Increase(uint32_t segments)
+{
+    const uint32_t before = m_tcb->m_cWnd;
+    m_control->IncreaseWindow(m_tcb, segments);
+    if (before > WIDEST_WINDOW_BYTES && m_tcb->m_cWnd.Get() < WIDEST_WINDOW_BYTES / 2)
+    {
+        m_tcb->m_cWnd = before; // it has passed 32 bits
+    }
 }
 
 /// What does not make a whole segment is kept for the next ACK.
@@ -324,7 +335,7 @@ Sender::OnFullAck(AckFacts& ack)
     }
     if (m_tcb->m_congState == TcpSocketState::CA_OPEN)
     {
-        m_control->IncreaseWindow(m_tcb, ack.segments);
+        Increase(ack.segments);
         m_tcb->m_cWndInfl = m_tcb->m_cWnd;
         OnProgress(ack.number, true);
     }

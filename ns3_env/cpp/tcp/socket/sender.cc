@@ -314,9 +314,8 @@ Sender::SendData(SequenceNumber32 first, uint32_t most)
 bool
 Sender::IsPacingNow() const
 {
-    return m_tcb->m_pacing &&
-           (m_tcb->m_paceInitialWindow ||
-            m_tcb->m_highTxMark.Get().GetValue() > m_tcb->m_initialCWnd * m_tcb->m_segmentSize);
+    return m_tcb->m_pacing && (m_tcb->m_paceInitialWindow ||
+                               m_tcb->m_highTxMark.Get().GetValue() > InitialWindowBytes());
 }
 
 void
@@ -334,7 +333,7 @@ Sender::UpdatePacingRate()
     }
     const bool slowStart = m_tcb->m_cWnd < m_tcb->m_ssThresh / 2;
     const double factor = (slowStart ? m_tcb->m_pacingSsRatio : m_tcb->m_pacingCaRatio) / PERCENT;
-    const uint32_t bits = std::max(m_tcb->m_cWnd.Get(), m_tcb->m_bytesInFlight.Get()) * 8;
+    const double bits = std::max(m_tcb->m_cWnd.Get(), m_tcb->m_bytesInFlight.Get()) * 8.0;
     const DataRate rate(bits * factor / m_tcb->m_srtt.Get().GetSeconds());
     m_tcb->m_pacingRate = std::min(rate, m_tcb->m_maxPacingRate);
 }

@@ -130,6 +130,7 @@ class Sender final : public Endpoint
     void EnterCwr(const AckFacts& ack);
     void Advance(AckFacts& ack);
     void CountSegments(AckFacts& ack);
+    void Increase(uint32_t segments);
     void OnFullAck(AckFacts& ack);
     void OnProgress(SequenceNumber32 ack, bool restartTimer);
     /// @}

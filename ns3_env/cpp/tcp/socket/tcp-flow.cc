@@ -142,7 +142,7 @@ TcpFlow::PassAck()
     const AckSample sample{.now = NowPicos(),
                            .rtt = rtt,
                            .ackedBytes = m_ackedBytes,
-                           .newlyAckedBytes = static_cast<uint32_t>(m_ackedBytes - before),
+                           .newlyAckedBytes = m_ackedBytes - before,
                            .ecnMarked = m_sender->LastAckMarked(),
                            .hops = {}};
     CallHook([&] { m_controller->OnAck(*this, sample); });

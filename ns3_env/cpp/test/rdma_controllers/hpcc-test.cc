@@ -47,6 +47,22 @@ TEST("starts at line rate with a window of maxBDP; the first ACK only stores")
     EXPECT_EQ(flow.RateBps(), 100e9, "stored only");
 }
 
+TEST("a window is a BDP also where BDP times rate passes 64 bits, but in the published simulator")
+{
+    PathFacts facts = DumbbellFacts(1090);
+    facts.hostRateBps = 800e9;
+    facts.maxBdpBytes = 23e6; // of 0.23 ms: 1.84e19, and 2^64 is 1.845e19
+    FakeFlow flow(facts);
+    CreateObject<Hpcc>()->OnFlowStart(flow);
+    EXPECT_EQ(flow.WindowBytes(), 23e6, "below");
+    facts.maxBdpBytes = 24e6;
+    CreateObject<Hpcc>()->OnFlowStart(flow);
+    EXPECT_EQ(flow.WindowBytes(), 24e6, "beyond");
+    facts.windowsWrap = true;
+    CreateObject<Hpcc>()->OnFlowStart(flow);
+    EXPECT_EQ(flow.WindowBytes(), 941'569, "less 2^64 over the rate");
+}
+
 TEST("u, rate, window and pacing follow the busiest hop; the reference rate commits once "
      "per window")
 {

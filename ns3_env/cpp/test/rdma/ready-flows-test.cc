@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests of a host's flows in turn, and of the one with the least bytes left.
+#include "test-network.h"
+
+#include "ns3_env/cpp/contract/fake-flow.h"
+#include "ns3_env/cpp/engine/constant-rate.h"
+#include "ns3_env/cpp/rdma/scheduling/ready-flows.h"
+#include "ns3_env/cpp/rdma/scheduling/shortest-flows.h"
+#include "ns3_env/cpp/test/suite.h"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <tuple>
+#include <vector>
+
+namespace ns3::env::rdma::test
+{
+
+namespace
+{
+
+SUITE("rdma-ready-flows");
+
+/// The same flows in a plain list, looked through from one end to the other.
+class PlainList
+{
+  public:
+    void Add(QueuePair& flow) { m_flows.push_back(&flow); }
+
+    void Remove(QueuePair& flow)
+    {
+        const auto at = std::find(m_flows.begin(), m_flows.end(), &flow);
+        m_next -= at - m_flows.begin() < static_cast<ptrdiff_t>(m_next) ? 1 : 0;
+        m_flows.erase(at);
+    }
+
+    QueuePair* TakeTurn(Picos now)
+    {
+        for (size_t i = 0; i < m_flows.size(); ++i)
+        {
+            const size_t first = m_next < m_flows.size() ? m_next : 0;
+            const size_t place = (first + i) % m_flows.size();
+            if (m_flows[place]->ReadyAt() <= now)
+            {
+                m_next = place + 1;
+                return m_flows[place];
+            }
+        }
+        return nullptr;
+    }
+
+    QueuePair* Shortest(Picos now) const
+    {
+        const auto key = [](const QueuePair* x)
+        { return std::tuple(x->RemainingFrom(x->SentBytes()), x->NextAvailable()); };
+        QueuePair* best = nullptr;
+        for (QueuePair* flow : m_flows)
+        {
+            const bool ready = flow->ReadyAt() <= now;
+            best = ready && (best == nullptr || key(flow) < key(best)) ? flow : best;
+        }
+        return best;
+    }
+
+    Picos NextReady() const
+    {
+        Picos next = NEVER;
+        for (const QueuePair* flow : m_flows)
+        {
+            next = std::min(next, flow->ReadyAt());
+        }
+        return next;
+    }
+
+    const std::vector<QueuePair*>& Flows() const { return m_flows; }
+
+  private:
+    std::vector<QueuePair*> m_flows;
+    size_t m_next{0};
+};
+
+/// Flows come and go, up to `most` at a time; windows close and open, and packets wait for their times.
+template <class Flows, class Compare>
+void
+PlayAtRandom(size_t most, const Compare& compare)
+{
+    constexpr int STEPS = 20'000;
+    std::mt19937 random(static_cast<uint32_t>(most));
+    std::vector<std::unique_ptr<QueuePair>> all;
+    Flows flows;
+    PlainList plain;
+    bool grows = true;
+    Picos now = 0;
+    for (uint32_t step = 0; step < STEPS; ++step)
+    {
+        now += random() % 1000;
+        const auto& live = plain.Flows();
+        grows = live.size() >= most ? false : live.empty() ? true : grows;
+        if (live.empty() || random() % 4 == 0)
+        {
+            if (grows || live.empty())
+            {
+                all.push_back(std::make_unique<QueuePair>(
+                    FlowSpec{.id = step, .sizeBytes = 1000 * (1 + random() % 8)},
+                    DumbbellFacts(1048),
+                    CreateObject<Uncontrolled>()));
+                plain.Add(*all.back());
+                flows.Add(*all.back());
+            }
+            else
+            {
+                QueuePair& gone = *live[random() % live.size()];
+                plain.Remove(gone);
+                flows.Remove(gone);
+            }
+            continue;
+        }
+        QueuePair& flow = *live[random() % live.size()];
+        flow.WindowAndRate().SetWindow(random() % 3 == 0 ? 0 : Pacing::NO_WINDOW);
+        flow.WindowAndRate().HoldUntil(now + random() % 2000);
+        flows.OnChange(flow);
+        compare(flows, plain, now);
+    }
+}
+
+TEST("flows take the same turns whether they are few or many")
+{
+    for (const size_t most : {3, 40, 200})
+    {
+        size_t wrong = 0;
+        PlayAtRandom<ReadyFlows>(most,
+                                 [&](ReadyFlows& flows, PlainList& plain, Picos now)
+                                 {
+                                     wrong += flows.NextReady() != plain.NextReady() ? 1 : 0;
+                                     wrong += flows.TakeTurn(now) != plain.TakeTurn(now) ? 1 : 0;
+                                 });
+        EXPECT_EQ(wrong, 0, "of up to " + std::to_string(most));
+    }
+}
+
+TEST("the flow with the least bytes left is found among few and many")
+{
+    for (const size_t most : {3, 200})
+    {
+        size_t wrong = 0;
+        PlayAtRandom<ShortestFlows>(most,
+                                    [&](ShortestFlows& flows, const PlainList& plain, Picos now)
+                                    {
+                                        wrong += flows.First(now) != plain.Shortest(now) ? 1 : 0;
+                                        wrong += std::max(flows.NextReady(now), now) !=
+                                                 std::max(plain.NextReady(), now);
+                                    });
+        EXPECT_EQ(wrong, 0, "of up to " + std::to_string(most));
+    }
+}
+
+} // namespace
+
+} // namespace ns3::env::rdma::test
