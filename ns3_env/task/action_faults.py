@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults of actions, in one wording for every front end: whose action it is, and what is wrong with it."""
+"""Faults of actions and their owners, in one wording for every front end."""
 
 from __future__ import annotations
 
