@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ns3_env.errors import ScenarioError, SimulatorError
@@ -81,6 +81,7 @@ def simulator() -> Iterator[Simulator]:
     text=st.one_of(st.none(), st.binary(max_size=40), st.sampled_from([b"{}", b"[]", b"NaN", b"[" * 9999])),
     noise=st.lists(st.tuples(st.integers(0, 2**20), st.binary(min_size=1, max_size=8)), max_size=4),
 )
+@example(end=False, message=0, rows=None, blob=None, text=None, noise=[])
 def test_a_message_is_read_or_refused(
     simulator: Simulator,
     end: bool,
