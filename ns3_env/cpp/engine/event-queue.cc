@@ -24,7 +24,7 @@ void
 EventQueue::SetGrain(Picos grain, uint64_t slots)
 {
     m_slots = slots;
-    m_last.assign(slots, NONE);
+    m_first.assign(slots, NONE);
     m_used.assign(slots / WORD_BITS, 0);
     const uint64_t time = m_now << m_grainBits;
     m_grainBits =
@@ -43,6 +43,28 @@ EventQueue::AddNodes()
         m_nodes[at].next = m_free;
         m_free = at;
     }
+}
+
+uint32_t*
+EventQueue::LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at)
+{
+    uint32_t* link = &m_first[slot];
+    for (uint32_t steps = 0; *link != NONE && m_nodes[*link].entry < entry; ++steps)
+    {
+        link = &m_nodes[*link].next;
+        if (steps == FAR)
+        {
+            Hint& hint = m_hints[slot % m_hints.size()];
+            Node& node = m_nodes[hint.node];
+            const bool isSame = !(node.entry < hint.entry) && !(hint.entry < node.entry) &&
+                                SlotOf(Turn(hint.entry.time)) == slot;
+            // What was taken out comes before what is first now.
+            const bool isThere = isSame && !(node.entry < m_nodes[m_first[slot]].entry);
+            link = isThere && node.entry < entry ? &node.next : link;
+            hint = {entry, at};
+        }
+    }
+    return link;
 }
 
 // --- the heap ------------------------------------------------------------------------------------

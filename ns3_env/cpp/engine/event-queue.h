@@ -5,6 +5,7 @@
 
 #include "ns3_env/cpp/contract/units.h"
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +67,7 @@ class EventQueue
             MoveFromHeap();
         }
         uint64_t slot = FirstSlot();
-        if (m_heapTime <= m_nodes[FirstOf(slot)].entry.time) [[unlikely]]
+        if (m_heapTime <= m_nodes[m_first[slot]].entry.time) [[unlikely]]
         {
             MoveFromHeap();
             slot = FirstSlot();
@@ -86,6 +87,7 @@ class EventQueue
   private:
     static constexpr uint64_t WORD_BITS = 64;
     static constexpr uint32_t NONE = 0xffffffff;
+    static constexpr uint32_t FAR = 8; ///< places from the head of a slot's list
 
     struct Node
     {
@@ -93,10 +95,18 @@ class EventQueue
         uint32_t next;
     };
 
+    /// The node of an entry that had far to go; perhaps another's by now.
+    struct Hint
+    {
+        EventEntry entry{};
+        uint32_t node{0};
+    };
+
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
-    uint32_t FirstOf(uint64_t slot) const { return m_nodes[m_last[slot]].next; }
     void PushToSlot(uint64_t slot, EventEntry entry);
+    /// The link of the slot's list where `entry`, which is not the first, is to go, as the node `at`.
+    [[gnu::noinline]] uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
     uint64_t FirstSlot() const;
@@ -118,10 +128,10 @@ class EventQueue
     Picos m_heapTime{NONE_EVER}; ///< of the heap's least entry
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
-    /// Of each slot's list, in order and closed to a ring: what many nodes do at one instant goes behind what is there.
-    std::vector<uint32_t> m_last;
-    std::vector<uint64_t> m_used; ///< a bit for each slot that holds an entry
+    std::vector<uint32_t> m_first; ///< of each slot's list, in order
+    std::vector<uint64_t> m_used;  ///< a bit for each slot that holds an entry
     std::vector<EventEntry> m_heap;
+    std::array<Hint, 64> m_hints{}; ///< by slot: where what many nodes do at one instant goes on
 };
 
 inline void
@@ -133,29 +143,13 @@ EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
     }
     const uint32_t at = m_free;
     m_free = m_nodes[at].next;
-    const uint32_t last = m_last[slot];
-    if (last == NONE)
+    uint32_t* link = &m_first[slot];
+    if (*link != NONE && m_nodes[*link].entry < entry)
     {
-        m_nodes[at] = {entry, at};
-        m_last[slot] = at;
+        link = LinkFor(slot, entry, at);
     }
-    else
-    {
-        uint32_t before = last;
-        if (m_nodes[last].entry < entry)
-        {
-            m_last[slot] = at;
-        }
-        else
-        {
-            while (m_nodes[m_nodes[before].next].entry < entry)
-            {
-                before = m_nodes[before].next;
-            }
-        }
-        m_nodes[at] = {entry, m_nodes[before].next};
-        m_nodes[before].next = at;
-    }
+    m_nodes[at] = {entry, *link};
+    *link = at;
     m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
     ++m_inWheel;
 }
@@ -163,13 +157,11 @@ EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
 inline EventEntry
 EventQueue::PopFromSlot(uint64_t slot)
 {
-    const uint32_t last = m_last[slot];
-    const uint32_t at = m_nodes[last].next;
+    const uint32_t at = m_first[slot];
     Node& node = m_nodes[at];
-    m_nodes[last].next = node.next;
-    if (at == last)
+    m_first[slot] = node.next;
+    if (node.next == NONE)
     {
-        m_last[slot] = NONE;
         m_used[slot / WORD_BITS] &= ~(uint64_t{1} << (slot % WORD_BITS));
     }
     node.next = m_free;
@@ -207,11 +199,10 @@ template <class Visitor>
 void
 EventQueue::ForEach(Visitor visit) const
 {
-    for (const uint32_t last : m_last)
+    for (uint32_t first : m_first)
     {
-        for (uint32_t at = last; at != NONE; at = at == last ? NONE : at)
+        for (uint32_t at = first; at != NONE; at = m_nodes[at].next)
         {
-            at = m_nodes[at].next;
             visit(m_nodes[at].entry);
         }
     }

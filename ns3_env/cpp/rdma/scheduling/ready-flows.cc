@@ -12,7 +12,7 @@ ReadyFlows::Add(QueuePair& flow)
 {
     m_flows.push_back(&flow);
     ++m_count;
-    if (m_tree.empty() ? m_count > FEW : m_flows.size() > Places())
+    if (AreMany() ? m_flows.size() > Places() : m_count > FEW)
     {
         Arrange(true);
     }
@@ -60,6 +60,7 @@ ReadyFlows::Arrange(bool many)
     const auto next = m_flows.begin() + static_cast<ptrdiff_t>(std::min(m_next, m_flows.size()));
     m_next -= static_cast<size_t>(std::count(m_flows.begin(), next, nullptr));
     std::erase(m_flows, nullptr);
+    m_many = many;
     m_tree.assign(many ? 4 * std::bit_ceil(m_count) : 0, NEVER);
     for (size_t place = 0; place < m_flows.size(); ++place)
     {

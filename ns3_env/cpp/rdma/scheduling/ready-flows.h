@@ -31,17 +31,14 @@ class ReadyFlows
     /// The flow whose turn it is of those that are ready, which then goes behind the others; null without one.
     [[gnu::always_inline]] QueuePair* TakeTurn(Picos now)
     {
-        return m_tree.empty() ? TakeTurnOfFew(now) : TakeTurnOfMany(now);
+        return m_many ? TakeTurnOfMany(now) : TakeTurnOfFew(now);
     }
 
     /// The earliest time at which one is ready, or NEVER.
-    [[gnu::always_inline]] Picos NextReady() const
-    {
-        return m_tree.empty() ? NextReadyOfFew() : m_tree[1];
-    }
+    [[gnu::always_inline]] Picos NextReady() const { return m_many ? m_tree[1] : NextReadyOfFew(); }
 
     /// Whether OnChange() has to be called.
-    bool AreMany() const { return !m_tree.empty(); }
+    bool AreMany() const { return m_many; }
 
   private:
     [[gnu::always_inline]] QueuePair* TakeTurnOfFew(Picos now);
@@ -56,6 +53,7 @@ class ReadyFlows
 
     std::vector<QueuePair*> m_flows; ///< of many: null where one was removed
     size_t m_next{0};                ///< place behind that of the flow served last
+    bool m_many{false};
     size_t m_count{0};
     std::vector<Picos> m_tree; ///< least time below each node, from 1 on; the second half: by place
 };
