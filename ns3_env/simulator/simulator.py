@@ -388,7 +388,7 @@ class Simulator:
         kind = self._next_message()
         if kind == _native.MESSAGE_NONE:
             began = time.monotonic()
-            while kind == _native.MESSAGE_NONE and not self._agent.our_turn:  # a damaged message may be 0, too
+            while kind == _native.MESSAGE_NONE and not self._agent.our_turn:  # damage may say 0, too
                 self._raise_if_dead()
                 if starting:
                     if time.monotonic() - began > self._start_timeout_s:

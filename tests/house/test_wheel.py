@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wheel that the source distribution gives: whole, without clashes, of use in an empty environment."""
+"""The wheel that the source distribution gives is whole and of use in an empty environment."""
 
 from __future__ import annotations
 
