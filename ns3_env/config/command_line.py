@@ -41,7 +41,7 @@ _NOT_UTF8 = "a name that is not UTF-8, which the files that name it are: rename 
 
 
 def _is_utf8(text: str) -> bool:
-    """Whether it holds none of the surrogates that Python puts in the place of a path's other bytes."""
+    """Tells whether a text is free of the surrogates that Python puts for a path's bytes beyond UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

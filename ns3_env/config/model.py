@@ -36,7 +36,7 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 
 def _means_null(value: object, annotation: Any) -> bool:
-    """Whether a key that may be null has another word for none, which is none of its values."""
+    """Tells whether a value is a word for none where the key takes null and no such word."""
     members = list(_members(annotation))
     is_false = value is False or value in _FALSE
     return bool({None, NoneType} & {*members}) and value not in members and not (is_false and bool in members)

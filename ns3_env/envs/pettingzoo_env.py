@@ -246,12 +246,12 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
 
 
 def _info(due: bool, time_ns: float, record: NDArray[np.float64], told: dict[str, Any]) -> dict[str, Any]:
-    """What is said of an agent, always under the same keys."""
+    """Returns an agent's info, always with the same keys."""
     return {"due": due, "time_ns": time_ns, "telemetry": observations.Telemetry(record), **told}
 
 
 def _silent() -> dict[str, Any]:
-    """What is said of an agent that tells nothing."""
+    """Returns the info of an agent that does not decide."""
     nothing = np.full(len(observations.FIELDS), np.nan)
     return _info(False, 0.0, nothing, {"elapsed": 0.0, "slowdown": 0.0, "cut": False})
 

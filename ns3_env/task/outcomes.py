@@ -32,7 +32,7 @@ class Outcomes:
     slowdowns: NDArray[np.float64]
 
     def infos(self) -> list[dict[str, Any]]:
-        """What an environment's info says of each row: "elapsed", "slowdown" (0 until its flow is over) and
+        """Returns the info of each row: "elapsed", "slowdown" (0 until its flow is over) and
         "cut"."""
         told = zip(self.elapsed.tolist(), self.slowdowns.tolist(), self.cut.tolist(), strict=True)
         return [

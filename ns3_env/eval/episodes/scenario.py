@@ -56,7 +56,7 @@ class Extra(Protocol):
 
 @dataclass(frozen=True)
 class _Done:
-    """What is left of an episode that has been written.
+    """Summary of an episode whose files are written.
 
     Attributes:
         row: of the table.

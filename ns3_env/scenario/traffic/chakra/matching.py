@@ -52,7 +52,7 @@ def match_nodes(traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]
 
 
 def _pair(node: Node, rank: int, ranks: int) -> tuple[int, int, int]:
-    """Who sends, who receives, and the tag. Raises WireError."""
+    """Returns sender, receiver and tag. Raises WireError."""
     there = node.number("comm_dst" if node.type == SEND else "comm_src")
     if not 0 <= there < ranks or there == rank:
         raise WireError(f"{node} of rank {rank} names rank {there}; there are ranks 0 to {ranks - 1}")

@@ -37,7 +37,7 @@ def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 class Turns:
-    """Whose turn it is to compute: a rank computes one node after the other.
+    """Turns of computation: a rank computes one node after the other.
 
     Args:
         traces: of each rank.
@@ -59,7 +59,7 @@ class Turns:
         return [self._last[rank]] if self._computes(place) and rank in self._last else []
 
     def may_begin(self, place: Place) -> bool:
-        """Whether a node that waits for no other may begin; a computation out of its turn is kept."""
+        """Tells whether a node that waits for no other may begin; keeps a computation out of its turn."""
         if not self._computes(place) or self._left[place[0]][0] == place[1]:
             return True
         self._early.add(place)

@@ -87,7 +87,7 @@ class Node:
         return size
 
     def launches(self) -> bool:
-        """Whether it is what a processor does to start communication, another node's."""
+        """Tells whether the processor starts another node's communication here."""
         wanted = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
         return bool(self.numbers.get("is_cpu_op")) and wanted not in {*self.numbers, *self.texts}
 
