@@ -21,7 +21,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.task import observations
-from ns3_env.task.action_faults import action_fault, action_rows, actions_of
+from ns3_env.task.action_faults import action_fault, action_rows, collect_actions
 from ns3_env.task.actions import ActionMap
 from ns3_env.task.outcomes import Outcomes
 from ns3_env.task.rewards import DEFAULT_REWARD, Reward
@@ -86,8 +86,8 @@ class FlowAgents(WithTask):
         if not rows.goes_on:
             slots, records = slots[rows.due], records[rows.due]
         agents = [self.possible_agents[slot] for slot in slots.tolist()]
-        given = actions_of(agents, actions, known)
-        chosen = action_rows(given, "agents", agents, self._one_action.shape or ())
+        values = collect_actions(agents, actions, known)
+        chosen = action_rows(values, "agents", agents, self._one_action.shape or ())
         try:
             self._simulator.send_actions(self.task.action(chosen, records))
         except ValueError as error:

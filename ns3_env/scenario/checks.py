@@ -241,8 +241,8 @@ def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str
     }
     sources = sorted({src for src, _ in large})[:_MOST_SOURCES]
     bdps = {src: network.bdps_from(src) for src in sources}
-    held = [(bdps[src][dst], -src, -dst) for src, dst in large if src in bdps]
-    bdp, src, dst = max(held, default=(0.0, 0, 0))
+    large_paths = [(bdps[src][dst], -src, -dst) for src, dst in large if src in bdps]
+    bdp, src, dst = max(large_paths, default=(0.0, 0, 0))
     if bdp > buffer:
         yield (
             f"tcp.socket_buffer_bytes: {buffer} B are less than the path from host {-src} to host {-dst} "

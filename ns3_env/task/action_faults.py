@@ -35,19 +35,19 @@ def action_rows(
     if rows is not None and rows.size == math.prod(wanted):
         return rows.reshape(wanted)
     names = np.asarray(names).tolist()
-    came = [actions] if len(names) == 1 and len(np.shape(actions)) <= len(shape) else list(actions)
-    if len(came) != len(names):
+    values = [actions] if len(names) == 1 and len(np.shape(actions)) <= len(shape) else list(actions)
+    if len(values) != len(names):
         raise ValueError(
             f"the actions of {len(names)} {who} have the shape {wanted}, not {np.shape(actions)}; "
             "nothing was sent"
         )
-    for name, one in zip(names, came, strict=True):
+    for name, one in zip(names, values, strict=True):
         if _misfits(one, shape):
             raise ValueError(
                 f"the action of {who} {[name]} is no array of numbers of the shape {shape}, but "
                 f"{_described(one)}; nothing was sent"
             )
-    return np.array([np.asarray(one, dtype=np.float64).reshape(shape) for one in came])
+    return np.array([np.asarray(one, dtype=np.float64).reshape(shape) for one in values])
 
 
 def _misfits(one: Any, shape: tuple[int, ...]) -> bool:
@@ -64,25 +64,28 @@ def _described(one: Any) -> str:
         return f"{one!r:.60}"
 
 
-def actions_of(agents: Sequence[Any], given: Mapping[Any, Any], known: Collection[Any]) -> list[Any]:
-    """The actions of the agents that decide, in their order.
+def collect_actions(
+    agents: Sequence[Any], actions: Mapping[Any, Any], possible: Collection[Any]
+) -> list[Any]:
+    """Returns the actions of the agents that decide, in their order.
 
     Args:
         agents: those that decide.
-        given: action of each agent; those of agents that are known and do not decide are ignored.
-        known: all agents that may have an action: those that were observed last.
+        actions: action of each agent; those of agents that are possible and do not decide are ignored.
+        possible: all agents that may have an action: those that were observed last.
 
     Raises ValueError, naming them, where an action is missing, or there for another agent.
     """
-    if missing := [agent for agent in agents if agent not in given]:
+    if missing := [agent for agent in agents if agent not in actions]:
         raise ValueError(
             f"the action of agents {sorted(missing, key=str)} is missing: they decide now; nothing was sent"
         )
-    if len(given) > len(agents) and (others := [agent for agent in given if agent not in known]):
+    if len(actions) > len(agents) and (others := [agent for agent in actions if agent not in possible]):
         raise ValueError(
-            f"the action of agents {others} is nobody's: those that live are {list(known)}; nothing was sent"
+            f"the action of agents {others} is nobody's: those that live are {list(possible)}; "
+            "nothing was sent"
         )
-    return [given[agent] for agent in agents]
+    return [actions[agent] for agent in agents]
 
 
 def action_fault(

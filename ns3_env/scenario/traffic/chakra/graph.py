@@ -88,10 +88,10 @@ class Graph:
 
     def _reduce(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
         """Few tasks that are over when all of these are."""
-        left = self._drop_implied(tasks)
-        if len(left) <= MOST_WAITS:
-            return left
-        return (self.flows.tasks.add_step(Step(0, left, self.where.start_ns)),)
+        needed = self._drop_implied(tasks)
+        if len(needed) <= MOST_WAITS:
+            return needed
+        return (self.flows.tasks.add_step(Step(0, needed, self.where.start_ns)),)
 
     def _drop_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
         """Tasks that none of the others waits for."""
@@ -106,10 +106,10 @@ class Graph:
         elif node.type == SEND and not node.launches():
             send = Send(rank, node.number("comm_dst"), node.size())
             self._check_count(self.where.count_pieces(send.size_bytes))
-            made = (
+            flows = (
                 self._send(replace(self.where, part="send"), send, [], after[0], 0) if send.size_bytes else []
             )
-            self._over[rank, i] = tuple(made) or after[0]
+            self._over[rank, i] = tuple(flows) or after[0]
         elif node.type == RECEIVE and not node.launches():
             self._over[rank, i] = self._reduce((*self._over[match.sender[rank, i]], *after[0]))
         else:
@@ -118,13 +118,18 @@ class Graph:
             self._over[rank, i] = (self.flows.tasks.add_step(step, label),)
 
     def _send(
-        self, where: Collected, send: Send, made: Sequence[list[Task]], ready: tuple[Task, ...], before: int
+        self,
+        where: Collected,
+        send: Send,
+        earlier: Sequence[list[Task]],
+        ready: tuple[Task, ...],
+        before: int,
     ) -> list[Task]:
         """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: whatever
         is not under way together with them need not."""
         pieces = where.count_pieces(send.size_bytes)
         begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
-        sent, waits = where.add(self.flows, send, made, begins), self.flows.tasks.waits
+        sent, waits = where.add(self.flows, send, earlier, begins), self.flows.tasks.waits
         for flow in waits.keys() & sent:
             waits[flow] = waits[flow]._replace(after=self._drop_implied(waits[flow].after))
         return sent
@@ -145,15 +150,15 @@ class Graph:
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
         self._check_count(count_flows(algorithm, len(ranks), size, where.chunk_bytes))
-        made: list[list[Task]] = []
+        steps: list[list[Task]] = []
         over: list[list[Task]] = [[] for _ in group]
-        begun: Counter[tuple[int, int]] = Counter()
+        counts: Counter[tuple[int, int]] = Counter()
         for send in sends(algorithm, len(ranks), size):
             pair = (send.src, send.dst)
-            made.append(self._send(where, send, made, after[send.src], begun[pair]))
-            begun[pair] += len(made[-1])
-            over[send.src] += made[-1]
-            over[send.dst] += made[-1]
+            steps.append(self._send(where, send, steps, after[send.src], counts[pair]))
+            counts[pair] += len(steps[-1])
+            over[send.src] += steps[-1]
+            over[send.dst] += steps[-1]
         for place, own, before in zip(group, over, after, strict=True):
             self._over[place] = self._reduce([*own, *before])
 
@@ -166,12 +171,12 @@ class Graph:
         """
         first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
-        named = {COLLECTIVES.get(kind, str(kind)) for kind in kinds}
-        sizes = {0 if "BARRIER" in named else node.size() for node in nodes}
+        names = {COLLECTIVES.get(kind, str(kind)) for kind in kinds}
+        sizes = {0 if "BARRIER" in names else node.size() for node in nodes}
         if len(kinds) > 1 or len(sizes) > 1:
-            text = f"{', '.join(sorted(named))}; {', '.join(map(str, sorted(sizes)))}"
+            text = f"{', '.join(sorted(names))}; {', '.join(map(str, sorted(sizes)))}"
             raise WireError(f"{first}: ranks differ in (comm_type, comm_size): {text}")
-        name, size = named.pop(), sizes.pop()
+        name, size = names.pop(), sizes.pop()
         if len(nodes) == 1:
             return name, 0
         if name not in self.algorithms:
@@ -190,15 +195,15 @@ class Graph:
 
 def _reasons(needs: Sequence[Sequence[Sequence[int]]], match: Match) -> dict[Place, tuple[Place, ...]]:
     """Places that each waits for: a collective for what any of its ranks needs, a receive for its send."""
-    found: dict[Place, tuple[Place, ...]] = {}
+    waits: dict[Place, tuple[Place, ...]] = {}
     for rank, of_rank in enumerate(needs):
         for i in range(len(of_rank)):
             place = (rank, i)
-            if place in found:
+            if place in waits:
                 continue
             group = match.partners.get(place, [place])
             needed = dict.fromkeys((r, k) for r, j in group for k in needs[r][j])
             if place in match.sender:
                 needed[match.sender[place]] = None
-            found.update(dict.fromkeys(group, tuple(needed)))
-    return found
+            waits.update(dict.fromkeys(group, tuple(needed)))
+    return waits

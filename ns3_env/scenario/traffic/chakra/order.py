@@ -20,20 +20,20 @@ def find_needs(trace: Sequence[Node]) -> list[list[int]]:
 
 def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
-    left = [len(set(own)) for own in needs]
+    open_needs = [len(set(own)) for own in needs]
     followers: list[list[int]] = [[] for _ in needs]
     for i, own in enumerate(needs):
         for other in set(own):
             followers[other].append(i)
-    ready = [i for i, count in enumerate(left) if count == 0]
+    ready = [i for i, count in enumerate(open_needs) if count == 0]
     order: list[int] = []
     while ready:
         order.append(heapq.heappop(ready))
         for follower in followers[order[-1]]:
-            left[follower] -= 1
-            if left[follower] == 0:
+            open_needs[follower] -= 1
+            if open_needs[follower] == 0:
                 heapq.heappush(ready, follower)
-    return order + [i for i, count in enumerate(left) if count]
+    return order + [i for i, count in enumerate(open_needs) if count]
 
 
 class Turns:

@@ -95,15 +95,15 @@ class Node:
 def read_trace(data: bytes) -> list[Node]:
     """The nodes of a file. Raises wire.WireError: what is wrong with it."""
     _, *nodes = wire.messages(data) if data else (b"",)
-    found = [_node(message) for message in nodes]
-    if len({node.id for node in found}) < len(found):
+    trace = [_node(message) for message in nodes]
+    if len({node.id for node in trace}) < len(trace):
         raise wire.WireError("several nodes have the same id")
-    for node in found:
+    for node in trace:
         if node.type not in NODE_TYPES:
             raise wire.WireError(f"node {node.id} has type {node.type}, which the schema has not")
         if node.duration_micros > _MAX_MICROS:
             raise wire.WireError(f"{node}: duration_micros is {node.duration_micros}, at most {_MAX_MICROS}")
-    return found
+    return trace
 
 
 def _node(message: bytes) -> Node:

@@ -86,22 +86,22 @@ def packed(value: int | bytes) -> list[int]:
     """A repeated number: one, or several in one field. Raises WireError."""
     if isinstance(value, int):
         return [value]
-    found, place = [], 0
+    numbers, place = [], 0
     while place < len(value):
         number, place = varint(value, place)
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def written_varint(value: int) -> bytes:
     """A whole number of 64 bits; below 0 as int64 has it."""
     value &= _MASK
-    found = bytearray()
+    encoded = bytearray()
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def written(number: int, value: int | bytes) -> bytes:
