@@ -85,7 +85,7 @@ test-cpp: setup
 	$(BUILD)/tcp-tests
 
 test-python: setup $(VENV)/.browser
-	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone"
+	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone" --durations=20
 	$(BIN)/python -m pytest -m "alone and not slow"
 
 # What takes minutes each, and is not in CI (CONTRIBUTING.md says when).
@@ -110,11 +110,11 @@ COVERING = $(addprefix tests/,$(addsuffix .py,scenario/test_scenario simulator/t
 
 coverage: coverage-cpp coverage-python
 
-# $(call configure,FOLDER,COMPILER FLAGS): a build beside the usual one
+# $(call configure,FOLDER,COMPILER FLAGS): a build beside the usual one, which compiles each file by itself
 define configure
 	@mkdir -p $(1)
 	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_CXX_FLAGS="$(2)" \
-		-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > $(1).log
+		-DCMAKE_UNITY_BUILD=OFF -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > $(1).log
 endef
 
 coverage-cpp: setup
@@ -147,7 +147,7 @@ SEED ?= 1
 attackers: setup
 	$(call configure,build/sanitize,$(ADDRESSES))
 	$(call configure,build/threads,$(RACES))
-	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-channel
+	$(BIN)/cmake --build build/sanitize --target rdma-sim tcp-sim rdma-dummy-sim rdma-fuzz-channel
 	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
@@ -165,7 +165,7 @@ fuzz: attackers
 
 # The suites of C++, and those tests in Python that put the simulator to work. What is freed stays for a while: no test of memory.
 sanitize: attackers
-	$(BIN)/cmake --build build/sanitize --target rdma-tests tcp-sim
+	$(BIN)/cmake --build build/sanitize --target rdma-tests
 	build/sanitize/rdma-tests
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING) \
