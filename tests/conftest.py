@@ -42,6 +42,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return the_run(folder)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the file that takes longest first, so that the other process has enough to do beside it."""
+    items.sort(key=lambda item: item.path.name != "test_wheel.py")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests of a file share what takes long to make, and those of a Ray cluster its head."""
