@@ -115,10 +115,11 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
 def test_it_is_of_use_in_an_empty_environment(wheel: Path, versions: str, tmp_path: Path) -> None:
     """An environment steps; a policy trains, is evaluated, exported and played."""
     home = tmp_path / "venv"
-    venv.create(home, with_pip=True)
+    venv.create(home)
     pinned = lowest() if versions == "lowest" else []
-    pip = [home / "bin" / "python", "-m", "pip", "install", "-q", "--no-compile", TORCH]
-    subprocess.run([*pip, f"{wheel}[{','.join(EXTRAS)}]", *pinned], check=True, timeout=600)
+    install = ["--python", home / "bin" / "python", "install", "-q", "--no-compile", TORCH, *pinned]
+    pip = [sys.executable, "-m", "pip", *install, f"{wheel}[{','.join(EXTRAS)}]"]
+    subprocess.run(pip, check=True, timeout=600)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def run(*arguments: str, program: str = "ns3-env") -> None:
