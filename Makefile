@@ -21,7 +21,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-python test-attacks test-slow bench docs lint format coverage coverage-cpp coverage-python \
+.PHONY: help setup train test test-cpp test-includes test-python test-attacks test-slow bench docs lint format coverage coverage-cpp coverage-python \
 	fuzz sanitize soak attackers clean
 
 help:
@@ -77,12 +77,17 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server -d build/site"
 
-test: test-cpp test-python test-attacks lint
+test: test-cpp test-includes test-python test-attacks lint
 
 test-cpp: setup
-	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign lone-headers_verify_interface_header_sets
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign
 	$(BUILD)/rdma-tests
 	$(BUILD)/tcp-tests
+
+# Each source and each header by itself, syntax alone: a unity build does not show which of them lacks an include.
+test-includes: setup
+	$(call configure,build/each,,-DCMAKE_BUILD_TYPE=Syntax -DCMAKE_CXX_FLAGS_SYNTAX=-fsyntax-only -DCMAKE_UNITY_BUILD=OFF)
+	$(BIN)/cmake --build build/each --target rdma-base rdma tcp lone-headers_verify_interface_header_sets
 
 test-python: setup $(VENV)/.browser
 	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone" --durations=20
@@ -110,11 +115,11 @@ COVERING = $(addprefix tests/,$(addsuffix .py,scenario/test_scenario simulator/t
 
 coverage: coverage-cpp coverage-python
 
-# $(call configure,FOLDER,COMPILER FLAGS): a build beside the usual one, which compiles each file by itself
+# $(call configure,FOLDER,COMPILER FLAGS,MORE OPTIONS): a build beside the usual one
 define configure
 	@mkdir -p $(1)
 	$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_CXX_FLAGS="$(2)" \
-		-DCMAKE_UNITY_BUILD=OFF -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python > $(1).log
+		-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python $(3) > $(1).log
 endef
 
 coverage-cpp: setup
@@ -147,7 +152,7 @@ SEED ?= 1
 attackers: setup
 	$(call configure,build/sanitize,$(ADDRESSES))
 	$(call configure,build/threads,$(RACES))
-	$(BIN)/cmake --build build/sanitize --target rdma-sim tcp-sim rdma-dummy-sim rdma-fuzz-channel
+	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-channel
 	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
@@ -165,7 +170,7 @@ fuzz: attackers
 
 # The suites of C++, and those tests in Python that put the simulator to work. What is freed stays for a while: no test of memory.
 sanitize: attackers
-	$(BIN)/cmake --build build/sanitize --target rdma-tests
+	$(BIN)/cmake --build build/sanitize --target rdma-tests tcp-sim
 	build/sanitize/rdma-tests
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING) \
