@@ -116,19 +116,14 @@ class MemoryFile:
     ends."""
 
     def __init__(self, content: bytes) -> None:
-        self._fd = os.memfd_create("policy", os.MFD_CLOEXEC)
-        try:
-            os.write(self._fd, content)
-        except BaseException:
-            self.close()
-            raise
-        self.path = f"/proc/{os.getpid()}/fd/{self._fd}"
+        # A Python file closes itself where an exception leaves it behind.
+        self._file = open(os.memfd_create("policy", os.MFD_CLOEXEC), "wb", buffering=0)  # noqa: SIM115
+        self._file.write(content)
+        self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
 
     def close(self) -> None:
         """Gives the memory back; may be called again."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._file.close()
 
 
 @dataclass
