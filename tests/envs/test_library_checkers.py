@@ -100,9 +100,10 @@ def _rllib(name: str) -> None:
     env.close()
 
 
-#: Checkers of every id in CI, and those of some, which are slow; the last three look at agents.
-_ALWAYS: dict[str, Callable[[str], None]] = {"gymnasium": _gymnasium, "sb3": _sb3}
-_SOMETIMES: dict[str, Callable[[str], None]] = {
+#: Checkers of every id; the last three look at agents.
+_CHECKERS: dict[str, Callable[[str], None]] = {
+    "gymnasium": _gymnasium,
+    "sb3": _sb3,
     "torchrl": _torchrl,
     "minari": _minari,
     "vectors": _vectors,
@@ -111,7 +112,6 @@ _SOMETIMES: dict[str, Callable[[str], None]] = {
     "rllib": _rllib,
 }
 _OF_AGENTS = {"pettingzoo", "torchrl agents", "rllib"}
-_SOME = (_BASE[0], "ns3_env/Joining-v1", "ns3_env/ParkingLot-v1")
 
 
 def _table(checkers: dict[str, Any], ids: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -121,21 +121,10 @@ def _table(checkers: dict[str, Any], ids: tuple[str, ...]) -> list[tuple[str, st
 def _check(library: str, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        (_ALWAYS | _SOMETIMES)[library](name)
+        _CHECKERS[library](name)
 
 
-@pytest.mark.parametrize(("library", "name"), _table(_ALWAYS, (*_BASE, *_TASKS)))
-def test_gymnasiums_and_sb3s_checkers_pass_on_every_id(library: str, name: str) -> None:
-    _check(library, name)
-
-
-@pytest.mark.parametrize(("library", "name"), _table(_SOMETIMES, _SOME))
-def test_every_librarys_checker_passes_on_some_ids(library: str, name: str) -> None:
-    _check(library, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("library", "name"), _table(_SOMETIMES, (*_BASE, *_TASKS)))
+@pytest.mark.parametrize(("library", "name"), _table(_CHECKERS, (*_BASE, *_TASKS)))
 def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
     _check(library, name)
 

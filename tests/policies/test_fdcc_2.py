@@ -12,8 +12,6 @@ from ns3_env.simulator import Simulator
 
 CELLS = {entry.name: entry.scenario for entry in Suite.load("sharing").scenarios}
 METRICS = ("goodput", "jain_index", "queue_avg_bytes", "unfinished_flows")
-#: The others take up to seconds each, and are in the suite.
-QUICK = ("incast-4", "incast-64", "joining-4")
 
 
 def measured(cell: str, who: str, seed: int) -> dict[str, float]:
@@ -23,9 +21,7 @@ def measured(cell: str, who: str, seed: int) -> dict[str, float]:
         return dict(measure(simulator.play(played), METRICS))
 
 
-@pytest.mark.parametrize(
-    "cell", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in CELLS]
-)
+@pytest.mark.parametrize("cell", CELLS)
 def test_it_fills_the_link_with_equal_shares_and_hardly_any_queue(cell: str) -> None:
     found = measured(cell, "fdcc-2", 31)
     assert found["jain_index"] >= 0.95
