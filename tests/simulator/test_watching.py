@@ -161,6 +161,7 @@ def attack(dice: random.Random) -> tuple[float, str]:
     with FlowVecEnv(
         scenario, slots=slots, num_simulators=simulators, executable=executable, ordered=WAITS[wait][0]
     ) as env:
+        env.mask.acknowledge()
         env.reset()
         play(env, wait, 3)
         pids = list(env.pids)
