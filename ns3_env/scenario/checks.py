@@ -228,10 +228,12 @@ def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[st
 
 def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
     """No window of TCP is wider than its socket's buffer, whatever its path could hold."""
+    if scenario.transport != "tcp":
+        return
     buffer = scenario.tcp.socket_buffer_bytes
     links = [(link.rate_bps, link.delay_ns) for link in network.links]
     most = max(rate for rate, _ in links) * 2 * (MAX_PATH_SWITCHES + 1) * max(delay for _, delay in links)
-    if scenario.transport != "tcp" or most <= 8e9 * buffer:
+    if most <= 8e9 * buffer:
         return
     flows = draw_flows(scenario, network)
     large = {

@@ -33,8 +33,7 @@ class Line:
         runs: trainings; 1 of a rule.
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
-        worst: the interquartile mean of its worst run alone.
-        best: that of its best run.
+        range: interquartile means of its worst and of its best run alone.
         improvement: the probability of improvement over the baseline; None of the baseline itself.
         reference: it does not compete.
     """
@@ -43,8 +42,7 @@ class Line:
     runs: int
     tasks: Mapping[str, float]
     mean: Estimate
-    worst: float
-    best: float
+    range: tuple[float, float]
     improvement: Estimate | None
     reference: bool
 
@@ -95,8 +93,7 @@ def leaderboard(
             runs=scores.runs,
             tasks=scores.of_tasks,
             mean=interquartile_mean(scores, seed),
-            worst=range_of_runs(scores)[0],
-            best=range_of_runs(scores)[1],
+            range=range_of_runs(scores),
             improvement=None
             if name == baseline
             else probability_of_improvement(scores, found[baseline], seed),

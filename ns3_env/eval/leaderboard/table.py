@@ -65,7 +65,7 @@ def _row(board: Leaderboard, line: Line) -> str:
         str(line.runs),
         *(whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks),
         cell(line.mean, whole) + (" ‡" if board.lacks(line) else ""),
-        "–" if line.runs == 1 else f"{whole(line.worst)} to {whole(line.best)}",
+        "–" if line.runs == 1 else " to ".join(map(whole, line.range)),
         "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format),
     ]
     return "| " + " | ".join(cells) + " |"
@@ -86,7 +86,7 @@ def whole(value: float) -> str:
 
 def _values(line: Line, board: Leaderboard) -> dict[str, Any]:
     values: dict[str, Any] = {"entry": line.entry, "reference": line.reference, "runs": line.runs}
-    values |= {"worst_run": line.worst, "best_run": line.best}
+    values |= zip(("worst_run", "best_run"), line.range, strict=True)
     for name, estimate in (("iqm", line.mean), ("improvement", line.improvement)):
         known = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
         values |= {name: known.value, f"{name}_low": known.low, f"{name}_high": known.high}

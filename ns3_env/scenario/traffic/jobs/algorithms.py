@@ -37,19 +37,29 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int) -> list[Send]:
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
+def count_pieces(size_bytes: int, chunk_bytes: int | None) -> int:
+    """Chunks that a send of so many bytes is cut into; None: it is not cut."""
+    return 1 if chunk_bytes is None else -(-size_bytes // chunk_bytes)
+
+
 def count_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None) -> int:
     """Flows that a collective has at most, told before any is made: as many as it has where ranks divide the
     size."""
-
-    def pieces(size: int) -> int:
-        return 1 if chunk_bytes is None else max(1, -(-size // chunk_bytes))
-
     segment = -(-size_bytes // ranks)
     if algorithm == "halving_doubling_all_reduce":
-        return 2 * ranks * sum(pieces(segment << i) for i in range((ranks - 1).bit_length()))
+        return (
+            2 * ranks * sum(count_pieces(segment << i, chunk_bytes) for i in range((ranks - 1).bit_length()))
+        )
     if algorithm in ("tree_all_reduce", "broadcast", "pipeline"):
-        return (2 if algorithm == "tree_all_reduce" else 1) * (ranks - 1) * pieces(size_bytes)
-    return (2 if algorithm == "ring_all_reduce" else 1) * ranks * (ranks - 1) * pieces(segment)
+        return (
+            (2 if algorithm == "tree_all_reduce" else 1) * (ranks - 1) * count_pieces(size_bytes, chunk_bytes)
+        )
+    return (
+        (2 if algorithm == "ring_all_reduce" else 1)
+        * ranks
+        * (ranks - 1)
+        * count_pieces(segment, chunk_bytes)
+    )
 
 
 def bounds(ranks: int, size_bytes: int) -> list[int]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ns3_env.scenario.traffic.jobs.algorithms import Send
+from ns3_env.scenario.traffic.jobs.algorithms import Send, count_pieces
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Task, Wait
 
@@ -33,7 +33,7 @@ class Collected:
 
     def count_pieces(self, size_bytes: int) -> int:
         """Chunks that a send of so many bytes is cut into."""
-        return 1 if self.chunk_bytes is None else -(-size_bytes // self.chunk_bytes)
+        return count_pieces(size_bytes, self.chunk_bytes)
 
     def pieces(self, size_bytes: int) -> list[int]:
         """Sizes of the chunks, equal to a byte."""
