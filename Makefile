@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 SHOWN := $(BIN)/python cmake/with-progress.py
 
 CXX_FILES = $(shell find ns3_env/cpp -name '*.cc' -o -name '*.h')
-MODULES := $(sort $(shell find ns3_env -name '*.py'))
+MODULES := $(sort $(shell find ns3_env agents eval -name '*.py'))
 CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
@@ -134,7 +134,7 @@ coverage-cpp: setup
 	@awk '/^TOTAL/ {print "C++: " $$NF " of lines"}' build/coverage/cpp.txt
 
 coverage-python: setup
-	$(BIN)/python -m pytest -q --cov=ns3_env --cov-report=html:build/coverage/python \
+	$(BIN)/python -m pytest -q --cov=ns3_env --cov=agents --cov=eval --cov-report=html:build/coverage/python \
 		--cov-report=term | tee build/coverage-python.txt | tail -n 3
 	@awk '/^TOTAL/ {print "Python: " $$NF " of lines"}' build/coverage-python.txt
 

@@ -43,7 +43,10 @@ def test_what_is_no_command_is_answered_with_those_there_are(
 def test_commands_are_named_as_they_were_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for program, shown in (("/somewhere/bin/ns3-env", "ns3-env eval"), ("eval.py", "python -m eval")):
+    for program, shown in (
+        ("/somewhere/bin/ns3-env", "ns3-env eval"),
+        ("eval/__main__.py", "python -m eval"),
+    ):
         monkeypatch.setattr("sys.argv", [program])
         with pytest.raises(SystemExit):
             main(["eval", "--help"])

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import pkgutil
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import ns3_env
 from ns3_env.agents.configuration.registry import AGENTS, AgentConfig, find_agent
 from ns3_env.agents.trainer.trainer import Trainer
 from tests.paths import ROOT
@@ -26,9 +29,19 @@ def parsed(path: Path) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
+#: Folders of the package that lie at the project's root (links give them their names), the uppermost first.
+ABOVE = ("eval", "agents")
+
+
+def sources(package: str) -> list[Path]:
+    """Python files of a folder, by their real paths; those of ``ns3_env`` include where its links lead."""
+    folders = (package, *ABOVE) if package == "ns3_env" else (package,)
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
 def imports(package: str) -> Iterator[tuple[Path, str]]:
-    """(file, module) of every import below a folder (links are not followed), those within functions too."""
-    for path in sorted((ROOT / package).rglob("*.py")):
+    """(file, module) of every import below a folder, those within functions too."""
+    for path in sources(package):
         for node in parsed(path):
             if isinstance(node, ast.Import):
                 yield from ((path, alias.name) for alias in node.names)
@@ -37,13 +50,16 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
                 yield path, node.module or ""
 
 
-#: Rooms of ns3_env that stand on all others, the uppermost first.
-ABOVE = ("eval", "agents")
+def test_every_module_of_the_package_is_looked_at() -> None:
+    """As ``pkgutil`` finds them, which follows links."""
+    walked = {module.name for module in pkgutil.walk_packages(ns3_env.__path__, "ns3_env.", onerror=None)}
+    names = {module_of(path) for path in sources("ns3_env")}
+    assert {name for name in walked if not name.startswith("ns3_env._n")} == names - {"ns3_env"}
 
 
 def test_imports_point_from_eval_over_agents_to_the_environment() -> None:
     for path, name in imports("ns3_env"):
-        room = path.relative_to(ROOT / "ns3_env").parts[0]
+        room = module_of(path).split(".")[1] if path.parent != ROOT / "ns3_env" else ""
         above = ABOVE[: ABOVE.index(room)] if room in ABOVE else ABOVE
         assert not name.startswith(tuple(f"ns3_env.{upper}" for upper in above)), f"{path}: {name}"
 
@@ -51,6 +67,7 @@ def test_imports_point_from_eval_over_agents_to_the_environment() -> None:
 def module_of(path: Path) -> str:
     """As it is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = ("ns3_env", *parts) if parts[0] in ABOVE else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -107,7 +124,7 @@ TRANSPORTS = ("rdma", "tcp")
 def test_no_room_has_more_than_fourteen_modules() -> None:
     """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them, and a header
     and its source file are one."""
-    python = {path for path in (ROOT / "ns3_env").rglob("*.py") if path.name != "__init__.py"}
+    python = {path for path in sources("ns3_env") if path.name != "__init__.py"}
     units = {file.with_suffix("") for file in CPP.rglob("*.[ch]*")}
     rooms = Counter(path.parent for path in python | units)
     assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
@@ -163,20 +180,28 @@ def test_no_file_of_any_kind_begins_with_a_question() -> None:
 def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
     """Installed under their own names they would lie where other projects' modules of these names do."""
     for package in ("ns3_env", "tests", "examples"):
-        own = [name for _, name in imports(package) if name.split(".")[0] in ("agents", "eval")]
-        assert own == []
+        assert [name for _, name in imports(package) if name.split(".")[0] in ABOVE] == []
+
+
+@pytest.mark.parametrize("room", ABOVE)
+def test_an_import_by_the_name_of_a_folder_says_the_right_name(room: str) -> None:
+    outcome = subprocess.run(
+        [sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert outcome.returncode == 1
+    assert f"import ns3_env.{room}" in outcome.stderr.splitlines()[-1]
 
 
 def test_training_and_search_import_no_agent() -> None:
     packages = tuple(set(AGENTS.values()))
     for room in ("configuration", "curriculum", "runs", "trainer", "search"):
-        found = [f"{path}: {name}" for path, name in imports(f"ns3_env/agents/{room}")]
+        found = [f"{path}: {name}" for path, name in imports(f"agents/{room}")]
         assert [line for line in found if line.partition(": ")[2].startswith(packages)] == []
 
 
 def test_no_agent_is_told_from_others_by_its_name() -> None:
     compared = re.compile(rf"""[!=]=\s*["']({"|".join(AGENTS)}|mpcc)["']""")
-    for path in (*sorted((ROOT / "ns3_env" / "agents").rglob("*.py")), ROOT / "train.py"):
+    for path in (*sources("agents"), ROOT / "train.py"):
         assert not compared.search(path.read_text(encoding="utf-8")), path
 
 

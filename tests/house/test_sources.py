@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 PAGES = ROOT / "docs" / "sources"
-FOLDERS = ("ns3_env", "examples", "configs", "curricula", "tests", "docs")
+FOLDERS = ("ns3_env", "agents", "eval", "examples", "configs", "curricula", "tests", "docs")
 SUFFIXES = (".py", ".cc", ".h", ".md", ".yaml")
 
 #: "Zheng 2024", "Ni et al. 2022", "Efron and Tibshirani 1993".

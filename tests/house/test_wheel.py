@@ -83,7 +83,13 @@ def test_the_source_distribution_holds_what_is_tracked(source: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     with tarfile.open(source) as file:
         held = {name.partition("/")[2] for name in file.getnames()}
-    links = {"ns3_env/data/checkpoints", "ns3_env/data/configs", "ns3_env/data/curricula"}
+    links = {
+        "ns3_env/agents",
+        "ns3_env/eval",
+        "ns3_env/data/checkpoints",
+        "ns3_env/data/configs",
+        "ns3_env/data/curricula",
+    }
     left_out = {name for name in listed.split("\n") if name.startswith((".ci/", ".git"))}
     assert set(listed.split()) - links - left_out <= held
     assert not any(name.startswith((".venv/", "build/", "runs/", "dist/")) for name in held)
@@ -97,9 +103,10 @@ def test_the_wheel_clobbers_nobody(wheel: Path) -> None:
 def test_the_wheel_is_whole(wheel: Path) -> None:
     """Every module, and every file that a command may be asked for."""
     held = names(wheel)
-    for path in (ROOT / "ns3_env").rglob("*"):
-        if path.suffix in (".py", ".c", ".css", ".html", ".j2", ".js", ".csv", ".json", ".txt"):
-            assert str(path.relative_to(ROOT)) in held
+    for folder, place in (("ns3_env", ""), ("agents", "ns3_env/"), ("eval", "ns3_env/")):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".c", ".css", ".html", ".j2", ".js", ".csv", ".json", ".txt"):
+                assert f"{place}{path.relative_to(ROOT)}" in held
     for folder in ("configs", "curricula", "checkpoints"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and path.suffix not in (".pyc",):

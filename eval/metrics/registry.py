@@ -2,7 +2,7 @@
 """Registry of metrics: functions of an episode's results, with name, unit and direction.
 
 A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
-``ns3_env/eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
+``eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
 """
 
 from __future__ import annotations

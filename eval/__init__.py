@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas
+
+if __name__ == "eval" and sys.argv[:1] != ["-m"]:  # `python -m eval` is a command of the clone
+    raise ImportError("this folder is a part of ns3_env: import ns3_env.eval")
 
 __all__ = ["load_flows", "load_results"]
 
