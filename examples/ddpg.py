@@ -9,8 +9,8 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from ns3_env.agents.configuration.registry import Agent, AgentConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.agents.training.policy_tensors import Exported
+from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.envs.sb3_buffers import masked
 
 

@@ -19,7 +19,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.trainer.trainer import policy_file
+from ns3_env.agents.training.trainer import policy_file
 from ns3_env.envs.sb3_buffers import masked
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy

@@ -26,7 +26,7 @@ from torchrl.modules import MLP, AdditiveGaussianModule, TanhModule, ValueOperat
 from torchrl.objectives import SoftUpdate, TD3Loss
 
 import ns3_env  # noqa: F401 (registers the ids)
-from ns3_env.task.actions import LogarithmicWindow
+from ns3_env.decision.actions import LogarithmicWindow
 
 #: What the flow observes: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]

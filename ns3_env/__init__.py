@@ -17,7 +17,7 @@ from ns3_env.errors import (
     SimulatorHung,
     SimulatorNotFound,
 )
-from ns3_env.tasks.versions import VERSIONS, id_of
+from ns3_env.ids import VERSIONS, id_of
 
 #: What is imported when it is first asked for: some of it needs libraries that are extras.
 _LAZY = {
@@ -27,7 +27,7 @@ _LAZY = {
     "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
     "Rollouts": "ns3_env.envs.rollouts",
     "Scenario": "ns3_env.scenario",
-    "Task": "ns3_env.task.task",
+    "Task": "ns3_env.decision.task",
     "load_policy": "ns3_env.policies.released",
     "masked": "ns3_env.envs.sb3_buffers",
 }

@@ -32,9 +32,9 @@ from ns3_env.config.bounds import (
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import Strict
 from ns3_env.config.units import plain
+from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.policies.policy import Placement
 from ns3_env.scenario import Clock, PerFlowRtt
-from ns3_env.task.rewards import DEFAULT_REWARD
 
 #: Of version 0.1.
 DROPPED_KEYS = {"hang_timeout_s": (0.9, "--hang-timeout S, or the variable NS3_ENV_HANG_TIMEOUT")}

@@ -8,12 +8,12 @@ from typing import Any
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.config.model import nearest, refused_at, shown
+from ns3_env.decision.actions import make_action_map
+from ns3_env.decision.rewards import make_reward
+from ns3_env.decision.task import Task
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
-from ns3_env.task.actions import make_action_map
-from ns3_env.task.rewards import make_reward
-from ns3_env.task.task import Task
 
 
 def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:

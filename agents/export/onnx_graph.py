@@ -20,12 +20,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ns3_env.agents.export.formats import Evaluator
 from ns3_env.config.files import write_atomically
+from ns3_env.decision import observations
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import Input
 from ns3_env.policies.history import Floats, Ints, State, after_steps
 from ns3_env.policies.tensors import layers_of
-from ns3_env.task import observations
-from ns3_env.task.rtt_target import RttTarget
 
 #: Old enough for the runtimes in use: all operators here are in it.
 OPSET, IR_VERSION = 17, 8
@@ -142,7 +142,7 @@ def _column(graph: _Graph, values: str, name: str, index: int) -> str:
 
 
 def _rtt_target(graph: _Graph, formula: RttTarget, number: int, rtt: str, rate: str) -> str:
-    """``ns3_env.task.rtt_target`` of its two fields; ``number`` tells its constants from others'."""
+    """``ns3_env.decision.rtt_target`` of its two fields; ``number`` tells its constants from others'."""
 
     def setting(name: str, value: float) -> str:
         return graph.constant(f"{name}_{number}", np.float32(value))

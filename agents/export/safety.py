@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.config.model import validate
 from ns3_env.config.yaml import read_mapping
+from ns3_env.decision.task import Task
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, policy_bytes
 from ns3_env.policies.header import Input, PolicySpec, Safety
-from ns3_env.task.task import Task
 
 #: Of the curriculum; ten of each of six families.
 EPISODES = 60

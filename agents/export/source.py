@@ -13,9 +13,9 @@ from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.export.formats import Evaluator
-from ns3_env.agents.runs.checkpoint import env_of, find_checkpoint, trainer_of
-from ns3_env.agents.trainer.layout import read_layout, refuse_pickles
-from ns3_env.agents.trainer.learned import POLICY
+from ns3_env.agents.training.checkpoint import env_of, find_checkpoint, trainer_of
+from ns3_env.agents.training.layout import read_layout, refuse_pickles
+from ns3_env.agents.training.learned import POLICY
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy

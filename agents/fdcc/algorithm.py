@@ -38,9 +38,9 @@ from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.agents.fdcc.stream import StepStream
 from ns3_env.agents.fdcc.td3 import descend, follow
-from ns3_env.agents.runs.progress import DecisionsBar
-from ns3_env.agents.trainer.rollout_env import RolloutEnv
-from ns3_env.agents.trainer.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
+from ns3_env.agents.training.progress import DecisionsBar
+from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration as Exploring
 from ns3_env.errors import ConfigError
@@ -151,7 +151,7 @@ class FDCC(TD3):
         raise ConfigError(
             f"{path}: {cls.__name__}.load would run code that is in the file: use "
             f"{cls.__name__}(policy, env, config).set_parameters(path), which reads weights only, or "
-            "ns3_env.agents.runs.checkpoint.load_policy for a run's checkpoint"
+            "ns3_env.agents.training.checkpoint.load_policy for a run's checkpoint"
         )
 
     def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:

@@ -16,11 +16,11 @@ from stable_baselines3.common.type_aliases import MaybeCallback
 from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import RlccPolicy, inputs
-from ns3_env.agents.trainer.rollout_env import RolloutEnv, SpacesOnly
+from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.envs.rollouts import Exploration, Rollout
 from ns3_env.errors import ConfigError
 from ns3_env.policies.history import histories_of, in_a_row
-from ns3_env.task.rtt_target import RttTarget
 
 SelfRLCC = TypeVar("SelfRLCC", bound="RLCC")
 

@@ -15,9 +15,9 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import PyTorchObs
 from torch import nn
 
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.policies.history import Floats, Ints, in_a_row, remembered
 from ns3_env.policies.policy import State
-from ns3_env.task.rtt_target import RttTarget
 
 #: Inputs of one observation: the last action, and r.
 WIDTH = 2

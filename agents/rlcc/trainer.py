@@ -8,12 +8,12 @@ from dataclasses import replace
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import fields
-from ns3_env.agents.trainer.policy_tensors import Exported, mlp
-from ns3_env.agents.trainer.rollout_env import SpacesOnly
-from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.agents.training.policy_tensors import Exported, mlp
+from ns3_env.agents.training.rollout_env import SpacesOnly
+from ns3_env.agents.training.trainer import Trainer
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import DerivedInput, Input
-from ns3_env.task.rtt_target import RttTarget
 
 
 class RlccTrainer(Trainer):

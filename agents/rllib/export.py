@@ -17,8 +17,8 @@ from torch import nn
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.agents.trainer.policy_tensors import Exported, mlp
-from ns3_env.agents.trainer.trainer import policy_file
+from ns3_env.agents.training.policy_tensors import Exported, mlp
+from ns3_env.agents.training.trainer import policy_file
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.header import Training

@@ -17,7 +17,7 @@ from torch import nn
 
 from ns3_env.agents.sb3.censored import CensoredPolicy
 from ns3_env.agents.sb3.symlog import Symlog
-from ns3_env.agents.trainer.policy_tensors import Exported, head, lstm, mlp
+from ns3_env.agents.training.policy_tensors import Exported, head, lstm, mlp
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Network
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.policies import BasePolicy
 
-from ns3_env.agents.trainer.trainer import Sb3Policy
+from ns3_env.agents.training.trainer import Sb3Policy
 from ns3_env.policies.policy import FloatArray, State
 
 

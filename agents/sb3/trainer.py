@@ -14,8 +14,8 @@ from ns3_env.agents.sb3.decisions import CountsDecisions
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.recurrent import RecurrentSb3Policy, is_recurrent
 from ns3_env.agents.sb3.symlog import Symlog
-from ns3_env.agents.trainer.policy_tensors import Exported
-from ns3_env.agents.trainer.trainer import Sb3Policy, Trainer
+from ns3_env.agents.training.policy_tensors import Exported
+from ns3_env.agents.training.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
 from ns3_env.envs.sb3_buffers import mask_of, masked
 from ns3_env.errors import ConfigError

@@ -11,7 +11,7 @@ import yaml
 
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.agents.search.subject import ParametersSubject, Point, Values, coordinate
-from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport

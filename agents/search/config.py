@@ -16,13 +16,13 @@ from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
+from ns3_env.decision.actions import make_action_map
+from ns3_env.decision.observations import field_indices, wire_bytes
+from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
 from ns3_env.scenario import Clock, PerFlowRtt
-from ns3_env.task.actions import make_action_map
-from ns3_env.task.observations import field_indices, wire_bytes
-from ns3_env.task.rewards import DEFAULT_REWARD
 
 #: Weights of the largest network; a search of more would find nothing in a lifetime.
 MAX_WEIGHTS = 100_000

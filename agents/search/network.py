@@ -16,8 +16,9 @@ from ns3_env.agents.search.config import AnyLaw, LawConfig, NetworkConfig, Param
 from ns3_env.agents.search.laws.distil import distil
 from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
-from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
+from ns3_env.decision.actions import LogarithmicWindow, make_action_map
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec, Training
@@ -25,7 +26,6 @@ from ns3_env.policies.released import policy_path
 from ns3_env.policies.tensors import Shape
 from ns3_env.scenario import POLICY, Controller
 from ns3_env.simulator.results import Floats
-from ns3_env.task.actions import LogarithmicWindow, make_action_map
 
 Tensors = dict[str, Floats]
 #: What a flow sees that is alone on its path; 0 in every field that is not here.

@@ -16,6 +16,8 @@ import numpy as np
 from ns3_env.agents.configuration.problem import make_task
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.search.config import JudgeConfig, SearchConfig
+from ns3_env.decision import observations
+from ns3_env.decision.rewards import Reward
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.simulator.pool import Play, Pool
@@ -29,8 +31,6 @@ from ns3_env.simulator.results import (
     flow_ends,
     packet_bytes,
 )
-from ns3_env.task import observations
-from ns3_env.task.rewards import Reward
 
 #: Most samples of a recorded queue, and the least time between two, ns.
 _SAMPLES, _SAMPLE_NS = 4000, 500

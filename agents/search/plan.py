@@ -20,9 +20,9 @@ from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.agents.search.objectives import Objective, ReturnObjective, RewardObjective
 from ns3_env.agents.search.subject import Subject
 from ns3_env.config.model import validate
+from ns3_env.decision.rewards import Slowdown, settles
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport
-from ns3_env.task.rewards import Slowdown, settles
 
 #: Keys of the configuration that change no score, and so may change when a run goes on.
 _SCORELESS_KEYS = (

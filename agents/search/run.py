@@ -12,14 +12,14 @@ import numpy as np
 from rich.console import Console
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
-from ns3_env.agents.runs.progress import LiveLine, StopRequest
 from ns3_env.agents.search.arena import Arena, decisions_of, pool_of, score_of
 from ns3_env.agents.search.objectives import Episodes, Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.trainer.run_logger import RunLogger
+from ns3_env.agents.training.progress import LiveLine, StopRequest
+from ns3_env.agents.training.run_logger import RunLogger
 
 #: More trials than any search has.
 MANY = 2**31

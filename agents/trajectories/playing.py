@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.agents.trajectories.trajectory import Trajectory
+from ns3_env.decision.actions import Map, make_action_map
+from ns3_env.decision.batch import Batch
+from ns3_env.decision.inverse_actions import nearest_actions
+from ns3_env.decision.observations import field_indices
 from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.policies.policy import SlotStates
-from ns3_env.task.actions import Map, make_action_map
-from ns3_env.task.batch import Batch
-from ns3_env.task.inverse_actions import nearest_actions
-from ns3_env.task.observations import field_indices
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.front_ends import make
 

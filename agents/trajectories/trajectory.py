@@ -20,7 +20,7 @@ class Trajectory:
         actions: (T, A) float32, in the task's action space.
         rewards: (T,) each of the action in the same row.
         elapsed: (T,) base RTTs that each action lasted.
-        slowdown: of the flow, see :class:`ns3_env.task.outcomes.Outcomes`.
+        slowdown: of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
         terminated: the flow is done.
         final: nothing follows the last row that would be worth anything.
     """

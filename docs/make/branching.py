@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ns3_env.agents.planning.branched_play import BranchedPlay
+from ns3_env.agents.planning.counterfactual import differences
+from ns3_env.agents.planning.planner import Planner
+from ns3_env.agents.planning.rollout import Plan
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
-from ns3_env.planning.branched_play import BranchedPlay
-from ns3_env.planning.counterfactual import differences
-from ns3_env.planning.planner import Planner
-from ns3_env.planning.rollout import Plan
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, Simulator

@@ -16,8 +16,8 @@ import matplotlib
 from matplotlib.figure import Figure
 from PIL import Image
 
-from ns3_env.eval.plots.curves import CURVES, read_curve
-from ns3_env.eval.plots.plots import settings
+from ns3_env.eval.output.curves import CURVES, read_curve
+from ns3_env.eval.output.plots import settings
 
 PICTURE = Path(__file__).parents[1] / "images" / "controllers-incast.png"
 COLOURS = {

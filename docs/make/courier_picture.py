@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ns3_env.eval.plots.plots import settings
+from ns3_env.eval.output.plots import settings
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Simulator

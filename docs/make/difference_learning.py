@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.agents.runs.callback import HELD_BACK
+from ns3_env.agents.training.callback import HELD_BACK
 from ns3_env.config.yaml import read_mapping
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ScenarioError

@@ -17,7 +17,7 @@ from PIL import Image
 
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics.jobs import iterations, spans, task_table
-from ns3_env.eval.plots.plots import settings
+from ns3_env.eval.output.plots import settings
 from ns3_env.eval.report.timelines import Timeline, draw, keys
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import measure
-from ns3_env.eval.paper.panels import MODEL, finished, panels
-from ns3_env.eval.plots.plots import OTHERS, Style
+from ns3_env.eval.output.plots import OTHERS, Style
+from ns3_env.eval.papers.panels import MODEL, finished, panels
 from ns3_env.scenario import Controller, Scenario, Switch
 from ns3_env.scenario.reliability import Corruption, GoBackN, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell

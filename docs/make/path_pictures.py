@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from ns3_env.eval.plots.plots import settings
+from ns3_env.eval.output.plots import settings
 from ns3_env.scenario import Controller, Ecmp, Failures, Outage, Scenario, Spray
 from ns3_env.scenario.topology import LeafSpine
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix

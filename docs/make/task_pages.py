@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 import ns3_env.tasks.registry
+from ns3_env.decision.observations import FIELDS, wire_bytes
+from ns3_env.ids import CHANGES, VERSIONS
 from ns3_env.scenario import PerFlowRtt, Scenario
-from ns3_env.task.observations import FIELDS, wire_bytes
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec
 from ns3_env.tasks.front_ends import OTHERS
-from ns3_env.tasks.versions import CHANGES, VERSIONS
 
 DOCS = Path(__file__).parents[1]
 INDEX = DOCS / "tasks.md"

@@ -19,10 +19,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from ns3_env.eval.episodes.flow_series import draw_flow_series
 from ns3_env.eval.episodes.recording import recorded
-from ns3_env.eval.plots.multiples import stretches
-from ns3_env.eval.plots.plots import settings, time_unit
-from ns3_env.eval.trace.flow_series import draw_flow_series
+from ns3_env.eval.output.multiples import stretches
+from ns3_env.eval.output.plots import settings, time_unit
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 from ns3_env.simulator import Simulator

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.agents.runs.checkpoint import checkpoint_files
+from ns3_env.agents.training.checkpoint import checkpoint_files
 from ns3_env.config.command_line import os_fault
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.folder import FORMAT, Key, versions_in_use
@@ -30,7 +30,7 @@ from ns3_env.eval.film.recording import Recording
 from ns3_env.eval.metrics import load_metrics, measure, own_metrics, without_nan
 from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.table import csv_text
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.named_files import Files, named_files, read_files, renamed, renamed_controller
 from ns3_env.simulator import Simulator

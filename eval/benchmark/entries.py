@@ -8,12 +8,12 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+from ns3_env.decision.availability import unknown_fields
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry, of_checkpoint, of_module
 from ns3_env.policies.released import policy_path
 from ns3_env.scenario import Controller
-from ns3_env.task.availability import unknown_fields
 
 
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
@@ -91,7 +91,7 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
 
 def _content(entry: Entry) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from ns3_env.agents.runs.checkpoint import policy_files
+    from ns3_env.agents.training.checkpoint import policy_files
 
     found = hashlib.sha256()
     if entry.policy is not None:

@@ -21,7 +21,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from ns3_env.agents.runs.checkpoint import has_policy_file
+from ns3_env.agents.training.checkpoint import has_policy_file
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.config.files import write_atomically, write_files
 from ns3_env.config.folders import replace_folders
@@ -44,7 +44,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.summary import show
 from ns3_env.eval.film.recording import FILE as FILM
 from ns3_env.eval.metrics import own_metrics
-from ns3_env.eval.plots.progress import clock, progress_lines
+from ns3_env.eval.output.progress import clock, progress_lines
 from ns3_env.simulator.pool import LocalPool, Pool
 
 #: How often it is shown how far a benchmark is, s.

@@ -22,7 +22,7 @@ from ns3_env.eval.benchmark.statistics import (
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.benchmark.way import METRIC, ways
 from ns3_env.eval.metrics import METRICS, Metric, own_names
-from ns3_env.eval.plots.table import cell as shown
+from ns3_env.eval.output.table import cell as shown
 from ns3_env.programs.executable import references
 
 #: Metrics of a report's summary; every other one is in the scenario's own table.

@@ -14,7 +14,7 @@ from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
 from ns3_env.eval.metrics import own_names
-from ns3_env.eval.plots.table import cell, of_own_metrics
+from ns3_env.eval.output.table import cell, of_own_metrics
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"

@@ -26,7 +26,7 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_json(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.training.evaluate import evaluate
+        from ns3_env.eval.comparisons.evaluate import evaluate
 
         evaluate(given.policy, given.overrides, given.json)
 
@@ -44,7 +44,7 @@ def _training(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_json(options)
 
     def work(given: argparse.Namespace) -> int:
-        from ns3_env.eval.training.gain import gain
+        from ns3_env.eval.comparisons.gain import gain
 
         drawn = given.seeds or [1, 2, 3]
         passed = gain(given.config, given.curriculum, given.overrides, drawn, given.runs, given.json)
@@ -60,7 +60,7 @@ def _variants(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_ray(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.training.ablation import ablate
+        from ns3_env.eval.comparisons.ablation import ablate
 
         print(ablate(given.file, given.out, given.ray).read_text(encoding="utf-8"))
 
@@ -101,7 +101,7 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
 
     def work(given: argparse.Namespace) -> int:
         from ns3_env.errors import ConfigError
-        from ns3_env.eval.paper.published import networks, published_scenarios
+        from ns3_env.eval.papers.published import networks, published_scenarios
 
         if given.networks is None:
             if given.random is not None or given.run:

@@ -16,7 +16,7 @@ from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, paper, plot, report, run, speed
 from ns3_env.eval.commands.old_spellings import of_today
 from ns3_env.eval.commands.options import of_process, set_process
-from ns3_env.eval.plots.json_file import check_json
+from ns3_env.eval.output.json_file import check_json
 
 #: Each command's module: ``add`` gives it its options; its first line is the command's help.
 COMMANDS = {

@@ -19,7 +19,7 @@ from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, typed
 from ns3_env.config.imports import trust_all
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.options import add_allow_imports
-from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.file import PolicyFile
 
 

@@ -25,6 +25,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 
 
 def _work(given: argparse.Namespace) -> None:
-    from ns3_env.eval.paper.experiments import dispatch
+    from ns3_env.eval.papers.experiments import dispatch
 
     dispatch(given)

@@ -29,7 +29,7 @@ def _learning(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_out(options, "a .png or .svg", metavar="FILE")
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.training.learning_curves import draw_learning
+        from ns3_env.eval.comparisons.learning_curves import draw_learning
 
         print(draw_learning(given.runs, given.out))
 
@@ -42,8 +42,8 @@ def _comparison(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_format(options)
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.plots.files import parse_formats
-        from ns3_env.eval.training.figure import draw_comparison
+        from ns3_env.eval.comparisons.figure import draw_comparison
+        from ns3_env.eval.output.files import parse_formats
 
         print(draw_comparison(given.run / "evaluation", formats=parse_formats(given.format)))
 
@@ -60,7 +60,7 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.training.policy_map import policy_map
+        from ns3_env.eval.comparisons.policy_map import policy_map
 
         print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
 
@@ -77,8 +77,8 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
     def work(given: argparse.Namespace) -> None:
         from rich.console import Console
 
-        from ns3_env.eval.plots.progress import progress_lines
-        from ns3_env.eval.training.values import draw_values, judge
+        from ns3_env.eval.comparisons.values import draw_values, judge
+        from ns3_env.eval.output.progress import progress_lines
 
         console, done = Console(), [0]
 
@@ -103,7 +103,7 @@ def _curves(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_out(options, "gets a picture per controller")
 
     def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.plots.curves import draw_curves
+        from ns3_env.eval.output.curves import draw_curves
 
         for picture in draw_curves(given.out):
             print(picture)

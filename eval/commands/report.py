@@ -27,7 +27,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 def _work(given: argparse.Namespace) -> None:
     from ns3_env.eval.leaderboard import files
     from ns3_env.eval.leaderboard.suite import holds_tasks
-    from ns3_env.eval.plots.files import FOLDER, parse_formats
+    from ns3_env.eval.output.files import FOLDER, parse_formats
 
     formats = parse_formats(given.format)
     if given.page is not None or holds_tasks(given.run):

@@ -48,8 +48,8 @@ def _work(given: argparse.Namespace) -> None:
 
     trace = None
     if given.trace:
-        from ns3_env.eval.plots.files import parse_formats
-        from ns3_env.eval.trace.files import TraceFiles
+        from ns3_env.eval.episodes.trace_files import TraceFiles
+        from ns3_env.eval.output.files import parse_formats
 
         trace = TraceFiles(parse_formats(given.format))
     film = None

@@ -20,7 +20,7 @@ from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
-from ns3_env.eval.plots.json_file import check_json
+from ns3_env.eval.output.json_file import check_json
 
 #: ``pkg.module:name`` in what was typed.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 def learn(inputs: Inputs, options: argparse.Namespace) -> int:
     """An agent learns, and is compared."""
-    from ns3_env.agents.runs import run as training
+    from ns3_env.agents.training import run as training
     from ns3_env.eval import metrics
 
     plan = training.plan(inputs, options.overrides, options.algo)
@@ -80,7 +80,7 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
-        from ns3_env.eval.training import compare as comparison
+        from ns3_env.eval.comparisons import compare as comparison
 
         comparison.after_training(plan.config, outcome.folder, options.json)
     return 0
@@ -88,7 +88,7 @@ def learn(inputs: Inputs, options: argparse.Namespace) -> int:
 
 def _draw_learning(run: Path) -> None:
     """learning.png in the run's folder, where there is something to draw, and something to draw it with."""
-    from ns3_env.eval.training.learning_curves import draw_learning
+    from ns3_env.eval.comparisons.learning_curves import draw_learning
 
     with suppress(ConfigError, ImportError):  # nothing scored yet; no matplotlib
         draw_learning([run], run / "learning.png")
@@ -98,7 +98,7 @@ def search(inputs: Inputs, options: argparse.Namespace) -> int:
     """A controller's attributes, or a network's weights, are searched, and what is found is compared."""
     from ns3_env.agents.search.plan import plan as planned
     from ns3_env.agents.search.run import run as run_search
-    from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+    from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 
     if options.algo is not None:
         raise ConfigError(f"{inputs.config_source}: kind: search: --algo is for a run of kind 'train'")
@@ -107,7 +107,7 @@ def search(inputs: Inputs, options: argparse.Namespace) -> int:
     if outcome.interrupted:
         return 130
     if not options.no_evaluation and plan.config.evaluation is not None:
-        from ns3_env.eval.training import compare_search as comparison
+        from ns3_env.eval.comparisons import compare_search as comparison
 
         comparison.after_search(plan, outcome.folder, options.json)
     return 0

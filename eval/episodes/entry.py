@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from ns3_env.agents.planning.planner import Planner
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.imports import import_named
 from ns3_env.config.model import Strict
+from ns3_env.decision import observations
+from ns3_env.decision.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.planning.planner import Planner
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import released_names
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.task import observations
-from ns3_env.task.actions import make_action_map
 
 if TYPE_CHECKING:
-    from ns3_env.agents.runs.checkpoint import TrainedPolicy
+    from ns3_env.agents.training.checkpoint import TrainedPolicy
 
 #: A value of a grid, as a table holds it.
 Parameter = bool | int | float | str
@@ -113,7 +113,7 @@ def load(entry: Entry) -> TrainedPolicy:
 def of_module(entry: Entry) -> TrainedPolicy:
     """What the factory of ``entry.policy`` makes. Raises ScenarioError."""
     from ns3_env.agents.configuration.config import EnvConfig, Named
-    from ns3_env.agents.runs.checkpoint import TrainedPolicy
+    from ns3_env.agents.training.checkpoint import TrainedPolicy
 
     place = f"policy {entry.name}"
     try:
@@ -142,7 +142,7 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
     """What ``entry.checkpoint`` holds. Raises ScenarioError."""
-    from ns3_env.agents.runs.checkpoint import load_checkpoint
+    from ns3_env.agents.training.checkpoint import load_checkpoint
 
     try:
         return load_checkpoint(Path(entry.checkpoint or ""))

@@ -13,6 +13,8 @@ import numpy as np
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.problem import make_task
+from ns3_env.decision.rewards import in_episodes
+from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.eval.metrics import line
@@ -21,8 +23,6 @@ from ns3_env.policies.policy import Placement, Policy, SlotStates
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool, Play, Pool
-from ns3_env.task.rewards import in_episodes
-from ns3_env.task.task import Task
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def run_policy(
     """
     if isinstance(policy, NetworkPolicy) and placement == "simulator" and not seeds:
         return _run_inside(policy, env, scenario, seed, episodes)
-    from ns3_env.agents.trainer.environment import make_env
+    from ns3_env.agents.training.environment import make_env
 
     slots = scenario.agent_flow_count
     own = env.model_copy(update={"fields": list(policy.fields)})

@@ -12,7 +12,7 @@ from ns3_env.eval.episodes.series import FILES as SERIES_FILES
 from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
 from ns3_env.eval.metrics.jobs import SECTION as JOBS
 from ns3_env.eval.metrics.jobs import TASK_COLUMNS, spans, task_rows
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
 from ns3_env.simulator.results import Results

@@ -27,8 +27,8 @@ from ns3_env.eval.episodes.results import FILES, result_files
 from ns3_env.eval.episodes.series import series_files
 from ns3_env.eval.episodes.trained import trained_policies
 from ns3_env.eval.metrics import by_group, line, load_metrics, own_metrics, without_nan
-from ns3_env.eval.plots import table
-from ns3_env.eval.plots.progress import progress_lines
+from ns3_env.eval.output import table
+from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -191,7 +191,7 @@ def run(
         queue_series_ns: sampling interval of ``queue_series.csv`` and the film; None: the scenario's; of a
             trace or a film what a benchmark would take.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
-        planned: "BASE,every=4" of planners, which search branches over a base (:mod:`ns3_env.planning`).
+        planned: "BASE,every=4" of planners, which search branches over a base (``agents/planning``).
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         allow_imports: a policy that a cell's file names may run its module's code.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.table import csv_text
 
 #: Columns of each series; times are ns, lengths bytes, rates bit/s.
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.agents.runs.checkpoint import load_checkpoint
+from ns3_env.agents.training.checkpoint import load_checkpoint
 from ns3_env.config.model import shown
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy

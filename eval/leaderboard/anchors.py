@@ -13,12 +13,12 @@ from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
 from ns3_env.eval.leaderboard.groups import group_of
+from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
-from ns3_env.tasks.versions import VERSIONS
 
 #: A constant window of one BDP, as an entry.
 CONSTANT = "constant-window"
@@ -113,5 +113,5 @@ def _refuse_moved(spec: TaskSpec, earlier: Anchors, made: Anchors) -> None:
             f"{spec.id}: {made.base} and {spec.reference} reach {made.base_value:.4g} and "
             f"{made.reference_value:.4g} now; {earlier.base} reached {earlier.base_value:.4g}, the reference "
             f"{earlier.reference_value:.4g}: scores would move. Raise its version in "
-            "ns3_env/tasks/versions.py, and do this again"
+            "ns3_env/ids.py, and do this again"
         )

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ns3_env.agents.runs.checkpoint import checkpoints_of, load_checkpoint
+from ns3_env.agents.training.checkpoint import checkpoints_of, load_checkpoint
 from ns3_env.config.model import nearest, shown
+from ns3_env.decision.availability import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
 from ns3_env.eval.episodes.entry import Entry, in_full
@@ -19,7 +20,6 @@ from ns3_env.policies.released import FOLDER, LAYOUT, policy_path, released_name
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
-from ns3_env.task.availability import unknown_fields
 from ns3_env.tasks import TASKS, TaskSpec
 
 #: Trained entries that come along, a folder each.

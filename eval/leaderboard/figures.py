@@ -12,7 +12,7 @@ from matplotlib.ticker import EngFormatter
 from ns3_env.eval.leaderboard.board import Leaderboard
 from ns3_env.eval.leaderboard.learning import LearningCurve
 from ns3_env.eval.leaderboard.statistics import Estimate
-from ns3_env.eval.plots.plots import figure_font, legend, new_axes, styles
+from ns3_env.eval.output.plots import figure_font, legend, new_axes, styles
 
 #: Of what does not compete: a reference, an even chance.
 _ASIDE = "#777777"

@@ -32,8 +32,8 @@ from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.sections import beaten, sections
 from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
-from ns3_env.eval.plots.files import FOLDER, save
-from ns3_env.eval.plots.plots import for_paper
+from ns3_env.eval.output.files import FOLDER, save
+from ns3_env.eval.output.plots import for_paper
 from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.

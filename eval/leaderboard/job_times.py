@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.leaderboard.groups import group_of
 from ns3_env.eval.leaderboard.suite import tests_in
-from ns3_env.eval.plots.table import markdown_cell
+from ns3_env.eval.output.table import markdown_cell
 from ns3_env.tasks import TASKS
 
 #: A metric, and how it is called: all jobs, the last of them.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ns3_env.eval.benchmark.statistics import FloatArray
+from ns3_env.eval.comparisons.learning_curves import together
 from ns3_env.eval.leaderboard.scores import require
 from ns3_env.eval.leaderboard.statistics import percentiles, resampled_means
-from ns3_env.eval.training.learning_curves import together
 
 if TYPE_CHECKING:
     import pandas

@@ -11,7 +11,7 @@ from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.leaderboard.board import Leaderboard, Line
 from ns3_env.eval.leaderboard.statistics import Estimate
-from ns3_env.eval.plots.table import markdown_cell
+from ns3_env.eval.output.table import markdown_cell
 
 if TYPE_CHECKING:
     import pandas

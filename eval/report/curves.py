@@ -18,8 +18,8 @@ from ns3_env.eval.benchmark.standings import Score, Standing, headlines
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
 from ns3_env.eval.episodes.entry import OfGrid, Parameter
 from ns3_env.eval.metrics import METRICS, Metric
-from ns3_env.eval.plots.multiples import multiples
-from ns3_env.eval.plots.plots import Floats, Style, figure_font, legend, queue_scale
+from ns3_env.eval.output.multiples import multiples
+from ns3_env.eval.output.plots import Floats, Style, figure_font, legend, queue_scale
 from ns3_env.eval.report.figures import Panel
 
 #: Panels of one figure; a grid of more axes has the others' first combinations drawn.

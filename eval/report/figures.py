@@ -17,8 +17,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from ns3_env.eval.benchmark.folder import Cell, Flows, Series, flows, queue_cdf, series
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
-from ns3_env.eval.plots.multiples import band, multiples
-from ns3_env.eval.plots.plots import (
+from ns3_env.eval.output.multiples import band, multiples
+from ns3_env.eval.output.plots import (
     CURVES,
     Floats,
     Style,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from ns3_env.eval.benchmark.standings import Standing, has_way, headlines
 from ns3_env.eval.benchmark.way import HEADING
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.plots.table import cell as shown
-from ns3_env.eval.plots.table import markdown_cell
+from ns3_env.eval.output.table import cell as shown
+from ns3_env.eval.output.table import markdown_cell
 from ns3_env.eval.report.facts import Facts
 from ns3_env.eval.report.losses import HEADINGS, LostRow
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.plots.files import FOLDER, save
-from ns3_env.eval.plots.plots import Style, data_uri, for_paper, is_png, picture, styles, with_curves
+from ns3_env.eval.output.files import FOLDER, save
+from ns3_env.eval.output.plots import Style, data_uri, for_paper, is_png, picture, styles, with_curves
 from ns3_env.eval.report import curves, figures
 from ns3_env.programs.executable import references
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.plots.plots import Style, new_axes, time_unit
+from ns3_env.eval.output.plots import Style, new_axes, time_unit
 
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.
 MOST_RANKS = 16

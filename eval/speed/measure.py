@@ -19,6 +19,7 @@ from rich.table import Table
 
 from ns3_env.config.files import write_file
 from ns3_env.config.packaged import DATA
+from ns3_env.decision.observations import column
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
 from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
@@ -27,7 +28,6 @@ from ns3_env.scenario import Controller, Record, Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator, find_executable, wait_any
-from ns3_env.task.observations import column
 
 HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)

@@ -13,15 +13,15 @@ from stable_baselines3.common.callbacks import BaseCallback
 from ns3_env import _native
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.trainer.environment import make_training_env
-from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.agents.training.environment import make_training_env
+from ns3_env.agents.training.trainer import Trainer
+from ns3_env.decision.observations import FDCC_FIELDS
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.task.observations import FDCC_FIELDS
 
 #: Where an agent that learns decides.
 ROLLOUTS = ("python", "simulator")

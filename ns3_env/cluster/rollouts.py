@@ -8,12 +8,12 @@ from typing import Any
 
 from ns3_env.cluster.actors import SimulatorActors
 from ns3_env.cluster.retries import value
+from ns3_env.decision import observations
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
+from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import Sampler
 from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
 from ns3_env.scenario import Scenario
-from ns3_env.task import observations
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
-from ns3_env.task.task import Task
 
 #: Between two looks whether the caller has to hear of a signal, s.
 _TICK_S = 0.2

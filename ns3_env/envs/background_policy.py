@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.decision.actions import make_action_map
+from ns3_env.decision.observations import field_indices
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.task.actions import make_action_map
-from ns3_env.task.observations import field_indices
 
 
 class BackgroundPolicy:

@@ -12,6 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self, TypedDict
 
 from ns3_env import _native
+from ns3_env.decision import observations
+from ns3_env.decision.action_faults import action_fault, action_rows
+from ns3_env.decision.actions import ActionMap
+from ns3_env.decision.batch import Batch
+from ns3_env.decision.credit import Credits
+from ns3_env.decision.rewards import DEFAULT_REWARD, Difference, Reward
+from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -25,13 +32,6 @@ from ns3_env.simulator import (
     wait_any,
 )
 from ns3_env.simulator.branching import around
-from ns3_env.task import observations
-from ns3_env.task.action_faults import action_fault, action_rows
-from ns3_env.task.actions import ActionMap
-from ns3_env.task.batch import Batch
-from ns3_env.task.credit import Credits
-from ns3_env.task.rewards import DEFAULT_REWARD, Difference, Reward
-from ns3_env.task.task import Task, WithTask
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
@@ -89,8 +89,8 @@ class FlowStream(WithTask):
         num_simulators: processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
             0 ... slots - 1.
-        fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.task.task.Task`, which may stand
-            for the others.
+        fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.decision.task.Task`, which may
+            stand for the others.
         seed: base seed.
         seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
@@ -339,7 +339,7 @@ class FlowStream(WithTask):
         A simulator goes on once all its due slots are answered.
 
         Raises ValueError for a slot that is not due, or named twice, and for an action of another shape or
-        that is no number (:mod:`ns3_env.task.action_faults`): its slot stays due.
+        that is no number (:mod:`ns3_env.decision.action_faults`): its slot stays due.
         """
         chosen = np.asarray(slots, dtype=np.int64).reshape(-1)
         values = action_rows(actions, "slots", chosen, self._one_action.shape or ())

@@ -13,6 +13,12 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ns3_env.decision import observations
+from ns3_env.decision.action_faults import action_fault, action_rows
+from ns3_env.decision.actions import ActionMap
+from ns3_env.decision.outcomes import Outcomes
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
+from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
@@ -24,12 +30,6 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.simulator.branching import around
-from ns3_env.task import observations
-from ns3_env.task.action_faults import action_fault, action_rows
-from ns3_env.task.actions import ActionMap
-from ns3_env.task.outcomes import Outcomes
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
-from ns3_env.task.task import Task, WithTask
 
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.
@@ -82,7 +82,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         flow: the controlled flow's index in the flow list; None: another in each episode.
         others: the other flows' controller by name, where the scenario names none; or a policy that steers
             them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
-        fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
+        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable: see :class:`ns3_env.simulator.Simulator`.
 
@@ -213,8 +213,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def act(self, action: NDArray[Any]) -> None:
         """The first half of :meth:`step`: applies the action, and waits for nothing.
 
-        Raises ValueError where it has another shape or is no number (:mod:`ns3_env.task.action_faults`); it
-        may be given again then.
+        Raises ValueError where it has another shape or is no number
+        (:mod:`ns3_env.decision.action_faults`); it may be given again then.
         """
         if self._last is None:
             raise RuntimeError("the episode is over: reset() comes first")

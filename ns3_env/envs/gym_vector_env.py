@@ -11,13 +11,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from ns3_env.config.bounds import MAX_FLOWS
+from ns3_env.decision.action_faults import action_fault, action_rows
+from ns3_env.decision.late import LateDict
+from ns3_env.decision.observations import Telemetry
 from ns3_env.envs import renamed
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 from ns3_env.simulator import DecisionBatch, LockStep
-from ns3_env.task.action_faults import action_fault, action_rows
-from ns3_env.task.late import LateDict
-from ns3_env.task.observations import Telemetry
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 

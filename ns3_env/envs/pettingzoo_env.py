@@ -13,6 +13,12 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
+from ns3_env.decision import observations
+from ns3_env.decision.action_faults import action_fault, action_rows, collect_actions
+from ns3_env.decision.actions import ActionMap
+from ns3_env.decision.outcomes import Outcomes
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
+from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs import arguments, renamed
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.gym_env import Draw, first_played
@@ -20,12 +26,6 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.task import observations
-from ns3_env.task.action_faults import action_fault, action_rows, collect_actions
-from ns3_env.task.actions import ActionMap
-from ns3_env.task.outcomes import Outcomes
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
-from ns3_env.task.task import Task, WithTask
 
 Observations = dict[str, NDArray[np.float32]]
 
@@ -80,7 +80,7 @@ class FlowAgents(WithTask):
     def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any], known: Collection[Any]) -> None:
         """Sends the actions of the rows that are due, those that agents in ``known`` may have.
 
-        Raises ValueError (:mod:`ns3_env.task.action_faults`); nothing is sent then.
+        Raises ValueError (:mod:`ns3_env.decision.action_faults`); nothing is sent then.
         """
         slots, records = rows.slots, rows.records
         if not rows.goes_on:
@@ -129,7 +129,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
         slots: agents at most; None: those of the scenario.
         flows: senders of the default scenario.
-        fields, reward, action, task: see :class:`ns3_env.task.task.Task`, which may stand for the others.
+        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable: see :class:`ns3_env.simulator.Simulator`.
         reset_tells_all: a reset tells of every possible agent, as TorchRL's PettingZooWrapper wants it; zeros

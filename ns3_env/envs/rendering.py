@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.task.observations import INDEX
+from ns3_env.decision.observations import INDEX
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.tune.registry import register_env
 
+from ns3_env.decision import observations
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import Task
 from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.gym_env import first_played
 from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
-from ns3_env.task import observations
-from ns3_env.task.rewards import DEFAULT_REWARD
-from ns3_env.task.task import Task
 
 #: What RLlib's configurations call it.
 NAME = "ns3_env/RdmaMultiAgent-v0"

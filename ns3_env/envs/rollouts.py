@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ns3_env.decision import observations
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
+from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs.flow_stream import Sampler, episode_seed
 from ns3_env.programs.transport import transport_of
 from ns3_env.scenario import AGENT, POLICY, Scenario
 from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
-from ns3_env.task import observations
-from ns3_env.task.rewards import DEFAULT_REWARD, Reward
-from ns3_env.task.task import Task, WithTask
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Rollout:
         truncated: (n,) the episode was cut.
         observations: (n, D) float32.
         actions: (n,) float32 in [-1, 1], exploration included; 0 where none was taken.
-        rewards, elapsed, final, slowdowns: (n,) each; see :class:`ns3_env.task.outcomes.Outcomes`.
+        rewards, elapsed, final, slowdowns: (n,) each; see :class:`ns3_env.decision.outcomes.Outcomes`.
         windows: (n, 2) window (B) and pacing rate (bit/s) that the action set.
         records: (n, fields) the whole telemetry records.
         results: the simulator's (:mod:`ns3_env.simulator.results`).
@@ -149,7 +149,7 @@ class EpisodeQueue(WithTask, ABC):
     Args:
         sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
             replaced.
-        fields, reward, task: see :class:`ns3_env.task.task.Task`, which may stand for both.
+        fields, reward, task: see :class:`ns3_env.decision.task.Task`, which may stand for both.
         seed: base seed.
     """
 

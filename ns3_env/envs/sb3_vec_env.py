@@ -15,16 +15,16 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
+from ns3_env.decision.action_faults import action_rows
+from ns3_env.decision.batch import Batch
+from ns3_env.decision.late import LateList
+from ns3_env.decision.observations import Telemetry
 from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.scenario import Scenario
-from ns3_env.task.action_faults import action_rows
-from ns3_env.task.batch import Batch
-from ns3_env.task.late import LateList
-from ns3_env.task.observations import Telemetry
 
 
 class FlowVecEnv(FlowStream, VecEnv):

@@ -12,13 +12,13 @@ import gymnasium as gym
 from gymnasium.spaces import Box
 from gymnasium.utils import EzPickle
 
+from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.envs import arguments
 from ns3_env.errors import SimulatorDied
 from ns3_env.ns3ai.gym_wire import Reason, WireError, message
 from ns3_env.ns3ai.segments import MAKERS, Names
 from ns3_env.ns3ai.session import Session
 from ns3_env.ns3ai.spaces import contain, space_of, value_of
-from ns3_env.task.action_faults import action_fault, action_rows
 
 #: How it is told that a simulation has crashed, by us or by ns-3's script: it has looked for objects in vain.
 _CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.decision import observations
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.tcp_env import TCP_FIELDS, bottleneck_scenario
 from ns3_env.errors import ScenarioError
@@ -19,7 +20,6 @@ from ns3_env.ns3ai.processes import Peer
 from ns3_env.ns3ai.segments import SegmentEnd, opened
 from ns3_env.ns3ai.targets import Settings, Target
 from ns3_env.scenario import Synchronous
-from ns3_env.task import observations
 
 #: Bits of an element's ``state``; 0: no flow, or one that waits.
 DUE, TERMINATED, TRUNCATED = 1, 2, 4

@@ -76,9 +76,9 @@ class Settings(Strict):
 
         Raises ScenarioError, and ConfigError for a name that there is not.
         """
-        from ns3_env.task.actions import make_action_map
-        from ns3_env.task.observations import field_indices
-        from ns3_env.task.rewards import make_reward
+        from ns3_env.decision.actions import make_action_map
+        from ns3_env.decision.observations import field_indices
+        from ns3_env.decision.rewards import make_reward
 
         fields = None if self.fields is None else tuple(self.fields.split(","))
         try:

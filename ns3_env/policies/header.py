@@ -26,10 +26,10 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
+from ns3_env.decision.actions import ActionMap, make_action_map
+from ns3_env.decision.observations import field_indices
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
-from ns3_env.task.actions import ActionMap, make_action_map
-from ns3_env.task.observations import field_indices
-from ns3_env.task.rtt_target import RttTarget
 
 Transform = Literal["none", "symlog"]
 Activation = Literal["relu", "tanh"]
@@ -64,7 +64,7 @@ class Input(Strict):
 class DerivedInput(Strict):
     """One input of the network that is worked out of several telemetry fields, each cut to its range first.
 
-    The keys but ``derived`` are settings of ``ns3_env.task.rtt_target``, which is what it can be.
+    The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, which is what it can be.
     """
 
     derived: Literal["rtt_target"]

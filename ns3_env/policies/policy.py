@@ -23,8 +23,8 @@ class Policy(Protocol):
 
     Attributes:
         fields: names of the telemetry fields it reads, in the order of its observation's columns.
-        action_map: name of the action map (``ns3_env.task.actions``) that turns its action into a window and
-            a rate.
+        action_map: name of the action map (``ns3_env.decision.actions``) that turns its action into a window
+            and a rate.
     """
 
     @property

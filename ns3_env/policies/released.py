@@ -7,13 +7,13 @@ from pathlib import Path
 
 from ns3_env.config.model import nearest
 from ns3_env.config.packaged import DATA
+from ns3_env.decision.availability import unknown_fields
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
-from ns3_env.task.availability import unknown_fields
 
 #: Says of a checkpoint's folder what is in it; a folder without it is a policy's file and what belongs to it.
 LAYOUT = "layout.json"
@@ -45,7 +45,7 @@ def policy_path(given: Path) -> Path:
 
     Args:
         given: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
-            checkpoint or a run, which ``ns3_env.agents.runs.checkpoint`` reads.
+            checkpoint or a run, which ``ns3_env.agents.training.checkpoint`` reads.
 
     Returns:
         The policy's file, or ``given`` where it is something else.

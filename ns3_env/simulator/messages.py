@@ -25,7 +25,7 @@ class DecisionBatch:
         first: (k,) the flow's first decision, which carries no reward.
         terminated: (k,) the flow is done and needs no action.
         truncated: (k,) the episode was cut; no action is needed.
-        records: (k, fields) telemetry, in the units of :data:`ns3_env.task.observations.FIELDS`.
+        records: (k, fields) telemetry, in the units of :data:`ns3_env.decision.observations.FIELDS`.
     """
 
     time_ns: float

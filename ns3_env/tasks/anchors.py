@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ns3_env.errors import ConfigError
+from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Scenario
 from ns3_env.tasks.definition import TESTS, TaskSpec
-from ns3_env.tasks.versions import VERSIONS
 
 #: By the task's name.
 FILE = Path(__file__).parent / "anchors.json"
@@ -78,7 +78,7 @@ def anchors_of(spec: TaskSpec) -> Anchors:
     if found.tests != digest([spec.test(number) for number in range(TESTS)]):
         raise ConfigError(
             f"{spec.id}: its test scenarios are others than those of its anchors: raise its version in "
-            f"ns3_env/tasks/versions.py; then {how}"
+            f"ns3_env/ids.py; then {how}"
         )
     return found
 

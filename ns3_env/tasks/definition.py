@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ns3_env.decision.actions import LogarithmicWindow, Map
+from ns3_env.decision.task import Task
 from ns3_env.errors import ScenarioError
+from ns3_env.ids import id_of
 from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
-from ns3_env.task.actions import LogarithmicWindow, Map
-from ns3_env.task.task import Task
-from ns3_env.tasks.versions import id_of
 
 #: Seeds of test scenarios begin here. Episodes have seeds below 2^31, so that none is ever trained on.
 FIRST_TEST_SEED = 2**40

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.scenario import PerNotification
-from ns3_env.task.actions import MultiplicativeRate
 from ns3_env.tasks.registry import declare
 
 Keys = dict[str, Any]

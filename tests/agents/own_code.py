@@ -11,8 +11,8 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ns3_env.task.actions import AbsoluteWindow
-from ns3_env.task.observations import column
+from ns3_env.decision.actions import AbsoluteWindow
+from ns3_env.decision.observations import column
 
 FIELDS = ("rtt", "qlen", "ecn_fraction")
 

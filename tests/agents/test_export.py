@@ -22,10 +22,11 @@ from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.export.export import largest_difference, record
 from ns3_env.agents.export.formats import FORMATS, find_format
-from ns3_env.agents.runs.checkpoint import TrainedPolicy, env_of, load_checkpoint
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.trainer.arrays import read_arrays, write_arrays
+from ns3_env.agents.training.arrays import read_arrays, write_arrays
+from ns3_env.agents.training.checkpoint import TrainedPolicy, env_of, load_checkpoint
 from ns3_env.config.imports import trust
+from ns3_env.decision import observations
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main
@@ -34,7 +35,6 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
-from ns3_env.task import observations
 from tests.paths import ROOT
 from tests.samples.agents import AGENTS, FIELDS, RECURRENT_PPO, checkpoint, configuration, trainer
 from tests.samples.files import Refused

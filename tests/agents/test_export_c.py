@@ -18,7 +18,7 @@ from ns3_env.agents.export.c99.features import FEATURES
 from ns3_env.agents.export.c99.file import MOST_TABLE_BYTES, c_file
 from ns3_env.agents.export.c99.recorded import record_decisions
 from ns3_env.agents.export.c99.rewrite import rewritten
-from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.eval.commands.export import main
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy

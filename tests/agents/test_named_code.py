@@ -16,8 +16,8 @@ import yaml
 import train
 from examples.ddpg import DdpgTrainer
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
-from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, load_policy
-from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, load_policy
+from ns3_env.agents.training.trainer import Trainer
 from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as evaluate

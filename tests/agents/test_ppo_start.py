@@ -16,9 +16,9 @@ import train
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.sb3.episode_buffer import standardised
 from ns3_env.agents.sb3.ppo import PpoTrainer
-from ns3_env.agents.trainer.arrays import read_arrays
-from ns3_env.agents.trainer.learned import POLICY
-from ns3_env.agents.trainer.rollout_env import SpacesOnly
+from ns3_env.agents.training.arrays import read_arrays
+from ns3_env.agents.training.learned import POLICY
+from ns3_env.agents.training.rollout_env import SpacesOnly
 from ns3_env.config.model import validate
 from ns3_env.config.overrides import put
 from ns3_env.errors import ConfigError

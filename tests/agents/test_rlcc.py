@@ -13,13 +13,13 @@ from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.algorithm import RLCC
 from ns3_env.agents.rlcc.policy import inputs
 from ns3_env.agents.rlcc.trainer import RlccTrainer
-from ns3_env.agents.trainer.environment import make_training_env
-from ns3_env.agents.trainer.rollout_env import RolloutEnv
+from ns3_env.agents.training.environment import make_training_env
+from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.policies.history import histories_of, in_a_row
 from ns3_env.scenario import Scenario
-from ns3_env.task.rtt_target import RttTarget
 from tests.paths import ROOT
 from tests.samples.agents import configuration, trainer
 

@@ -15,13 +15,13 @@ import torch as th
 from examples import rllib_flows
 from ns3_env.agents.export.export import export
 from ns3_env.agents.rllib.export import of_rllib, write_rllib_policy
+from ns3_env.decision import observations
 from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Synchronous
-from ns3_env.task import observations
 from tests.cluster.cells import options, suite_file
 from tests.cluster.nodes import Head
 

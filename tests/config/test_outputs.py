@@ -15,7 +15,7 @@ import pytest
 
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.trainer.arrays import write_arrays
+from ns3_env.agents.training.arrays import write_arrays
 from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
@@ -26,8 +26,8 @@ from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.episodes.results import FILES
-from ns3_env.eval.plots.curves import draw_curves
-from ns3_env.eval.plots.json_file import check_json
+from ns3_env.eval.output.curves import draw_curves
+from ns3_env.eval.output.json_file import check_json
 from ns3_env.simulator import Simulator
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped

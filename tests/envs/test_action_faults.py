@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import ns3_env  # noqa: F401 (registers the environments)
+from ns3_env.decision.actions import AbsoluteWindow
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.scenario import Synchronous
-from ns3_env.task.actions import AbsoluteWindow
 
 _SCENARIO = incast_scenario(3, spread_ns=1).model_copy(update={"clock": Synchronous()})
 _WRONG: dict[str, tuple[Any, str]] = {

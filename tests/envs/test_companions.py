@@ -10,13 +10,13 @@ import pytest
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.decision import observations
+from ns3_env.decision.actions import AbsoluteWindow
+from ns3_env.decision.observations import FDCC_FIELDS
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.task import observations
-from ns3_env.task.actions import AbsoluteWindow
-from ns3_env.task.observations import FDCC_FIELDS
 
 
 def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:

@@ -19,6 +19,8 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
 import ns3_env  # noqa: F401 (registers the environments)
+from ns3_env.decision.actions import AbsoluteWindow
+from ns3_env.decision.observations import INDEX
 from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rendering import HEIGHT, WIDTH
@@ -26,8 +28,6 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
-from ns3_env.task.actions import AbsoluteWindow
-from ns3_env.task.observations import INDEX
 
 
 def scenario(clock: str = "per_flow_rtt", size_bytes: int = 100_000, **keys: Any) -> Scenario:

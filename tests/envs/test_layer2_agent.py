@@ -16,6 +16,9 @@ import train
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.config.packaged import DATA
+from ns3_env.decision.actions import MultiplicativeRate
+from ns3_env.decision.observations import FIELDS, INDEX
+from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
@@ -23,9 +26,6 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.file import read_policy
 from ns3_env.scenario import PerNotification, Scenario, Synchronous
-from ns3_env.task.actions import MultiplicativeRate
-from ns3_env.task.observations import FIELDS, INDEX
-from ns3_env.task.rewards import make_reward
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
 from tests.samples.runs import checkpoints, the_run, written

@@ -19,9 +19,9 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 import ns3_env  # noqa: F401 (registers the ids)
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+from ns3_env.ids import VERSIONS, id_of
 from ns3_env.scenario import Synchronous
 from ns3_env.tasks import make
-from ns3_env.tasks.versions import VERSIONS, id_of
 
 _BASE = ("ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0")
 _TASKS = {id_of(name): name for name in VERSIONS}

@@ -16,6 +16,8 @@ from gymnasium import spaces
 from ns3_env import _native
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.config.imports import trust
+from ns3_env.decision import observations
+from ns3_env.decision.actions import MultiplicativeWindow
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
@@ -23,8 +25,6 @@ from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
 from ns3_env.scenario.traffic import Incast
-from ns3_env.task import observations
-from ns3_env.task.actions import MultiplicativeWindow
 from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.policy_files import FIELDS, lstm_file, mlp_file

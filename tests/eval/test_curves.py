@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.plots.curves import CURVES, draw_curves, read_curve
+from ns3_env.eval.output.curves import CURVES, draw_curves, read_curve
 from ns3_env.simulator import list_controllers
 
 BUILT_IN = {

@@ -92,7 +92,7 @@ def test_an_old_spelling_works_and_names_the_new_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Path] = []
-    monkeypatch.setattr("ns3_env.eval.plots.curves.draw_curves", lambda out: drawn.append(out) or [])
+    monkeypatch.setattr("ns3_env.eval.output.curves.draw_curves", lambda out: drawn.append(out) or [])
     assert evaluate(["curves", "--out", str(tmp_path / "c")]) == 0
     assert drawn == [tmp_path / "c"]
     shown = capsys.readouterr().err

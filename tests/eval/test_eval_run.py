@@ -260,7 +260,7 @@ def test_without_names_the_scenario_s_own_controllers_play(
 def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ns3_env.eval.plots.progress.FIRST_S", 0.001)
+    monkeypatch.setattr("ns3_env.eval.output.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ns3_env.eval import metrics
 from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
-from ns3_env.eval.plots import table
+from ns3_env.eval.output import table
 from ns3_env.simulator.results import charged_slowdowns
 
 PORT = {"rate_bps": 8e9, "tx_bytes": 5}

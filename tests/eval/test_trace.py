@@ -12,7 +12,7 @@ import yaml
 
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.series import COLUMNS, recorded_series
-from ns3_env.eval.trace.figure import draw, pause_intervals
+from ns3_env.eval.episodes.trace import draw, pause_intervals
 from tests.samples.files import dumped, rows
 
 SCENARIO = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ns3_env.agents.configuration.inputs import Inputs
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.runs import run as training
+from ns3_env.agents.training import run as training
 from ns3_env.config.yaml import read_mapping
 from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import TEXTS, VALUES, YAML_TEXTS, near

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ns3_env.agents.configuration.inputs import Inputs, read_inputs
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
-from ns3_env.agents.runs import run as training
 from ns3_env.agents.search import plan as search
+from ns3_env.agents.training import run as training
 from ns3_env.config.yaml import read_mapping
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.scenario import Scenario

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ns3_env import _native
-from ns3_env.task import observations
-from ns3_env.task.actions import MultiplicativeWindow
+from ns3_env.decision import observations
+from ns3_env.decision.actions import MultiplicativeWindow
 from tests.paths import ROOT
 from tests.samples.policy_files import FIELDS, carried_file, lstm_file, mlp_file
 

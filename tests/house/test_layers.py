@@ -18,7 +18,7 @@ import pytest
 
 import ns3_env
 from ns3_env.agents.configuration.registry import AGENTS, AgentConfig, find_agent
-from ns3_env.agents.trainer.trainer import Trainer
+from ns3_env.agents.training.trainer import Trainer
 from tests.paths import ROOT
 
 
@@ -113,7 +113,7 @@ MOST_MODULES = 14
 
 
 def test_nothing_lies_loose_in_the_package() -> None:
-    assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py"}
+    assert {path.name for path in (ROOT / "ns3_env").glob("*.py")} == {"__init__.py", "errors.py", "ids.py"}
 
 
 CPP = ROOT / "ns3_env" / "cpp"
@@ -194,7 +194,7 @@ def test_an_import_by_the_name_of_a_folder_says_the_right_name(room: str) -> Non
 
 def test_training_and_search_import_no_agent() -> None:
     packages = tuple(set(AGENTS.values()))
-    for room in ("configuration", "curriculum", "runs", "trainer", "search"):
+    for room in ("configuration", "curriculum", "training", "search"):
         found = [f"{path}: {name}" for path, name in imports(f"agents/{room}")]
         assert [line for line in found if line.partition(": ")[2].startswith(packages)] == []
 

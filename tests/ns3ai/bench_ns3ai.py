@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from ns3_env.decision.observations import FDCC_FIELDS
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.flows_player import element_dtypes
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.task.observations import FDCC_FIELDS
 from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, start
 from tests.processes import dummy_sim
 

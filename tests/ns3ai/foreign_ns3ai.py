@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.task.observations import FDCC_FIELDS
+from ns3_env.decision.observations import FDCC_FIELDS
 from tests.paths import BUILD
 
 _SPIN_S = 20.0  # the real one spins for ever

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.decision.observations import FDCC_FIELDS, FIELDS
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.tcp_env import TcpBottleneckEnv
@@ -28,7 +29,6 @@ from ns3_env.ns3ai.flows_player import element_dtypes, element_structs
 from ns3_env.ns3ai.gym_wire import parsed
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.process import process_state
-from ns3_env.task.observations import FDCC_FIELDS, FIELDS
 from tests.ns3ai.foreign_ns3ai import Experiment, ForeignNs3Env, Interface, start
 from tests.paths import ROOT
 from tests.processes import alive, descendants, shared_memory

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ns3_env.config.imports import trust
+from ns3_env.decision import observations
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.task import observations
 from tests.paths import DATA
 from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.policy_files import tiny

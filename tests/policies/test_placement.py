@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ns3_env.agents.runs.checkpoint import env_of
-from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.agents.training.checkpoint import env_of
+from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.entry import Entry, played_by

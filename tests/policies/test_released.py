@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.configuration.problem import check_evaluation
-from ns3_env.agents.runs.checkpoint import TrainedPolicy, load_checkpoint, policy_files
+from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, policy_files
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.entries import check, join
 from ns3_env.eval.benchmark.suite import Suite

@@ -10,8 +10,8 @@ import torch as th
 
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.trainer.rollout_env import SpacesOnly
-from ns3_env.agents.trainer.trainer import GradientTrainer
+from ns3_env.agents.training.rollout_env import SpacesOnly
+from ns3_env.agents.training.trainer import GradientTrainer
 
 #: Code of its own, which a test has to trust.
 RECURRENT_PPO = "sb3_contrib:RecurrentPPO"

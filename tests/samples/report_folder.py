@@ -11,7 +11,7 @@ from typing import Any
 from ns3_env.eval.benchmark.folder import cell_folder, failure_file, fingerprint, versions_in_use, write_suite
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.table import csv_text
 
 #: Mean slowdown of a seed's cell, by default: "fast" wins significantly, others are alike.
 SLOWDOWNS = {

@@ -13,6 +13,9 @@ import pytest
 
 from ns3_env.config.packaged import DATA
 from ns3_env.config.yaml import parse
+from ns3_env.decision import availability as observable
+from ns3_env.decision.observations import FIELDS, observation_space
+from ns3_env.decision.rewards import Reward, make_reward
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
@@ -31,9 +34,6 @@ from ns3_env.simulator import (
     find_executable,
     list_controllers,
 )
-from ns3_env.task import availability as observable
-from ns3_env.task.observations import FIELDS, observation_space
-from ns3_env.task.rewards import Reward, make_reward
 from tests.paths import ROOT
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 
 from ns3_env import _native
+from ns3_env.decision.observations import FIELDS
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, find_executable
-from ns3_env.task.observations import FIELDS
 from tests.processes import (
     alive,
     descriptors_before,

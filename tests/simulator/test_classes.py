@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.agents.runs.checkpoint import env_of
+from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.eval.metrics import measure

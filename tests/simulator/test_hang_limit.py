@@ -16,7 +16,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
 from ns3_env.eval.commands.options import set_process
-from ns3_env.eval.paper.experiments import EXPERIMENTS
+from ns3_env.eval.papers.experiments import EXPERIMENTS
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.decision.observations import column, wire_bytes
 from ns3_env.scenario import PerNotification, Scenario, published_congestion_points
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.task.observations import column, wire_bytes
 
 #: Three flows of a megabyte into 1 Gb/s.
 INCAST: dict[str, Any] = {

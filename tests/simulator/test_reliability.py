@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.decision.task import Task
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.eval.metrics import line, measure
 from ns3_env.policies.released import named_controller
@@ -17,7 +18,6 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import charged_slowdowns
-from ns3_env.task.task import Task
 
 SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
 

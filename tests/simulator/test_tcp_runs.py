@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from ns3_env.config.packaged import DATA
+from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
@@ -23,7 +24,6 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
-from ns3_env.task.rewards import make_reward
 from tests.samples.files import Refused, dumped, rows
 
 KEYS: dict[str, Any] = {

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ns3_env.config.model import shown
+from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import AnyInput, DerivedInput
-from ns3_env.task.observations import FIELDS, INDEX
 
 #: Members of the observation: type of C, and what they are.
 MEMBERS = {

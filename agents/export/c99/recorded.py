@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.trainer.environment import make_env
+from ns3_env.agents.training.environment import make_env
+from ns3_env.decision.observations import INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
-from ns3_env.task.observations import INDEX
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

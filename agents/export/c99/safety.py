@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ns3_env.agents.export.c99.features import FEATURES, MOST_PLAIN
 from ns3_env.agents.export.c99.quantise import setting_q16
+from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Input, PolicySpec
-from ns3_env.task.observations import FIELDS, INDEX
 
 #: Ranges are so much wider, in Q16: what integers may be beside the numbers that were met.
 _SLACK = 64

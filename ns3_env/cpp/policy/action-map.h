@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/task/actions.py.
+/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/decision/actions.py.
 class ActionMap
 {
   public:

@@ -210,7 +210,7 @@ BindPolicy(py::module_& module)
 
     py::class_<ActionMap>(module,
                           "ActionMap",
-                          "An action map of ns3_env.task.actions, as the simulator computes it.")
+                          "An action map of ns3_env.decision.actions, as the simulator computes it.")
         .def(py::init(
                  [](const std::string& text)
                  {
@@ -229,7 +229,7 @@ BindPolicy(py::module_& module)
     py::class_<RttTarget>(
         module,
         "RttTarget",
-        "The distance to a target of RTT x sqrt(rate), as ns3_env.task.rtt_target describes it.")
+        "The distance to a target of RTT x sqrt(rate), as ns3_env.decision.rtt_target describes it.")
         .def(py::init(
                  [](const std::string& text)
                  {

@@ -34,7 +34,7 @@ Cut(float value, float low, float high)
     return raised < high ? raised : high;
 }
 
-/// What ns3_env.task.outcomes and ns3_env.task.observations read, in one pass, the same to the bit.
+/// What ns3_env.decision.outcomes and ns3_env.decision.observations read, in one pass, the same to the bit.
 class Reading
 {
   public:

@@ -20,8 +20,8 @@ from ns3_env.agents.search.objectives import Episode, Episodes, ReturnObjective
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.errors import ConfigError
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.training.objective import METRICS_OF_EPISODES
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool, Play
 from tests.paths import ROOT

@@ -15,7 +15,7 @@ from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError
-from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 

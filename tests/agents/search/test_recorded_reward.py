@@ -13,9 +13,9 @@ from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.configuration.config import EnvConfig, Named
 from ns3_env.agents.configuration.problem import make_scenario
 from ns3_env.agents.search.objectives import recorded_reward
+from ns3_env.decision.rewards import make_reward
 from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.policy import Policy
-from ns3_env.task.rewards import make_reward
 
 POLICIES: dict[str, Policy] = {
     "mpcc": MpccPolicy(),

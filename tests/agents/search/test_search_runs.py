@@ -21,15 +21,15 @@ import train
 from export import main as export
 from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.runs.checkpoint import load_checkpoint
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episodes
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
+from ns3_env.agents.training.checkpoint import load_checkpoint
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
-from ns3_env.eval.training.objective import METRICS_OF_EPISODES
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import policy_bytes, read_policy
 from ns3_env.scenario import Controller, Scenario
 from tests.paths import ROOT

@@ -74,7 +74,7 @@ def test_a_log_says_how_many_cells_are_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("FIRST_S", "MOST_S"):
-        monkeypatch.setattr(f"ns3_env.eval.plots.progress.{name}", 0.01)
+        monkeypatch.setattr(f"ns3_env.eval.output.progress.{name}", 0.01)
     line, write = runner._View.line, runner._write
     lines: list[str] = []
 

@@ -14,8 +14,8 @@ from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
 from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW, beside, within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.comparisons.compare import against
 from ns3_env.eval.report import write
-from ns3_env.eval.training.compare import against
 from ns3_env.policies.policy import FloatArray, State
 from ns3_env.scenario import Scenario
 from tests.samples import report_folder

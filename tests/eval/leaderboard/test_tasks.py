@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.trainer.layout import controller_layout, write_layout
+from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
@@ -24,12 +24,12 @@ from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves
 from ns3_env.eval.leaderboard.sections import beaten, sections
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.leaderboard.table import whole
+from ns3_env.ids import VERSIONS
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS
 from ns3_env.tasks import anchors as stored
-from ns3_env.tasks.versions import VERSIONS
 from tests.samples.files import Refused
 from tests.samples.policy_files import tiny
 

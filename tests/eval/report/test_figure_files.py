@@ -19,10 +19,12 @@ from matplotlib.figure import Figure
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.plots.files import save
-from ns3_env.eval.plots.layout import lay_out
-from ns3_env.eval.plots.multiples import stretches
-from ns3_env.eval.plots.plots import (
+from ns3_env.eval.episodes.flow_series import MANY_FLOWS, percentiles
+from ns3_env.eval.episodes.trace import draw
+from ns3_env.eval.output.files import save
+from ns3_env.eval.output.layout import lay_out
+from ns3_env.eval.output.multiples import stretches
+from ns3_env.eval.output.plots import (
     COLOURS,
     COLUMN_IN,
     CURVES,
@@ -36,10 +38,8 @@ from ns3_env.eval.plots.plots import (
     styles,
     with_curves,
 )
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.report import curves, figures, pictures
-from ns3_env.eval.trace.figure import draw
-from ns3_env.eval.trace.flow_series import MANY_FLOWS, percentiles
 from tests.samples import report_folder
 from tests.samples.files import Refused, dumped
 

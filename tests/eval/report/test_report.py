@@ -14,8 +14,8 @@ from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import HEADLINES, UNDECIDED, standings
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.plots.plots import envelope
-from ns3_env.eval.plots.table import csv_text
+from ns3_env.eval.output.plots import envelope
+from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.report import pictures, write
 from ns3_env.eval.report.figures import pareto_front
 from tests.samples import report_folder

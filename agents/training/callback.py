@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Callbacks of training: the run's own (metrics, log, validation, checkpoints), the user's by name."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from stable_baselines3.common.callbacks import BaseCallback
+
+from ns3_env.agents.configuration.config import Named, TrainConfig
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.curriculum.curriculum import Curriculum
+from ns3_env.agents.curriculum.plateau import Score
+from ns3_env.agents.training.progress import LiveLine, StopRequest
+from ns3_env.agents.training.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
+from ns3_env.agents.training.stopwatch import VALIDATING
+from ns3_env.agents.training.trainer import Trainer
+from ns3_env.config.imports import made_by
+from ns3_env.decision.rewards import in_episodes
+from ns3_env.decision.task import Task
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import policy_bytes, write_policy
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.results import charged_slowdowns
+
+#: Number of a validation's first episode: no episode that is learned from has it, or one after it.
+HELD_BACK = 2**32
+#: Metrics by name of an episode's results.
+Measure = Callable[[Mapping[str, Any]], dict[str, float]]
+
+
+class EpisodeMeter:
+    """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
+
+    def __init__(self, env: FlowVecEnv | RolloutEnv, measure: Measure | None) -> None:
+        self.env = env
+        self.measure = measure
+        self.forget()
+
+    def forget(self) -> None:
+        """The episodes under way were given up."""
+        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(self.env.num_simulators)]
+
+    def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
+        """Episodes that ended in this step: "return" (mean over flows), "reward" (mean over decisions),
+        metrics.
+
+        Args:
+            step: a callback's locals: of FDCC, or of any Stable-Baselines3 algorithm.
+        """
+        if "finished" in step:
+            flows, results = step["finished"], step["results"]
+        else:
+            infos = step["infos"]
+            flows = [
+                (i, info["episode"]["r"], info["episode"]["l"])
+                for i, info in enumerate(infos)
+                if "episode" in info
+            ]
+            results = self.env.results
+        for slot, total, length in flows:
+            self.ended[slot // self.env.slots].append((total, length))
+        episodes = []
+        for simulator, result in results:
+            ended, self.ended[simulator] = self.ended[simulator], []
+            if ended:
+                total, decisions = sum(r for r, _ in ended), sum(n for _, n in ended)
+                measured = {} if self.measure is None else self.measure(result)
+                episodes.append(
+                    {"return": total / len(ended), "reward": total / max(decisions, 1), **measured}
+                )
+        return episodes
+
+
+class Validations:
+    """Episodes of their own; nothing is learned from what they play."""
+
+    def __init__(
+        self,
+        task: Task,
+        seed: int,
+        simulators: int,
+        make_rollouts: MakeRollouts = local_rollouts,
+        score: Score = "reward",
+    ) -> None:
+        """
+        Args:
+            task: what is observed, and what decisions are scored by (``in_episodes``).
+            seed: base seed of the episodes.
+            simulators: processes.
+            make_rollouts: gives them, here or elsewhere.
+            score: what ``validate`` returns of an episode.
+        """
+        self._score = score
+        self._held_back: list[Scenario] = []
+        self.results: list[dict[str, Any]] = []  # of the last validation's episodes
+        scored = Task(task.fields, in_episodes(task.reward), task.action, task.telemetry_bytes)
+        self._rollouts = make_rollouts(
+            scored, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
+        )
+
+    def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
+        """The score of each scenario, played without exploration on seeds of their own.
+
+        Args:
+            policy: its file.
+            scenarios: what is played; scenario i has the same seed at every call.
+
+        Raises:
+            SimulatorError, ScenarioError: see ``Rollouts.next``.
+        """
+        self._held_back = list(scenarios)
+        self._rollouts.go_on_with(HELD_BACK)
+        for _ in scenarios:
+            self._rollouts.begin(policy)
+        played = [self._rollouts.next() for _ in scenarios]
+        self.results = [rollout.results for rollout in played]
+        if self._score == "slowdown":
+            return [-float(np.log(np.nanmean(charged_slowdowns(results)))) for results in self.results]
+        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
+
+    def close(self) -> None:
+        """Ends the simulators; may be called again."""
+        self._rollouts.close()
+
+
+class RunCallback(BaseCallback):
+    """Follows a run: feeds the curriculum and the log, saves checkpoints, shows the live line, stops."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        curriculum: Curriculum,
+        folder: RunFolder,
+        trainer: Trainer,
+        meter: EpisodeMeter,
+        stop: StopRequest,
+        console: Console,
+        validations: Validations | None = None,
+    ) -> None:
+        super().__init__()
+        self.validations = validations
+        self.meter = meter
+        self.config = config
+        self.curriculum = curriculum
+        self.folder = folder
+        self.trainer = trainer
+        self.stop = stop
+        self.live = LiveLine(console, "decisions", config.decisions)
+        self.saved_at = trainer.decisions
+        self.episodes = 0
+        self.recent: deque[dict[str, float]] = deque(maxlen=20)
+        self.score: float | None = None  # of the last validation
+        self.rate_from = (time.monotonic(), trainer.decisions)
+
+    def _on_training_start(self) -> None:
+        self.live.start()
+
+    def _on_rollout_start(self) -> None:
+        """A checkpoint is due only here: all that was seen is learned from, and episodes can begin anew."""
+        if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
+            self.checkpoint()
+            self.trainer.begin_episodes()
+            self.meter.forget()
+
+    def _on_step(self) -> bool:
+        for episode in self.meter.update(self.locals):
+            self.episodes += 1
+            self.recent.append(episode)
+            self.curriculum.record(episode["return"])
+            for key, value in episode.items():
+                self.logger.record_mean(f"episode/{key}", value)
+            self.logger.record("curriculum/stage", self.curriculum.stage)
+            self.logger.record("curriculum/episodes", self.curriculum.next_index)
+            plateau = self.curriculum.plateau
+            if self.validations is not None and plateau is not None and plateau.due:
+                self.validate(self.validations)
+        self.live.show(self.trainer.decisions, self.line)
+        return not self.stop.asked
+
+    def _on_training_end(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Takes the bar off the terminal; may be called again."""
+        self.live.close()
+
+    def checkpoint(self) -> Path:
+        """Saves the trainer, its replay buffer and the curriculum's state."""
+        self.saved_at = self.trainer.decisions
+        state = {
+            "decisions": self.trainer.decisions,
+            "curriculum": self.curriculum.state(),
+            "next_episodes": self.meter.env.next_episodes,
+        }
+        keep = self.config.keep_checkpoints
+        return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
+
+    def validate(self, validations: Validations) -> None:
+        """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
+        held_back = self.curriculum.held_back()
+        file = self.trainer.file()
+        if file is None:  # nothing that the simulators could play
+            self.validations = None
+            return
+        with self.trainer.stopwatch.measuring(VALIDATING):
+            scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+        stages = sorted({stage for stage, _ in held_back})
+        by_stage = [
+            float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
+            for stage in stages
+        ]
+        if self.curriculum.judge(by_stage):
+            write_policy(self.folder.best_policy, file)
+        self.record_measured(validations)
+        self.score = float(np.mean(by_stage))
+        self.logger.record("validation/score", self.score)
+        for stage, score in zip(stages, by_stage, strict=True):
+            self.logger.record(f"validation/{self.curriculum.config.stages[stage].name}", score)
+
+    def record_measured(self, validations: Validations) -> None:
+        """Means of what is measured of the episodes held back; NaN where none defines it."""
+        if (measure := self.meter.measure) is None:
+            return
+        measured = [measure(results) for results in validations.results]
+        for key in measured[0]:
+            values = [one[key] for one in measured if not np.isnan(one[key])]
+            self.logger.record(f"validation_episode/{key}", float(np.mean(values)) if values else np.nan)
+
+    def line(self) -> str:
+        """Stage, episodes, means over the last 20 episodes, decisions per second."""
+        parts = [self.curriculum.stage_name, f"{self.episodes} episodes"]
+        for key, label, form in (
+            ("return", "return", ".1f"),
+            ("reward", "reward", ".3f"),
+            ("fct_slowdown", "slowdown", ".2f"),
+            ("queue_bytes", "queue kB", ".1f"),
+        ):
+            values = [episode[key] for episode in self.recent if not np.isnan(episode.get(key, np.nan))]
+            if values:
+                scale = 1e-3 if key == "queue_bytes" else 1.0
+                parts.append(f"{label} {scale * float(np.mean(values)):{form}}")
+        if self.score is not None:
+            parts.append(f"validated {self.score:.3f}")
+        seconds = time.monotonic() - self.rate_from[0]
+        parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
+        return " · ".join(parts)
+
+
+def named_callbacks(named: Sequence[Named]) -> list[BaseCallback]:
+    """The callbacks, each made with its settings. Raises ConfigError, naming the key."""
+    made: list[BaseCallback] = []
+    for i, one in enumerate(named):
+        try:
+            made.append(made_by(one.name, one.settings, BaseCallback, "Stable-Baselines3's BaseCallback"))
+        except ConfigError as error:  # noqa: PERF203 (a run has a few)
+            raise ConfigError(f"train.callbacks.{i}: {error}") from error
+    return made

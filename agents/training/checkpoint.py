@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checkpoints: a trained policy, or a controller of the simulator with tuned attributes.
+
+A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
+policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
+no other, but for ``policy.safetensors`` where it plays one.
+
+What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
+arrays (``arrays``) are for going on, and for agents of one's own that do not say how their network becomes
+such a file. Reading any of them runs nothing that is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ns3_env.agents.configuration.config import EnvConfig, Named
+from ns3_env.agents.configuration.registry import find_agent
+from ns3_env.agents.configuration.run_folder import RunFolder, read_json
+from ns3_env.agents.training.layout import read_layout, refuse_pickles
+from ns3_env.config.model import validate
+from ns3_env.errors import ConfigError
+from ns3_env.policies.file import POLICY_FILE, read_policy
+from ns3_env.policies.header import PolicySpec
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Policy
+from ns3_env.policies.released import LAYOUT, policy_path, released_names
+from ns3_env.scenario import Clock, Controller
+
+if TYPE_CHECKING:
+    from ns3_env.agents.training.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A policy and the environment it was trained in.
+
+    Attributes:
+        policy: the policy.
+        env: fields and action map.
+        clock: the one it was trained with; None where that is not known.
+    """
+
+    policy: Policy
+    env: EnvConfig
+    clock: Clock | None = None
+
+
+def find_checkpoint(path: Path) -> Path:
+    """A checkpoint's folder: ``path`` itself, or the newest one of the run there. Raises ConfigError."""
+    if (path / LAYOUT).exists():
+        return path
+    try:
+        return RunFolder(path).latest_checkpoint()[0]
+    except (ConfigError, OSError):
+        what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
+        raise ConfigError(
+            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file or a "
+            f"released policy ({', '.join(released_names())})"
+        ) from None
+
+
+def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
+    """What a checkpoint, a run's newest one, or what ``policy_path`` finds, stands for.
+
+    Raises:
+        ConfigError: there is none, or it is of an agent that is not known here, or could run code.
+    """
+    path = policy_path(path)
+    if path.is_file():
+        return _trained(NetworkPolicy.load(path))
+    folder = find_checkpoint(path)
+    layout = read_layout(folder)
+    if "controller" in layout:
+        return _controller(folder, layout)
+    return _trained(_policy(folder, layout), layout.get("clock"))
+
+
+def has_policy_file(path: Path) -> bool:
+    """Whether the simulator can play what ``load_checkpoint`` finds. Raises ConfigError."""
+    path = policy_path(path)
+    return path.is_file() or (find_checkpoint(path) / POLICY_FILE).exists()
+
+
+def policy_files(path: Path) -> list[Path]:
+    """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
+    path = policy_path(path)
+    if path.is_file():
+        return [path]
+    folder = find_checkpoint(path)
+    own = folder / POLICY_FILE
+    return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
+    """The checkpoints in a run's folder with the decisions that each has learned from, the oldest first.
+
+    Of several in a row that play alike the first and the last. Raises ConfigError where decisions were not
+    counted.
+    """
+    found: list[tuple[int, Path]] = []
+    for folder in RunFolder(run).kept():
+        decisions = read_json(folder / "state.json").get("decisions")
+        if not isinstance(decisions, int):
+            raise ConfigError(f"{folder}: does not say its decisions: a search has search.decisions")
+        found.append((decisions, folder))
+    contents = [[file.read_bytes() for file in policy_files(folder)] for _, folder in found]
+    alike = [one == other for one, other in pairwise(contents)]
+    return [
+        x
+        for x, before, after in zip(found, [False, *alike], [*alike, False], strict=False)
+        if not (before and after)
+    ]
+
+
+def checkpoint_files(path: Path) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
+    """The path by which a checkpoint may be named where nothing but these files is, and their content.
+
+    The path is that of the policy's file, or the checkpoint's folder where it has none. Raises ConfigError,
+    OSError.
+    """
+    files = policy_files(path)
+    if len(files) == 1 and (files[0].name == POLICY_FILE or path.is_file()):
+        file = str(files[0].absolute())
+        return file, {file: files[0].read_bytes()}
+    folder = find_checkpoint(policy_path(path))
+    return str(folder), {str(folder): {str(file.relative_to(folder)): file.read_bytes() for file in files}}
+
+
+def _trained(policy: Policy, clock: Mapping[str, Any] | None = None) -> TrainedPolicy:
+    """The policy, and its file's environment; of a policy without a file its fields, action map and clock."""
+    if not isinstance(policy, NetworkPolicy):
+        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+        known = {"fields": policy.fields, "action": {**settings, "name": policy.action_map}}
+        if clock is None:
+            return TrainedPolicy(policy, EnvConfig.model_validate(known))
+        env = EnvConfig.model_validate({**known, "clock": clock})
+        return TrainedPolicy(policy, env, env.clock)
+    return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
+
+
+def env_of(spec: PolicySpec) -> EnvConfig:
+    """The environment that a policy's file describes: fields, telemetry's bytes, action map and clock."""
+    return EnvConfig(
+        fields=list(spec.fields),
+        action=Named.model_validate(spec.action),
+        clock=spec.clock,
+        decision_quantum_ns=spec.decision_quantum_ns,
+        telemetry_bytes=spec.telemetry_bytes,
+    )
+
+
+def load_policy(folder: Path) -> Policy:
+    """The policy in a checkpoint's folder, without an environment. Raises ConfigError where it holds none."""
+    return _policy(folder, read_layout(folder))
+
+
+def load_controller(folder: Path) -> Controller:
+    """The tuned controller in a checkpoint's folder. Raises ConfigError where it holds none."""
+    layout = read_layout(folder)
+    if "controller" not in layout:
+        raise ConfigError(f"{folder / LAYOUT}: holds no tuned controller")
+    return _controller(folder, layout)
+
+
+def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
+    named = {"name" if key == "controller" else key: value for key, value in layout.items()}
+    made = validate(named, Controller, str(folder / LAYOUT))
+    own = folder / POLICY_FILE
+    if not own.exists():
+        return made
+    read_policy(own)  # what is wrong with it is said here, not by a simulator later
+    return made.model_copy(update={"attributes": {**made.attributes, "File": str(own.absolute())}})
+
+
+def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
+    refuse_pickles(folder)
+    if (folder / POLICY_FILE).exists():
+        return NetworkPolicy.load(folder / POLICY_FILE)
+    trainer = trainer_of(folder, layout)
+    if trainer.exports() and layout.get("inside", True):
+        raise ConfigError(f"{folder}: has no {POLICY_FILE}: incomplete, or written by an older version")
+    return trainer.load(folder, layout).policy
+
+
+def trainer_of(folder: Path, layout: Mapping[str, Any]) -> type[Trainer]:
+    """The trainer that wrote a checkpoint. Raises ConfigError where its agent is not known here."""
+    try:
+        return find_agent(str(layout.get("agent"))).trainer
+    except ValueError as error:
+        raise ConfigError(f"{folder / LAYOUT}: {error}") from error

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares a run's agent with the simulator's controllers on the same unseen flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.errors import ConfigError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
+from ns3_env.eval.comparisons.played import means, show_played
+from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
+from ns3_env.eval.metrics import without_nan
+from ns3_env.eval.output import table
+from ns3_env.eval.output.progress import progress_lines
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.policy import Placement, Policy
+from ns3_env.policies.released import named_controller, released_names
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import Scenario
+from ns3_env.simulator.pool import LocalPool
+
+
+def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
+    """The scenario that is compared on. Raises ConfigError, ScenarioError."""
+    if config.evaluation is None:
+        raise ConfigError(f"{source}: evaluation: missing")
+    return make_scenario(config.env, config.evaluation.scenario, f"{source}: evaluation.scenario")
+
+
+def against(
+    name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
+) -> dict[str, list[Episode]]:
+    """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
+    the same flows of the scenario. Under TCP there is no such window."""
+    seed, episodes = evaluation.seed, evaluation.episodes
+    where = placement_of(policy, evaluation)
+    if where != evaluation.placement:
+        print(f"{name} has no policy's file: it decides in Python (evaluation.placement: python)")
+    others = {
+        f"{name} (released)" if name in released_names() else name: named_controller(name)
+        for name in evaluation.controllers
+    }
+    if scenario.transport == "rdma":
+        others[ROW] = CONSTANT_WINDOW
+    own: dict[str, list[Episode]] = {}
+    with LocalPool() as pool:
+        begun = begin_controllers(pool, scenario, others, seeds_of(seed, episodes))
+
+        def line() -> str:
+            over = sum(all(future.done() for future in futures) for futures in begun.values())
+            return f"comparison: {len(own) + over} of {1 + len(others)} played"
+
+        with progress_lines(Console(), line):
+            own[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
+            return own | collected(begun)
+
+
+def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
+    """Where the policy decides: as asked, but in Python where it has no file that the simulator plays."""
+    return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
+
+
+def as_json(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, Any]:
+    """The table's numbers, and the returns."""
+    return {
+        name: {**without_nan(values), **summary(played[name])}
+        for name, values in means(played, transport).items()
+    }
+
+
+def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None = None) -> None:
+    """Compares the run's last checkpoint: the table, the run's evaluation/ and ``json_file``."""
+    scenario = evaluation_scenario(config, str(folder.path / "config.yaml"))
+    assert config.evaluation is not None
+    policy = load_policy(folder.latest_checkpoint()[0])
+    played = against(config.agent.name, policy, config.env, scenario, config.evaluation)
+    inside = placement_of(policy, config.evaluation) == "simulator"
+    where = "inside the simulator" if inside else "across the channel"
+    title = (
+        f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
+        f"{where} ({folder.path})"
+    )
+    show_played(title, played, folder, config.agent.name, scenario.transport)
+    content = as_json(played, scenario.transport)
+    table.write_json(folder.path / "evaluation" / "table.json", content)
+    if json_file is not None:
+        table.write_json(json_file, content)

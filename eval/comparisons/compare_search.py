@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares what a search found with others, on the same flows and on seeds never trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.agents.search.objectives import Episode, Objective
+from ns3_env.agents.search.plan import Plan
+from ns3_env.agents.search.trials import compare_seeds, describe_gain
+from ns3_env.agents.training.checkpoint import load_controller
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
+from ns3_env.eval.comparisons.played import means, show_played
+from ns3_env.eval.episodes.policy import Episode as Played
+from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
+from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.output import table
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator.pool import LocalPool
+from ns3_env.simulator.results import Floats
+
+
+def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -> None:
+    """Compares the run's last checkpoint: tables, the gain, the run's evaluation/ and ``json_file``.
+
+    Raises:
+        ConfigError: the configuration has no evaluation, or there is no checkpoint.
+        ScenarioError, SimulatorError: the simulator refuses a scenario, or failed.
+    """
+    config = plan.config
+    if config.evaluation is None:
+        raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
+    checkpoint = folder.latest_checkpoint()[0]
+    found = load_controller(checkpoint)
+    after = plan.subject.label
+    players = {after: found}
+    if plan.subject.before is not None:
+        players |= dict([plan.subject.before])
+    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != found.name}
+    source = f"{folder.path / 'config.yaml'}: evaluation"
+    env = config.env.of_agent()
+    shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
+    unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
+    seeds = seeds_of(config.evaluation.seed, config.evaluation.episodes)
+    places = plan.curriculum.examples()
+    if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
+        players[ROW] = CONSTANT_WINDOW
+    with LocalPool(config.env.simulators) as pool:
+        played = collected(begin_controllers(pool, shown, players, seeds))
+        scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
+    title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
+    show_played(title, played, folder, after, shown.transport)
+    Console().print(_score_table(scores, plan.objective.heading))
+    gains: dict[str, Any] = {}
+    if plan.subject.before is not None:
+        before = plan.subject.before[0]
+        gains = {
+            "stages, unseen seeds": compare_seeds(
+                _over(scores[after], places), _over(scores[before], places)
+            ),
+            "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
+        }
+        _show_gains(gains, after, before, plan.objective.heading, played)
+    print(f"found: {checkpoint}", *plan.subject.remarks(found), sep="\n")
+    content: dict[str, Any] = {
+        name: {
+            **without_nan(values),
+            "reward": {place: _finite(values) for place, values in scores[name].items()},
+        }
+        for name, values in means(played, shown.transport).items()
+    }
+    content[after]["attributes"], content[after]["gain"] = found.attributes, gains
+    table.write_json(folder.path / "evaluation" / "table.json", content)
+    if json_file is not None:
+        table.write_json(json_file, content)
+
+
+def _show_gains(
+    gains: Mapping[str, Any], after: str, before: str, heading: str, played: Mapping[str, list[Played]]
+) -> None:
+    """What was gained over the one before, and what the objective does not say of it."""
+    seeds = len(next(iter(gains.values()))["by_seed"])
+    print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
+    for name, gained in gains.items():
+        print(f"  {name}: {describe_gain(gained)}")
+    was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
+    print(
+        "  what this does not say: "
+        f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
+        f"goodput {was['goodput']:.3f} -> {now['goodput']:.3f} (first table)"
+    )
+
+
+def _scores(
+    pool: LocalPool,
+    places: Mapping[str, Scenario],
+    players: Mapping[str, Controller],
+    seeds: Sequence[int],
+    objective: Objective,
+) -> dict[str, dict[str, Floats]]:
+    """Scores by controller and scenario, (seeds,) each."""
+    waiting = {
+        name: {
+            place: [objective.begin(pool, Episode(place, scenario.with_seed(seed)), who) for seed in seeds]
+            for place, scenario in places.items()
+        }
+        for name, who in players.items()
+    }
+    return {
+        name: {place: np.array([f.result().score for f in futures]) for place, futures in by_place.items()}
+        for name, by_place in waiting.items()
+    }
+
+
+def _over(scores: Mapping[str, Floats], places: Mapping[str, Scenario]) -> Floats:
+    """Mean over these scenarios, seed by seed."""
+    means: Floats = np.mean([scores[place] for place in places], axis=0)
+    return means
+
+
+def _finite(values: Floats) -> list[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]
+
+
+def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:
+    """Mean score over seeds: a row for each scenario, a column for each controller."""
+    shown = Table(
+        title=f"{heading}; mean over seeds",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+    )
+    shown.add_column("scenario", no_wrap=True)
+    for name in scores:
+        shown.add_column(name, justify="right", no_wrap=True)
+    for place in next(iter(scores.values())):
+        means = (float(by_place[place].mean()) for by_place in scores.values())
+        shown.add_row(place, *(table.cell(value, ".4f") for value in means))
+    return shown

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws learning curves: runs' scores over training, seeds together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ns3_env.config.files import write_file
+from ns3_env.errors import ConfigError
+from ns3_env.eval.comparisons.progress_file import COUNTS, read_progress
+from ns3_env.eval.output.plots import Floats, new_axes, picture
+
+#: What a run may be judged by; the first that is there is drawn.
+_SCORES = {
+    "validation/score": "score on held-back episodes",
+    "episode/reward": "reward of a decision, while learning",
+}
+_LINE = "#0072B2"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A run's score (n,) over what it counts by (n,), and what both are."""
+
+    at: Floats
+    score: Floats
+    counted: str
+    judged: str
+
+
+def read_curve(run: Path) -> Curve:
+    """The curve in a run's progress.csv, and in those with which it went on. Raises ConfigError."""
+    rows = read_progress(run)
+    count = next((name for name in COUNTS if any(name in row for row in rows)), None)
+    score = next((name for name in _SCORES if any(name in row for row in rows)), None)
+    if count is None or score is None:
+        raise ConfigError(f"{run}: has no progress.csv with a score: name a run that has learned")
+    known = [(row[count], row[score]) for row in rows if count in row and score in row]
+    at, scores = np.array(known).T
+    return Curve(at, scores, COUNTS[count], _SCORES[score])
+
+
+def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Curves, each of points in ascending order and values there, at the same points, which all have.
+
+    Returns:
+        (200,) points and (n, 200) values.
+    """
+    common = np.linspace(max(at[0] for at, _ in curves), min(at[-1] for at, _ in curves), 200)
+    return common, np.array([np.interp(common, at, values) for at, values in curves])
+
+
+def draw_learning(runs: Sequence[Path], out: Path) -> Path:
+    """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
+
+    Args:
+        runs: folders of runs that differ in their seeds.
+        out: the picture's file, .png or .svg.
+
+    Raises:
+        ConfigError: one has no curve, or counts or judges by something else than the others.
+    """
+    curves = [read_curve(run) for run in runs]
+    first = curves[0]
+    for run, curve in zip(runs, curves, strict=True):
+        if (curve.counted, curve.judged) != (first.counted, first.judged):
+            raise ConfigError(
+                f"{run}: its {curve.judged} over {curve.counted} does not compare with the others'"
+            )
+    figure, axes = new_axes(6.2, 3.6)
+    thin = 0.7 if len(curves) > 1 else 1.6
+    for curve in curves:
+        axes.plot(curve.at, curve.score, color=_LINE, linewidth=thin, alpha=0.6 if thin < 1 else 1.0)
+    if len(curves) > 1:
+        common, scores = together([(curve.at, curve.score) for curve in curves])
+        axes.fill_between(common, scores.min(axis=0), scores.max(axis=0), color=_LINE, alpha=0.15)
+        axes.plot(common, scores.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
+        axes.legend(frameon=False, fontsize=9)
+    axes.set_xlabel(first.counted)
+    axes.set_ylabel(first.judged)
+    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
+    return out

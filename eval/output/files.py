@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes figures as files for publication: PDF, SVG or PNG, fonts inside, a paper's size."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from ns3_env.config.files import file_name, write_atomically
+from ns3_env.config.folders import refuse_link
+from ns3_env.config.model import nearest, shown
+from ns3_env.errors import ConfigError
+from ns3_env.eval.output.layout import lay_out
+from ns3_env.eval.output.plots import settings
+
+#: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
+FORMATS = ("pdf", "svg", "png")
+#: Where a run's figures go.
+FOLDER = "figures"
+_PNG_DPI = 300
+
+
+def parse_formats(text: str) -> list[str]:
+    """ "pdf,svg" as a list. Raises ConfigError for an unknown format."""
+    formats = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for name in formats:
+        if name not in FORMATS:
+            known = ", ".join(FORMATS)
+            raise ConfigError(f"--format: {shown(name)} is none of {known}{nearest(name, FORMATS)}")
+    return list(dict.fromkeys(formats))
+
+
+def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each format, the same bytes for the same figure.
+
+    Args:
+        figure: made within ``ns3_env.eval.output.plots.for_paper``, in which this is to be called too.
+        folder: is made where it is not there.
+        name: of the files; what no file's name should have becomes "_".
+        formats: of ``FORMATS``.
+
+    Returns:
+        The files.
+
+    Raises:
+        ScenarioError: a file is a symbolic link.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with matplotlib.rc_context(settings()):
+        lay_out(figure)
+    for kind in formats:
+        target = folder / f"{file_name(name)}.{kind}"
+        refuse_link(target)
+        content = io.BytesIO()
+        undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
+        with matplotlib.rc_context(settings()):
+            figure.savefig(content, format=kind, dpi=_PNG_DPI, metadata=undated)
+        write_atomically(target, content.getvalue())
+        written.append(target)
+    return written

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Common look of figures: a style for each controller, axes, and figures as text for a page."""
+
+from __future__ import annotations
+
+import base64
+import io
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import matplotlib
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import NullLocator
+
+from ns3_env.eval.output.layout import lay_out
+
+Floats = npt.NDArray[np.float64]
+
+#: Okabe and Ito's colours, told apart by colour-blind people; a controller keeps its own in every figure.
+COLOURS = {
+    "fdcc": "#0072B2",
+    "mpcc": "#D55E00",
+    "hpcc": "#009E73",
+    "dcqcn": "#CC79A7",
+    "dctcp": "#E69F00",
+    "timely": "#56B4E9",
+    "swift": "#000000",
+}
+#: For names without a colour of their own (Tol's "muted", dark enough for thin lines on white).
+OTHERS = ("#882255", "#999933", "#777777", "#332288", "#661100", "#117733")
+_Line = str | tuple[float, tuple[float, ...]]
+_LINES: tuple[_Line, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (3, 1)),
+    (0, (4, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+)
+_MARKERS = "osD^vPX"
+_OTHER_LINES: tuple[_Line, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.5, 1.5)),
+    (0, (3, 1)),
+    (0, (8, 2)),
+)
+_OTHER_MARKERS = "*<>hpd"
+
+#: What a page's pictures call the curves that ``with_curves`` replaces; in an SVG, their group.
+CURVES = "curves"
+#: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
+_TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
+_CURVES = re.compile(rb'^( *)<g id="curves">.*?^\1</g>\n', re.DOTALL | re.MULTILINE)
+#: An SVG longer than this becomes a PNG.
+LARGEST_SVG = 200_000
+#: Pictures are the same bytes for the same numbers, and their letters need no font on the reader's side.
+_SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "eval",
+    "svg.fonttype": "path",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titley": 1.0,  # a place of its own would be measured at every draw
+    "figure.facecolor": "white",
+}
+#: The same for a paper: fonts inside a PDF as TrueType, letters as small as its captions.
+_PAPER_SETTINGS: dict[Any, Any] = {
+    **_SETTINGS,
+    "pdf.fonttype": 42,
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+}
+#: Inches of one and of both columns of a paper (ACM's; IEEE's are a little wider).
+COLUMN_IN, PAGE_IN = 3.33, 7.0
+#: Figures that are wider on a page, in inches, get both columns.
+_ONE_COLUMN_UP_TO_IN = 6.5
+_on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
+
+
+@contextmanager
+def for_paper() -> Iterator[None]:
+    """Figures that are made and saved meanwhile have a paper's sizes."""
+    before = _on_paper.set(True)
+    try:
+        yield
+    finally:
+        _on_paper.reset(before)
+
+
+def settings() -> dict[Any, Any]:
+    """matplotlib's settings for figures of a page, or of a paper."""
+    return _PAPER_SETTINGS if _on_paper.get() else _SETTINGS
+
+
+def size(width: float, height: float) -> tuple[float, float]:
+    """The size of a figure that is so many inches on a page: on paper as wide as a column, or as both."""
+    if not _on_paper.get():
+        return width, height
+    target = COLUMN_IN if width <= _ONE_COLUMN_UP_TO_IN else PAGE_IN
+    return target, height * target / width
+
+
+@dataclass(frozen=True)
+class Style:
+    """What one controller looks like: the three differ, so that no figure depends on colour alone."""
+
+    colour: str
+    line: Any
+    marker: str
+
+    @property
+    def of_line(self) -> dict[str, Any]:
+        """Keywords of ``Axes.plot`` for a curve."""
+        return {
+            "color": self.colour,
+            "linestyle": self.line,
+            "linewidth": 1.1 if _on_paper.get() else 1.5,
+        }
+
+    @property
+    def of_points(self) -> dict[str, Any]:
+        """Keywords of ``Axes.plot`` for a curve with a marker at each point."""
+        return {**self.of_line, "marker": self.marker, "markersize": 3.5 if _on_paper.get() else 5}
+
+
+#: Beside the contenders, none of them.
+_BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
+
+
+def styles(
+    names: Iterable[str], families: Mapping[str, str] | None = None, references: Collection[str] = ()
+) -> dict[str, Style]:
+    """A style for each name, in the order given: the known controllers' own, the next free one for others.
+    Names among ``references`` are bounds: grey, dashed or dotted.
+
+    ``families``: name -> the name of the controller that it is a variant of. Variants of one have its colour,
+    the later the lighter, and lines and markers that differ.
+    """
+    of = {name: (families or {}).get(name, name) for name in names}
+    own = _own_styles(dict.fromkeys(family for name, family in of.items() if name not in references))
+    bounds = itertools.cycle(_BOUNDS)
+    found = {}
+    for name, family in of.items():
+        if name in references:
+            found[name] = next(bounds)
+            continue
+        variants = [other for other, its in of.items() if its == family]
+        found[name] = (
+            own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))
+        )
+    return found
+
+
+def _variant(style: Style, number: int, count: int) -> Style:
+    white = 0.55 * number / max(1, count - 1)
+    red, green, blue = (0.6 * part + (1 - 0.6 * part) * white for part in to_rgb(style.colour))
+    return Style(to_hex((red, green, blue)), _LINES[number % len(_LINES)], _MARKERS[number % len(_MARKERS)])
+
+
+def _own_styles(names: Iterable[str]) -> dict[str, Style]:
+    found: dict[str, Style] = {}
+    known, others = list(COLOURS), 0
+    for name in names:
+        if name in COLOURS:
+            place = known.index(name)
+            found[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
+        else:
+            place = others % len(OTHERS)
+            found[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
+            others += 1
+    return found
+
+
+def figure_font() -> float:
+    """Points of a figure's ordinary letters."""
+    return float(settings()["font.size"])
+
+
+def new_axes(width: float = 4.9, height: float = 3.5) -> tuple[Figure, Axes]:
+    """An empty figure (inches) with one pair of axes and a light grid."""
+    with matplotlib.rc_context(settings()):
+        figure = Figure(figsize=size(width, height))
+        axes = figure.subplots()
+    axes.grid(alpha=0.3, linewidth=0.6)
+    return figure, axes
+
+
+def legend(figure: Figure | SubFigure, axes: Axes) -> None:
+    """The names above the axes, where they hide no curve: four in a row, or fewer of long ones."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper center",
+            ncols=max(1, min(4, len(labels), 48 // max(map(len, labels)))),
+            frameon=False,
+            fontsize=0.85 * settings()["font.size"],
+            handlelength=3,
+        )
+
+
+def queue_scale(axes: Axes, axis: Literal["x", "y"]) -> None:
+    """kB on a logarithmic scale that is linear up to 1: zero is a length that queues often have."""
+    set_scale, which = (axes.set_xscale, axes.xaxis) if axis == "x" else (axes.set_yscale, axes.yaxis)
+    set_scale("symlog", linthresh=1.0, linscale=0.5)
+    which.set_major_formatter("{x:,g}")
+    which.set_minor_locator(NullLocator())
+
+
+def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
+    """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
+    with matplotlib.rc_context(settings()):
+        lay_out(figure)
+        if kind == "svg" and len(drawn := _svg(figure)) <= LARGEST_SVG:
+            return drawn
+        target = io.BytesIO()
+        figure.savefig(target, format="png", dpi=160)
+    return target.getvalue()
+
+
+def with_curves(drawn: bytes, figure: Figure) -> bytes:
+    """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
+
+    Args:
+        drawn: its picture with other curves, an SVG.
+        figure: with one pair of axes, which take longer to draw than curves.
+    """
+    (axes,) = figure.axes
+    axes.set_axis_off()
+    with matplotlib.rc_context(settings()):
+        curves = _CURVES.search(_svg(figure))
+    axes.set_axis_on()
+    assert curves is not None
+    found = _CURVES.sub(lambda _: curves[0], drawn)
+    return found if len(found) <= LARGEST_SVG else picture(figure, "png")
+
+
+def _svg(figure: Figure) -> bytes:
+    target = io.BytesIO()
+    figure.savefig(target, format="svg", metadata={"Date": None})
+    return re.sub(rb' d="[^"]*"', lambda path: _TOO_FINE.sub(b"", path[0]), target.getvalue())
+
+
+def is_png(image: bytes) -> bool:
+    """Whether a picture is PNG, not SVG."""
+    return image.startswith(b"\x89PNG")
+
+
+def data_uri(image: bytes) -> str:
+    """The picture as an address that holds it."""
+    kind = "image/png" if is_png(image) else "image/svg+xml"
+    return f"data:{kind};base64,{base64.b64encode(image).decode('ascii')}"
+
+
+def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Floats]:
+    """A curve of at most 2·``bins`` points that keeps the least and greatest value of each stretch of time.
+
+    Args:
+        times: (n,) ascending.
+        values: (n,).
+        bins: stretches with as many points each.
+    """
+    if len(times) <= 2 * bins:
+        return times, values
+    extremes = []
+    for rows in of_as_many(len(times), bins):
+        cut = values[rows]
+        extremes += [rows[:, 0] + cut.argmin(axis=1), rows[:, 0] + cut.argmax(axis=1)]
+    kept = np.unique(np.concatenate(extremes))
+    return times[kept], values[kept]
+
+
+def of_as_many(count: int, bins: int) -> list[npt.NDArray[np.int64]]:
+    """Places of so many points in ``bins`` stretches of as many points each, give or take one.
+
+    Returns:
+        For each length a table with a row for each stretch.
+    """
+    edges = np.linspace(0, count, bins + 1).astype(np.int64)
+    lengths = np.diff(edges)
+    return [edges[:-1][lengths == length, None] + np.arange(length) for length in np.unique(lengths)]
+
+
+def time_unit(longest_ns: float) -> tuple[float, str]:
+    """(ns per unit, name) in which a time axis of this length reads well."""
+    return (1e9, "s") if longest_ns >= 2e9 else (1e6, "ms") if longest_ns >= 1e6 else (1e3, "µs")

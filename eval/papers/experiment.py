@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Declares an experiment: what is played, what is kept of each episode, what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.seen import Port
+from ns3_env.eval.papers.shares import Shares, shares_of
+from ns3_env.policies.released import released
+from ns3_env.scenario import AGENT, Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import LocalPool
+from ns3_env.simulator.pool import Play as Episode
+
+#: Told what is being played, for whoever waits.
+Progress = Callable[[str], None]
+#: Files of trained policies, by the name under which they play.
+Policies = Mapping[str, Path]
+#: A scenario, or one as the simulator reads it.
+Playable = Scenario | Mapping[str, Any]
+Case = TypeVar("Case", bound=Hashable)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Played(Generic[T]):
+    """What was kept of an experiment's episodes.
+
+    Attributes:
+        runs: usually by case, and by entry where there are entries.
+        scale: of the paper's size.
+        progress: for what takes time from here on.
+        notes: on who did not play, or is not the released one.
+    """
+
+    runs: T
+    scale: float
+    progress: Progress
+    notes: tuple[str, ...] = ()
+
+
+class Play(Protocol[T]):
+    """Plays an experiment's episodes; see :func:`episodes`, :func:`entered`, :func:`counted`."""
+
+    def __call__(
+        self, simulator: Simulator, scale: float, progress: Progress, policies: Policies
+    ) -> Played[T]:
+        """Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails."""
+        ...
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[T]):
+    """One experiment of a paper; see :func:`experiment`."""
+
+    name: str
+    title: str
+    source: str
+    scale: float
+    what_scales: str
+    play: Play[T]
+    trained: bool
+    outcome: Callable[[Played[T]], Outcome]
+
+
+def experiment(
+    name: str,
+    title: str,
+    source: str,
+    scale: float,
+    what_scales: str,
+    play: Play[T],
+    trained: bool = False,
+) -> Callable[[Callable[[Played[T]], Outcome]], Experiment[T]]:
+    """Declares an experiment, over the function that makes its outcome of what was kept.
+
+    Args:
+        name: on the command line.
+        title: one line.
+        source: its figures and sections.
+        scale: of a run without ``--scale``; 1 is the paper's size.
+        what_scales: in words.
+        play: the episodes, at a scale above 0.
+        trained: whether trained policies play, and others may in their place or beside them.
+    """
+    return partial(Experiment, name, title, source, scale, what_scales, play, trained)
+
+
+def in_parallel(
+    cases: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
+) -> dict[Case, T]:
+    """What ``keep`` makes of each case's results, which are not kept. Raises as :class:`Play`.
+
+    The last cases are begun first: an experiment's largest, which would otherwise be waited for alone.
+    """
+    with LocalPool() as players:
+        running = {players.submit(Episode(cases[case], keep)): case for case in reversed(list(cases))}
+        found = {}
+        for done in as_completed(running):
+            found[running[done]] = done.result()
+            progress(f"{len(found)} of {len(running)} episodes played")
+    return {case: found[case] for case in cases}
+
+
+def episodes(
+    cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
+) -> Play[dict[Case, T]]:
+    """Plays the cases of a scale: what ``keep`` makes of each one's results."""
+
+    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
+        return Played(in_parallel(cases(scale), keep, progress), scale, progress)
+
+    return play
+
+
+def seeds(scale: float, count: int) -> range:
+    """So many of a paper's repetitions at a scale, one at least."""
+    return range(1, max(1, round(scale * count)) + 1)
+
+
+def repeated(
+    cases: Callable[[float], Mapping[Case, Scenario | Callable[[int], Scenario]]],
+    keep: Callable[[dict[str, Any]], T],
+    count: int,
+) -> Play[dict[Case, list[T]]]:
+    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed."""
+
+    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
+        scenarios = {
+            (case, seed): own.with_seed(seed) if isinstance(own, Scenario) else own(seed)
+            for case, own in cases(scale).items()
+            for seed in seeds(scale, count)
+        }
+        runs: dict[Any, list[T]] = {}
+        for (case, _), kept in in_parallel(scenarios, keep, progress).items():
+            runs.setdefault(case, []).append(kept)
+        return Played(runs, scale, progress)
+
+    return play
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Who plays: controllers with what they do not bring by themselves, and trained policies.
+
+    Attributes:
+        controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.
+        released: policies.
+    """
+
+    controllers: Mapping[str, Mapping[str, bool]]
+    released: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All, in the paper's order."""
+        return (*self.controllers, *self.released)
+
+    def present(self, given: Policies) -> tuple[Policies, tuple[str, ...]]:
+        """The policies given, and the released ones whose names are not given and that are there; a note for
+        each that is missing or not the released one."""
+        policies = dict(given)
+        notes = [f"{name.upper()} is a policy given for this run." for name in given]
+        for name in self.released:
+            if name in given:
+                continue
+            try:
+                policies[name] = released(name)
+            except ConfigError:
+                notes.append(f"{name.upper()} did not play: no policy of that name is released.")
+        return policies, tuple(notes)
+
+    def each(self, base: Scenario, policies: Policies) -> dict[str, Scenario]:
+        """The scenario under each, by name: the paper's in its order, then others."""
+        known = [name for name in self.names if name in self.controllers or name in policies]
+        return {
+            name: base.under(AGENT).playing(policies[name])
+            if name in policies
+            else base.under(name.partition("+")[0], self.controllers[name])
+            for name in (*known, *(name for name in policies if name not in self.names))
+        }
+
+
+def entered(
+    entries: Entries, cases: Callable[[float], Mapping[Case, Scenario]], keep: Callable[[dict[str, Any]], T]
+) -> Play[dict[Case, dict[str, T]]]:
+    """Plays each case, one seed, under every entry: the same flows for all."""
+
+    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
+        present, notes = entries.present(policies)
+        scenarios = {
+            (case, name): scenario
+            for case, base in cases(scale).items()
+            for name, scenario in entries.each(base, present).items()
+        }
+        runs: dict[Any, dict[str, T]] = {}
+        for (case, name), own in in_parallel(scenarios, keep, progress).items():
+            runs.setdefault(case, {})[name] = own
+        return Played(runs, scale, progress, notes)
+
+    return play
+
+
+def counted(
+    cases: Callable[[float], Mapping[str, Scenario]],
+    port: Port,
+    bin_ns: Callable[[float], int],
+    rate_bps: float,
+    entries: Entries | None = None,
+) -> Play[dict[str, Shares]]:
+    """Plays scenarios one after the other (or a single one under every entry), counted at a port.
+
+    Args:
+        cases: of a scale, by name.
+        port: (node, port) whose frames are counted.
+        bin_ns: of a scale: the length of a bin.
+        rate_bps: of the port's link.
+        entries: that play the only case.
+    """
+
+    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
+        scenarios, notes = dict(cases(scale)), tuple[str, ...]()
+        if entries is not None:
+            present, notes = entries.present(policies)
+            (base,) = scenarios.values()
+            scenarios = entries.each(base, present)
+        runs = {}
+        for name, scenario in scenarios.items():
+            progress(name)
+            runs[name] = shares_of(simulator, scenario, port, bin_ns(scale), rate_bps)
+        return Played(runs, scale, progress, notes)
+
+    return play

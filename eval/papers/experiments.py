@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""List of the papers' experiments, and the command that runs one: ``python -m eval paper NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.files import write_file
+from ns3_env.config.folders import refuse_links, replace_folder
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.trained import trained_policies
+from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.table import write_json
+from ns3_env.eval.papers.experiment import Experiment, Policies
+from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.page import RESULT, refresh
+from ns3_env.eval.papers.show import show
+from ns3_env.simulator import Simulator, list_controllers
+
+#: Modules with experiments, paper by paper, in the papers' order.
+MODULES = {
+    "mpcc": "queue_1us queue_1ms convergence joining leaving fat_tree",
+    "fdcc": "long_short joining incast fat_tree workloads",
+    "smcc": "theory.phase_plane cycles parameters fairness background parking_lot incast incast_100g",
+    "rttmpc": "sharing buffers ten_gigabit",
+    "tdctcp": "incast flows ten_gigabit",
+    "irn": "workload incast",
+    "hpcc": "fct",
+}
+#: Every experiment by its name.
+EXPERIMENTS: Mapping[str, Experiment[Any]] = {
+    one.name: one
+    for paper, modules in MODULES.items()
+    for module in modules.split()
+    for one in vars(import_module(f"ns3_env.eval.papers.{paper}.{module}")).values()
+    if isinstance(one, Experiment)
+}
+#: Where experiments go that are told nothing else.
+RUNS = Path("runs") / "paper"
+
+
+def dispatch(options: argparse.Namespace) -> None:
+    """What the command line asks for. Raises as :func:`paper` and ``page.refresh``."""
+    if options.list:
+        list_experiments()
+    elif options.page is not None:
+        if options.name is not None:
+            raise ScenarioError("--page takes what was run: give no name with it")
+        pictures = options.page.parent.parent / "images" / "paper"
+        for name in refresh(options.page, options.out or RUNS, pictures):
+            print(name)
+    else:
+        paper(
+            options.name,
+            options.out,
+            options.scale,
+            options.full,
+            options.json,
+            checkpoints=options.checkpoint,
+        )
+
+
+def paper(
+    name: str | None,
+    out: Path | None = None,
+    scale: float | None = None,
+    full: bool = False,
+    json_file: Path | None = None,
+    console: Console | None = None,
+    *,
+    checkpoints: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
+
+    Args:
+        name: the experiment's.
+        out: gets result.json, a CSV for each series and a PNG for each figure; an earlier experiment's folder
+            is replaced. None: runs/paper/NAME.
+        scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
+        full: the paper's size.
+        json_file: where result.json is written too.
+        console: where the tables go.
+        checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
+
+    Returns:
+        What result.json holds.
+
+    Raises:
+        ScenarioError: there is no such experiment, or an option is wrong.
+        SimulatorError: the simulator failed.
+    """
+    experiment = _experiment(name)
+    scale = _scale(experiment, scale, full)
+    policies = _policies(experiment, checkpoints)
+    out = out or RUNS / experiment.name
+    _refuse_foreign(out)
+    console = console or Console()
+    began = time.monotonic()
+    with (
+        console.status(experiment.name) as status,
+        progress_lines(console, lambda: str(status.status)),
+        Simulator() as simulator,
+    ):
+
+        def told(text: str) -> None:
+            status.update(f"{experiment.name}: {text}")
+
+        outcome = experiment.outcome(experiment.play(simulator, scale, told, policies))
+    seconds = time.monotonic() - began
+    result = {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "scale": scale,
+        "size": f"scale {scale:g} of the {experiment.what_scales}",
+        "seconds": round(seconds, 1),
+        "versions": versions(),
+        **outcome.as_dict(),
+    }
+    replace_folder(out, lambda folder: _write(folder, result, outcome))
+    console.print(
+        f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False, markup=False
+    )
+    show(result, console)
+    console.print(f"{out}: {seconds:.1f} s", highlight=False, markup=False)
+    if json_file is not None:
+        write_json(json_file, result)
+    return result
+
+
+def list_experiments(console: Console | None = None) -> None:
+    """Prints every experiment, where it comes from, and what ``--scale`` changes."""
+    console = console or Console()
+    for one in EXPERIMENTS.values():
+        console.print(f"{one.name}: {one.title}", highlight=False)
+        console.print(f"    {one.source}; --scale {one.scale:g}: {one.what_scales}", highlight=False)
+
+
+def _experiment(name: str | None) -> Experiment[Any]:
+    known = f"known: {', '.join(EXPERIMENTS)}"
+    if name is None:
+        raise ScenarioError(f"paper: name an experiment, or --list them; {known}")
+    if name not in EXPERIMENTS:
+        near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ScenarioError(f"paper: unknown experiment {name!r}{hint} ({known})")
+    return EXPERIMENTS[name]
+
+
+def _policies(experiment: Experiment[Any], checkpoints: Sequence[str]) -> Policies:
+    if checkpoints and not experiment.trained:
+        raise ScenarioError(f"--checkpoint: no trained policy plays in {experiment.name}")
+    return trained_policies(checkpoints, list_controllers()) if checkpoints else {}
+
+
+def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> float:
+    if full and scale is not None:
+        raise ScenarioError("--full is --scale 1: give one of them")
+    if scale is not None and not (math.isfinite(scale) and scale > 0):
+        raise ScenarioError(f"--scale: must be a number above 0, is {scale:g}")
+    return 1.0 if full else experiment.scale if scale is None else scale
+
+
+def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
+    write_json(folder / RESULT, result)
+    for name, image in outcome.pictures.items():
+        write_file(folder / f"{name}.png", image)
+    for name, text in outcome.series.items():
+        write_file(folder / f"{name}.csv", text)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Only a folder that this command wrote is replaced."""
+    refuse_links(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ScenarioError(f"--out: {folder} is a file: name a folder")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    try:
+        content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        content = {}
+    if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
+        raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
+    own = {RESULT, *map(str, content.get("pictures", []))}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in own and path.suffix != ".csv")
+    if others:
+        raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares flow completion times with the published ones on networks that both simulators play."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.eval.output import table
+from ns3_env.eval.papers.published.played_networks import network_of
+from ns3_env.eval.papers.published.preset import Preset, in_preset
+from ns3_env.eval.papers.published.published_files import (
+    RUN_ALL,
+    SCENARIO,
+    Completion,
+    read_completions,
+    write_networks,
+)
+from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
+from ns3_env.eval.papers.published.random_networks import draw_network
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+#: What has no end there goes on here after so long (ns), by a timeout.
+_LATE_NS = 1e9
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Flows of one network under one controller.
+
+    ``exact`` counts those that end at the same nanosecond, with the same standalone time, or that hang there
+    and wait for a timeout here; ``hung`` counts the latter. ``first`` is the first flow that differs,
+    ``worst`` the largest |ours / theirs - 1| of a completion time; ``mean`` and ``p99`` are ours / theirs - 1
+    of the slowdowns of flows that ended in both.
+    """
+
+    flows: int
+    exact: int
+    hung: int
+    first: int | None
+    worst: float
+    mean: float
+    p99: float
+
+
+def compare_flows(ours: list[tuple[float, float]], theirs: list[Completion | None]) -> Agreement:
+    """Completion time and standalone time (ns) of each flow, ours (below 0: not ended) and theirs."""
+    differ: list[int] = []
+    slowdowns: list[tuple[float, float]] = []
+    for flow, ((fct, standalone), published) in enumerate(zip(ours, theirs, strict=True)):
+        if published is None:
+            same = not 0 <= fct < _LATE_NS
+        else:
+            same = (fct, standalone) == (published.fct, published.standalone)
+            if fct >= 0:
+                slowdowns.append((fct / published.standalone, published.fct / published.standalone))
+        if not same:
+            differ.append(flow)
+    here, there = np.array(slowdowns or [(1.0, 1.0)]).T
+    return Agreement(
+        flows=len(ours),
+        exact=len(ours) - len(differ),
+        hung=theirs.count(None),
+        first=differ[0] if differ else None,
+        worst=float(np.abs(here / there - 1).max()),
+        mean=float(here.mean() / there.mean()) - 1,
+        p99=float(np.percentile(here, 99) / np.percentile(there, 99)) - 1,
+    )
+
+
+def networks_in(folder: Path) -> list[Path]:
+    """Folders with a scenario, by name. Raises ScenarioError where there is none."""
+    found = sorted(path.parent for path in folder.glob(f"*/{SCENARIO}"))
+    if not found:
+        raise ScenarioError(f"{folder}: no network there (NAME/{SCENARIO}); --random N draws some")
+    return found
+
+
+def compare_network(
+    folder: Path, simulator: Simulator, preset: Preset | None = None
+) -> Iterator[tuple[str, Agreement]]:
+    """Plays a network under each controller that has a result there.
+
+    Under another preset what is refused is warned of, and left out.
+
+    Raises:
+        ScenarioError: the scenario, or a result, is none.
+        SimulatorError: the simulator failed.
+    """
+    scenario = in_preset(Scenario.load(folder / SCENARIO), preset)
+    for controller in CONTROLLERS:
+        result = folder / f"{controller}.fct.txt"
+        if result.exists():
+            try:
+                flows = simulator.play(scenario.under(controller))["flows"]
+            except ScenarioError as error:
+                if preset is None:
+                    raise
+                warnings.warn(str(error), ScenarioWarning, stacklevel=2)
+                continue
+            theirs = read_completions(result, flows["src"], flows["dst"])
+            ours = list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True))
+            yield controller, compare_flows(ours, theirs)
+
+
+def _by_controller(title: str) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    made.add_column(title)
+    for controller in CONTROLLERS:
+        made.add_column(controller, justify="right", no_wrap=True)
+    return made
+
+
+def render_deviations(found: dict[str, dict[str, Agreement]]) -> Table:
+    """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
+    made = _by_controller("slowdown, mean and p99, %")
+    for name, by in found.items():
+        made.add_row(
+            name,
+            *(f"{100 * by[x].mean:+.2f} {100 * by[x].p99:+.2f}" if x in by else "-" for x in CONTROLLERS),
+        )
+    return made
+
+
+def render_exact(found: dict[str, dict[str, Agreement]]) -> Table:
+    """A row for each network: exact flows of all, by controller; then all together."""
+    made = _by_controller("exact flows of all")
+
+    def cell(rows: list[Agreement]) -> str:
+        if not rows:
+            return "-"
+        exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
+        return f"{exact} of {flows}" if exact == flows else f"✗ {exact} of {flows}"
+
+    for name, by in found.items():
+        made.add_row(name, *(cell([by[x]] if x in by else []) for x in CONTROLLERS))
+    made.add_section()
+    together = [[by[x] for by in found.values() if x in by] for x in CONTROLLERS]
+    made.add_row("all", *map(cell, together))
+    return made
+
+
+def report(
+    folder: Path,
+    random: int | None,
+    seed: int,
+    json_path: Path | None,
+    console: Console | None = None,
+    *,
+    preset: Preset | None = None,
+    runs: Sequence[Path] = (),
+) -> bool:
+    """Writes networks that are not there yet, compares those that have results, and prints.
+
+    Args:
+        folder: has, or gets, a folder for each network.
+        random: how many networks to draw; None: those that are there.
+        seed: of the draw.
+        json_path: gets the same figures, by network and controller.
+        preset: takes the place of the scenarios' own, and deviations that of exact flows.
+        runs: folders of runs, whose flows become networks.
+
+    Returns:
+        Whether all flows that were compared agree; always where another preset is played.
+
+    Raises:
+        ScenarioError: the folder has other networks than these, none, or a result that is none; a run had
+            what the published simulator has not.
+        SimulatorError: the simulator failed.
+    """
+    out = console or Console()
+    if random is not None:
+        write_networks([draw_network(seed, i) for i in range(random)], folder)
+    if runs:
+        write_networks([network_of(run) for run in runs], folder)
+    networks = networks_in(folder)
+    waiting = [path for path in networks if not any(path.glob("*.fct.txt"))]
+    found: dict[str, dict[str, Agreement]] = {}
+    with Simulator() as simulator:
+        played = [path for path in networks if path not in waiting]
+        for path in track(played, "simulating", console=out, transient=True):
+            found[path.name] = dict(compare_network(path, simulator, preset))
+    if found and preset is not None:
+        out.print(render_deviations(found))
+    elif found:
+        out.print(render_exact(found))
+        for name, by in found.items():
+            for controller, x in by.items():
+                if x.first is not None:
+                    out.print(
+                        f"{name} under {controller}: flows that differ: {x.flows - x.exact}, by at most "
+                        f"{100 * x.worst:.3g} %; the first is flow {x.first}",
+                        soft_wrap=True,
+                    )
+        hung = sum(x.hung for by in found.values() for x in by.values())
+        if hung:
+            out.print(f"flows that never ended there, and end here by a timeout after the others: {hung}")
+    if waiting:
+        out.print(
+            f"{len(waiting)} of {len(networks)} networks wait for results of the published simulator: in its "
+            f"folder, `sh {folder.absolute() / RUN_ALL}` (docs/against-the-published-simulator.md)",
+            soft_wrap=True,
+        )
+    if json_path is not None:
+        table.write_json(json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in found.items()})
+    return preset is not None or all(x.first is None for by in found.values() for x in by.values())

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A network's files for the published simulator and for this one, and the published one's results.
+
+The formats: docs/sources/published-simulator.md, "Files".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from ns3_env.config.files import write_file
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.papers.published.network import PublishedNetwork
+from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
+from ns3_env.scenario.traffic.kind import DATA_GROUP
+from ns3_env.scenario.traffic.published import DESTINATION_PORT
+
+SCENARIO = "scenario.yaml"
+RUN_ALL = "run.sh"
+
+_FIRST_SOURCE_PORT = 10_000
+_MIN_RATE_BPS = 1e9
+_DCTCP_INCREASE_BPS = 615e6
+#: Seconds that it is given.
+STOP_S = 4
+_ROW = re.compile(r"[0-9a-f]{8} [0-9a-f]{8}( [0-9]+){6}")
+
+_RUN_ALL = """\
+#!/bin/sh
+# In the folder of the published simulator, which is built: sh DIR/run.sh. What has a result is left alone.
+networks=$(cd "$(dirname "$0")" && pwd)
+for config in "$networks"/*/*.config.txt; do
+  result="${config%.config.txt}.fct.txt"
+  [ -e "$result" ] && continue
+  echo "$config"
+  ./waf --run "scratch/third $config" > "${config%.config.txt}.log" 2>&1 && mv "$result.part" "$result"
+done
+"""
+
+
+@dataclass(frozen=True)
+class _Preset:
+    """What differs between the published presets; rates in Mb/s, thresholds in kB, per Gb/s of a link."""
+
+    mode: int
+    increase: float
+    hyper_increase: float
+    gain: float
+    kmin: float
+    kmax: float
+    pmax: float
+    window: bool
+    acks_first: bool
+    reacts_to_each_ack: bool = False
+
+
+# docs/sources/published-simulator.md, "Controllers" and "Switch"
+_PRESETS = {
+    "dcqcn": _Preset(1, 0.2, 2.0, 0.00390625, 4, 16, 0.2, window=False, acks_first=True),
+    "hpcc": _Preset(
+        3, 0.4, 0.4, 0.00390625, 4, 16, 0.2, window=True, acks_first=False, reacts_to_each_ack=True
+    ),
+    "timely": _Preset(7, 1.0, 5.0, 0.00390625, 4, 16, 0.2, window=False, acks_first=True),
+    "dctcp": _Preset(8, 0.1, 0.1, 0.0625, 3, 3, 1.0, window=True, acks_first=False),
+}
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Of one flow, ns."""
+
+    fct: int
+    standalone: int
+
+
+def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
+    """Texts by file name, for ``folder``, whose path stands in those that the published simulator reads."""
+    files = {
+        "topology.txt": _topology(network),
+        "flow.txt": _flow(network),
+        "trace.txt": "0\n",
+        SCENARIO: _scenario(network),
+    }
+    for controller in CONTROLLERS:
+        files[f"{controller}.config.txt"] = _config(network, controller, folder.absolute())
+    return files
+
+
+def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
+    """A folder for each network, and a script that has the published simulator play them all.
+
+    What is there already stays, if it is the same.
+
+    Raises:
+        ScenarioError: a file there is another; or a path that the published simulator cannot read.
+    """
+    if re.search(r"\s", str(folder.absolute())):
+        raise ScenarioError(f"{folder}: the published simulator cannot read paths with spaces in them")
+    for network in networks:
+        own = folder / network.name
+        own.mkdir(parents=True, exist_ok=True)
+        for name, text in network_files(network, own).items():
+            path = own / name
+            if not path.exists():
+                write_file(path, text)
+            elif not name.endswith(".config.txt") and path.read_text(encoding="utf-8") != text:
+                raise ScenarioError(
+                    f"{path}: another one than is to be written; name another folder, or remove it"
+                )
+    write_file(folder / RUN_ALL, _RUN_ALL)
+
+
+def _topology(network: PublishedNetwork) -> str:
+    rows = [f"{x.a} {x.b} {x.rate_gbps}Gbps {x.delay} 0" for x in network.links]
+    head = f"{network.nodes} {len(network.switches)} {len(rows)}"
+    return "\n".join([head, " ".join(map(str, network.switches)), *rows, ""])
+
+
+def _flow(network: PublishedNetwork) -> str:
+    rows = [
+        f"{x.src} {x.dst} {DATA_GROUP} {DESTINATION_PORT} {x.size_bytes} {x.start}" for x in network.flows
+    ]
+    return "\n".join([str(len(rows)), *rows, ""])
+
+
+def _scenario(network: PublishedNetwork) -> str:
+    increase = _DCTCP_INCREASE_BPS / (network.host_rate_gbps * 1e9)
+    return f"""\
+preset: published
+time_limit_ns: {STOP_S * 10**9}
+topology: {{kind: published, file: topology.txt}}
+traffic: {{kind: published, file: flow.txt}}
+min_rate_bps: {_MIN_RATE_BPS}
+switch: {{buffer_bytes: {network.buffer_mib * 2**20}}}
+controllers:
+- name: dctcp
+  attributes: {{AdditiveIncrease: {increase:.12g}}}
+"""
+
+
+def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
+    preset = _PRESETS[controller]
+    host = network.host_rate_gbps
+    rates = sorted({link.rate_gbps for link in network.links})
+
+    def by_rate(per_gbps: float) -> str:
+        return " ".join([str(len(rates)), *(f"{rate}000000000 {per_gbps * rate:.0f}" for rate in rates)])
+
+    values: dict[str, object] = {
+        "ENABLE_QCN": 1,
+        "USE_DYNAMIC_PFC_THRESHOLD": 1,
+        "PACKET_PAYLOAD_SIZE": 1000,
+        "TOPOLOGY_FILE": folder / "topology.txt",
+        "FLOW_FILE": folder / "flow.txt",
+        "TRACE_FILE": folder / "trace.txt",
+        "TRACE_OUTPUT_FILE": folder / f"{controller}.tr",
+        "FCT_OUTPUT_FILE": folder / f"{controller}.fct.txt.part",
+        "PFC_OUTPUT_FILE": folder / f"{controller}.pfc.txt",
+        "SIMULATOR_STOP_TIME": STOP_S,
+        "CC_MODE": preset.mode,
+        "ALPHA_RESUME_INTERVAL": 1,
+        "RATE_DECREASE_INTERVAL": 4,
+        "CLAMP_TARGET_RATE": 0,
+        "RP_TIMER": 300,
+        "EWMA_GAIN": preset.gain,
+        "FAST_RECOVERY_TIMES": 1,
+        "RATE_AI": f"{preset.increase * host:.0f}Mb/s",
+        "RATE_HAI": f"{preset.hyper_increase * host:.0f}Mb/s",
+        "MIN_RATE": f"{_MIN_RATE_BPS / 1e6:.0f}Mb/s",
+        "DCTCP_RATE_AI": f"{_DCTCP_INCREASE_BPS / 1e6:.0f}Mb/s",
+        "ERROR_RATE_PER_LINK": 0,
+        "L2_CHUNK_SIZE": 4000,
+        "L2_ACK_INTERVAL": 1,
+        "L2_BACK_TO_ZERO": 0,
+        "HAS_WIN": int(preset.window),
+        "GLOBAL_T": 1,
+        "VAR_WIN": int(preset.window),
+        "FAST_REACT": int(preset.reacts_to_each_ack),
+        "U_TARGET": 0.95,
+        "MI_THRESH": 0,
+        "INT_MULTI": host // 25 if controller == "hpcc" else 1,
+        "MULTI_RATE": 0,
+        "SAMPLE_FEEDBACK": 0,
+        "PINT_LOG_BASE": 1.01,
+        "PINT_PROB": 1,
+        "RATE_BOUND": 1,
+        "ACK_HIGH_PRIO": int(preset.acks_first),
+        "LINK_DOWN": "0 0 0",
+        "ENABLE_TRACE": 0,
+        "KMAX_MAP": by_rate(preset.kmax),
+        "KMIN_MAP": by_rate(preset.kmin),
+        "PMAX_MAP": " ".join([str(len(rates)), *(f"{rate}000000000 {preset.pmax}" for rate in rates)]),
+        "BUFFER_SIZE": network.buffer_mib,
+        "QLEN_MON_FILE": folder / f"{controller}.qlen.txt",
+        "QLEN_MON_START": (STOP_S + 1) * 10**9,
+        "QLEN_MON_END": (STOP_S + 1) * 10**9,
+    }
+    return "".join(f"{key} {value}\n" for key, value in values.items())
+
+
+def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Completion | None]:
+    """The published completion times of a scenario's flows, in their order; None for one that never ended.
+
+    Args:
+        path: a row for each flow that ended: addresses and ports of both ends, bytes, start, completion time,
+            standalone time (ns).
+        src, dst: hosts of the scenario's flows.
+
+    Raises:
+        ScenarioError: a row that is none, or of no flow of these.
+    """
+    number: dict[tuple[int, int, int], int] = {}
+    before: Counter[tuple[int, int]] = Counter()
+    for flow, pair in enumerate(zip(src, dst, strict=True)):
+        number[pair[0], pair[1], _FIRST_SOURCE_PORT + before[pair]] = flow
+        before[pair] += 1
+    found: list[Completion | None] = [None] * len(src)
+    for line, row in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not _ROW.fullmatch(row):
+            raise ScenarioError(f"{path}:{line}: no row of completion times: {row[:80]!r}")
+        source, destination, port, _, _, _, fct, standalone = row.split(" ")
+        flow_of = number.get((_host(source), _host(destination), int(port)))
+        if flow_of is None:
+            raise ScenarioError(f"{path}:{line}: the scenario has no such flow: {row}")
+        found[flow_of] = Completion(int(fct), int(standalone))
+    return found
+
+
+def _host(address: str) -> int:
+    """The node of an address: 11.0.0.1 is node 0's, 11.0.1.1 node 1's."""
+    return int(address, 16) >> 8 & 0xFFFF

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares flow completion times with the published ones on three scenarios, flow by flow.
+
+Its figures: docs/sources/published-simulator.md, "Results to meet".
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ns3_env.config.packaged import DATA
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.output import table
+from ns3_env.eval.papers.published.preset import Preset, in_preset
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+CONTROLLERS = ("dcqcn", "hpcc", "timely", "dctcp")
+SCENARIOS = ("dumbbell_1g_4to1", "dumbbell_100g_4to1", "fattree16_websearch30")
+
+#: NAME.yaml and its flows, NAME.csv.
+SCENARIO_FOLDER = DATA / "configs" / "scenarios"
+#: NAME.csv: the same flows, and each one's published completion time (ns) by controller.
+FIGURES_FOLDER = DATA / "reference"
+
+_FLOW = ("src", "dst", "size_bytes", "start_ns")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """How far from the published figures is near enough: largest relative deviations."""
+
+    avg: float | None = None
+    p99: float | None = None
+    per_flow: float | None = None
+
+
+def bars_of(scenario: str, controller: str) -> Bars:
+    """DCTCP on dumbbells is insensitive to noise; elsewhere a start shifted by 1 ns moves the average."""
+    if controller == "dctcp" and scenario.startswith("dumbbell"):
+        return Bars(per_flow=0.001)
+    if controller == "timely" and scenario == "dumbbell_1g_4to1":
+        return Bars(avg=0.12, p99=0.05)
+    return Bars(avg=0.02, p99=0.05)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """FCT slowdowns of one scenario under one controller, ours and the published ones.
+
+    Both are over the standalone time that our simulator computes. ``max_abs_dev`` is the largest
+    |ours / theirs − 1| of a flow's completion time.
+    """
+
+    avg: float
+    p50: float
+    p99: float
+    ref_avg: float
+    ref_p50: float
+    ref_p99: float
+    max_abs_dev: float
+
+    def deviation(self, figure: str) -> float:
+        """Ours / theirs − 1 of "avg", "p50" or "p99"."""
+        return float(getattr(self, figure) / getattr(self, f"ref_{figure}")) - 1
+
+    def misses(self, bars: Bars) -> list[str]:
+        """Which bars are missed: any of "avg", "p99", "per_flow"."""
+        found = [
+            figure
+            for figure, bar in (("avg", bars.avg), ("p99", bars.p99))
+            if bar is not None and not abs(self.deviation(figure)) <= bar
+        ]
+        if bars.per_flow is not None and not self.max_abs_dev <= bars.per_flow:
+            found.append("per_flow")
+        return found
+
+
+def compare(name: str, controller: str, simulator: Simulator, preset: Preset | None = None) -> Comparison:
+    """Plays one scenario. Raises ScenarioError, SimulatorError; a flow that does not finish is an error."""
+    scenario = in_preset(Scenario.load(SCENARIO_FOLDER / f"{name}.yaml"), preset)
+    flows = simulator.play(scenario.under(controller))["flows"]
+    published = _published(name, controller, flows)
+    ours = np.asarray(flows["fct_ns"], dtype=np.float64)
+    if (ours < 0).any():
+        raise ScenarioError(
+            f"{scenario.source}: time_limit_ns: too short, {int((ours < 0).sum())} flows go on"
+        )
+    standalone = np.asarray(flows["standalone_ns"], dtype=np.float64)
+    mine, theirs = ours / standalone, published / standalone
+    return Comparison(
+        avg=float(mine.mean()),
+        p50=float(np.percentile(mine, 50)),
+        p99=float(np.percentile(mine, 99)),
+        ref_avg=float(theirs.mean()),
+        ref_p50=float(np.percentile(theirs, 50)),
+        ref_p99=float(np.percentile(theirs, 99)),
+        max_abs_dev=float(np.abs(ours / published - 1).max()),
+    )
+
+
+def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray[np.float64]:
+    """(flows,) published completion times, ns, in the order of the scenario's flows."""
+    path = FIGURES_FOLDER / f"{name}.csv"
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror}; the figures are in the source tree only") from None
+    ours = list(zip(*(flows[column] for column in _FLOW), strict=True))
+    theirs = [tuple(int(row[column]) for column in _FLOW) for row in rows]
+    if ours != theirs:
+        raise ScenarioError(f"{path}: its flows are not those of {SCENARIO_FOLDER / name}.csv")
+    return np.array([int(row[controller]) for row in rows], dtype=np.float64)
+
+
+def compare_all(
+    progress: Callable[[str], None] = lambda text: None,
+    preset: Preset | None = None,
+) -> dict[str, dict[str, Comparison]]:
+    """Every scenario under every controller: by scenario, then controller."""
+    found: dict[str, dict[str, Comparison]] = {}
+    with Simulator() as simulator:
+        for name in SCENARIOS:
+            found[name] = {}
+            for controller in CONTROLLERS:
+                progress(f"{name} under {controller}")
+                found[name][controller] = compare(name, controller, simulator, preset)
+    return found
+
+
+def render_table(name: str, rows: dict[str, Comparison]) -> Table:
+    """A scenario's table: slowdowns ours, theirs, difference in percent, and which bars are missed."""
+    made = Table(
+        title=name,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=0,  # the box itself keeps columns a space apart: all of it fits 80
+        show_edge=False,
+    )
+    made.add_column("", no_wrap=True)
+    for figure in ("avg", "p50", "p99"):
+        for heading in (f"{figure}\nours", "\nref", "\n%"):
+            made.add_column(heading, justify="right", no_wrap=True)
+    made.add_column("flow\n±%", justify="right", no_wrap=True)
+    made.add_column("\nverdict", no_wrap=True)
+    for controller, row in rows.items():
+        cells = []
+        for figure, digits in (("avg", 3), ("p50", 3), ("p99", 2)):
+            cells += [
+                f"{getattr(row, figure):.{digits}f}",
+                f"{getattr(row, f'ref_{figure}'):.{digits}f}",
+                f"{100 * row.deviation(figure):+.2f}",
+            ]
+        missed = row.misses(bars_of(name, controller))
+        verdict = f"✗ {' '.join(missed)}" if missed else "ok"
+        made.add_row(controller, *cells, f"{100 * row.max_abs_dev:.2f}", verdict)
+    return made
+
+
+def report(
+    json_path: Path | None,
+    console: Console | None = None,
+    *,
+    preset: Preset | None = None,
+) -> dict[str, dict[str, Comparison]]:
+    """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
+    out = console or Console()
+    with out.status("simulating") as status:
+        found = compare_all(lambda text: status.update(f"simulating {text}"), preset)
+    for name, rows in found.items():
+        out.print(render_table(name, rows))
+        out.print()
+    if json_path is not None:
+        content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in found.items()}
+        table.write_json(json_path, content)
+    return found

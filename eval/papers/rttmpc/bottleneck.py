@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One bottleneck, its buffer and flows, at a share of its rate; rates and RTTs (Lynn et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.output.plots import styles
+from ns3_env.eval.output.table import csv_text
+from ns3_env.eval.papers.panels import curve, finished, level, panels
+from ns3_env.eval.papers.seen import Seen
+from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Queue, QueueLength, Threshold
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
+from ns3_env.simulator.results import Floats, Results
+
+#: Of the bottleneck and its RTT (sec. 4.2); tables I and II count in shares of 40, too.
+RATE_BPS, RTT_NS = 40e9, 25_000_000
+#: In the unit of the paper's tables.
+RATE = 40.0
+#: A link of a host, of the bottleneck's rate: no queue but the bottleneck's.
+_FASTER = 10
+#: Delay of a receiver's link, and of the bottleneck, in RTTs: the sender's link has the rest.
+_NEAR_RTTS = 1 / 250
+#: Of IP, TCP and the link's protocol field.
+_ACK_BYTES, _LINK_BYTES = 42, 2
+#: Looks at queue and rates per RTT; RTTs from one flow's start to the next; Linux's least RTO, in RTTs.
+_LOOKS, _APART, _RTO_RTTS = 5, 1 / 25, 8
+
+
+@dataclass(frozen=True)
+class Path:
+    """A bottleneck that all flows share.
+
+    Attributes:
+        rate_bps: on the wire.
+        rtts_ns: of each flow, alone: propagation and the serialisation of a full packet and its ACK.
+        buffer_bdps: in BDPs of ``bdp_rtt_ns``.
+        mtu_bytes: of a full packet.
+        bdp_rtt_ns: what buffers are counted by, and how often one looks.
+    """
+
+    rate_bps: float
+    rtts_ns: Sequence[int] = (RTT_NS,)
+    buffer_bdps: float = 1.0
+    mtu_bytes: int = 1500
+    bdp_rtt_ns: int = RTT_NS
+
+    @property
+    def flows(self) -> int:
+        """Their number, each from a host of its own to a host of its own."""
+        return len(self.rtts_ns)
+
+    @property
+    def buffer_packets(self) -> int:
+        """What the bottleneck's queue holds: two at least, so that there is one."""
+        bdp = self.rate_bps * self.bdp_rtt_ns / 8e9 / self.mtu_bytes
+        return max(2, round(self.buffer_bdps * bdp))
+
+    def payload_bps(self, share: float) -> str:
+        """A share of the bottleneck's rate, of payload, as an attribute."""
+        frame = self.mtu_bytes + _LINK_BYTES
+        return f"{round(share * self.rate_bps * (frame - _ACK_BYTES) / frame)}bps"
+
+    def topology(self) -> Graph:
+        """Senders, receivers, and the two switches between them.
+
+        Raises ScenarioError where packets take the whole RTT to send.
+        """
+        n = self.flows
+        near, far = 2 * n, 2 * n + 1
+        host_bps = _FASTER * self.rate_bps
+        times = (self.mtu_bytes + _LINK_BYTES + _ACK_BYTES) * 8e9 * (1 / self.rate_bps + 2 / host_bps)
+        near_ns = round(_NEAR_RTTS * self.bdp_rtt_ns)
+        delays = [round((rtt - times) / 2) - 2 * near_ns for rtt in self.rtts_ns]
+        if min(delays) <= 0:
+            raise ScenarioError(
+                f"--scale: at {self.rate_bps / 1e6:g} Mb/s a packet and its ACK take {times / 1e6:.3g} ms to "
+                f"send, of an RTT of {min(self.rtts_ns) / 1e6:g} ms: a larger scale leaves time to travel"
+            )
+        links = [GraphLink(a=i, b=near, rate_bps=host_bps, delay_ns=x) for i, x in enumerate(delays)]
+        links += [GraphLink(a=n + i, b=far, rate_bps=host_bps, delay_ns=near_ns) for i in range(n)]
+        links.append(GraphLink(a=near, b=far, rate_bps=self.rate_bps, delay_ns=near_ns))
+        hosts: list[Literal["host", "switch"]] = ["host"] * (2 * n)
+        return Graph(nodes=[*hosts, "switch", "switch"], links=links)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A controller of TCP as an experiment plays it.
+
+    Attributes:
+        name: as the simulator knows it.
+        attributes: that differ from its defaults.
+        caps: of single flows, as an attribute each; none: uncapped.
+        marked_from: packets at the bottleneck; None: it does not mark.
+    """
+
+    name: str
+    attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
+    caps: Sequence[str] = ()
+    marked_from: float | None = None
+
+
+def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
+    """RTT-driven MPC.
+
+    Args:
+        path: whose rate the shares are of.
+        least: the flow's least rate, at which it starts too, as a share.
+        caps: of each flow, as shares; none: uncapped.
+        target: where the target lies between the least and the largest RTT.
+        more: other attributes.
+    """
+    rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
+    return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])
+
+
+def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
+    """Endless flows, one soon after another (a millisecond, with an RTT of 25), without their caps.
+
+    Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
+    queue has a bound: buffers of sockets hold twice what the path and its buffer do.
+    """
+    marking = None if entry.marked_from is None else Threshold(threshold=_packets(entry.marked_from))
+    sockets = 2 * (path.rate_bps * max(path.rtts_ns) / 8e9 + path.buffer_packets * path.mtu_bytes)
+    flows = [
+        Flow(src=i, dst=path.flows + i, size_bytes="endless", start_ns=round(i * _APART * path.bdp_rtt_ns))
+        for i in range(path.flows)
+    ]
+    return Scenario(
+        transport="tcp",
+        time_limit_ns=round(seconds * 1e9),
+        topology=path.topology(),
+        traffic=FlowList(flows=flows),
+        tcp=Tcp(
+            mtu_bytes=path.mtu_bytes,
+            packets_per_ack=1,
+            min_rto_ns=_RTO_RTTS * path.bdp_rtt_ns,
+            socket_buffer_bytes=min(1 << 30, max(1 << 20, round(sockets))),
+            queue=Queue(limit=_packets(path.buffer_packets), marking=marking),
+        ),
+        controllers=[Controller(name=entry.name, attributes=dict(entry.attributes))],
+        record=Record(queue_series_ns=path.bdp_rtt_ns // _LOOKS, windows=True),
+    )
+
+
+def _packets(count: float) -> QueueLength:
+    return QueueLength(amount=count, unit="packets")
+
+
+def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
+    """The scenario as the simulator reads it. There, each flow may have a controller of its own: its cap."""
+    content = scenario(path, entry, seconds).to_simulator_json()
+    if entry.caps:
+        (common,) = content["controllers"]
+        content["controllers"] = [
+            {**common, "attributes": {**common["attributes"], "MaxRate": cap}} for cap in entry.caps
+        ]
+        content["flows"]["controller"] = list(range(path.flows))
+    return content
+
+
+#: The link's rate is reached where all together send so much of it, for so long: ten RTTs of 25 ms.
+REACHED, HELD_S = 0.95, 0.25
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run.
+
+    Attributes:
+        times_s: of looks, (m,).
+        rates: pacing rates in the paper's unit, of which the link has 40: (flows, m).
+        rtts_ms: of a packet that joins the queue then: (flows, m).
+        goodputs: acknowledged over the whole run, in the same unit: (flows,).
+        lost: share of packets that the bottleneck had no room for.
+        packets: sent through it.
+        timeouts: of all flows.
+    """
+
+    times_s: Floats
+    rates: Floats
+    rtts_ms: Floats
+    goodputs: Floats
+    lost: float
+    packets: int
+    timeouts: int
+
+    def after(self, begin_s: float) -> Run:
+        """The same from a moment on; what is counted stays the whole run's."""
+        late = self.times_s >= begin_s
+        return replace(
+            self, times_s=self.times_s[late], rates=self.rates[:, late], rtts_ms=self.rtts_ms[:, late]
+        )
+
+    @property
+    def combined(self) -> Floats:
+        """The flows' rates together: (m,)."""
+        together: Floats = self.rates.sum(axis=0)
+        return together
+
+    @property
+    def mean_rtts_ms(self) -> Floats:
+        """The RTT as a mean over the flows, as Figs. 6 has it: (m,)."""
+        means: Floats = self.rtts_ms.mean(axis=0)
+        return means
+
+    @property
+    def reached_s(self) -> float:
+        """Until all together send at 95 % of the link's rate, and do for ten RTTs: an overshoot at the start
+        does not count. NaN where they never do."""
+        length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
+        there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
+        first = np.flatnonzero(there > length - 0.5)
+        return float(self.times_s[first[0]]) if len(first) else float("nan")
+
+
+def run_of(results: Results) -> Run:
+    """What is kept of a run's results.
+
+    A packet's RTT is its path's, alone, and the time that the bottleneck needs for what waits before it: by
+    that, every moment has one, as data points have in the paper's model.
+    """
+    seen = Seen(results)
+    # Data and ACKs cross the slowest link in opposite directions.
+    place, slowest = min(seen.ports.items(), key=lambda port: (port[1]["rate_bps"], -port[1]["tx_bytes"]))
+    link_bps, host_bps = slowest["rate_bps"], max(port["rate_bps"] for port in seen.ports.values())
+    payload, flows = seen.flows["payload_bytes"][0], seen.flows
+    frame = payload + flows["header_bytes"][0]
+    lost = sum(x["packets"] for x in seen.losses if (x["node"], x["port"]) == place)
+    passed = round(slowest["tx_bytes"] / frame)
+    return Run(
+        seen.times_ns / 1e9,
+        seen.rates_at(seen.times_ns, below_bps=host_bps) * RATE / link_bps,
+        flows["base_rtt_ns"][:, None] / 1e6 + seen.lengths[place] * 8e3 / link_bps,
+        flows["acked_bytes"] * 8 * frame / payload / (seen.end_ns / 1e9) * (RATE / link_bps),
+        lost / max(1, lost + passed),
+        passed,
+        seen.timeouts,
+    )
+
+
+def over_time(runs: Mapping[str, Run], end_s: float, link: float = RATE, unit: str = "of 40") -> bytes:
+    """Combined pacing rates, and the first flow's RTT. One that does not pace has no curve of its rate.
+
+    Args:
+        runs: by name.
+        end_s: of the axes.
+        link: its rate in ``unit``.
+        unit: of rates.
+    """
+    figure, (rates, rtts) = panels(["pacing rates together (dashed: the link)", "RTT"], 2, 2.8)
+    for name, look in styles(runs).items():
+        own = runs[name]
+        kept = own.times_s <= end_s
+        times = own.times_s[kept]
+        if own.rates.any():
+            curve(rates, times, own.combined[kept] * link / RATE, name, look, (1, 1), thin=True)
+        curve(rtts, times, own.rtts_ms[0, kept], name, look, (1, 1), thin=True)
+    level(rates, link)
+    rates.set(xlabel="time (s)", ylabel=f"rate ({unit})", ylim=(0, 2 * link), xlim=(0, end_s))
+    rtts.set(xlabel="time (s)", ylabel="RTT (ms)", xlim=(0, end_s))
+    return finished(figure, rtts)
+
+
+def rates_csv(runs: Mapping[str, Run], each_s: float = 0.1) -> str:
+    """Rates and RTTs each ``each_s``."""
+    rows = []
+    for name, own in runs.items():
+        step = max(1, round(each_s / float(np.diff(own.times_s[:2])[0])))
+        for i in range(0, len(own.times_s), step):
+            rows += [
+                (name, flow + 1, round(float(own.times_s[i]), 6), f"{rates[i]:.4g}", f"{rtts[i]:.5g}")
+                for flow, (rates, rtts) in enumerate(zip(own.rates, own.rtts_ms, strict=True))
+            ]
+    return csv_text(("case", "flow", "t_s", "rate_of_40", "rtt_ms"), rows)

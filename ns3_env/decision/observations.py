@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Observations: the simulator's own table of telemetry fields, as Gymnasium spaces.
+
+The table is declared once, in C++ (``ns3_env/cpp/channel/observation-fields.cc``). The simulator writes it
+into the channel's header and this module reads the copy compiled into ``ns3_env._native``; the layout's
+hash proves both equal.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import DTypeLike, NDArray
+
+from ns3_env import _native
+from ns3_env.decision.late import LateDict
+
+#: The observation of Zhang 2023, section 4.2.
+FDCC_FIELDS: tuple[str, ...] = (
+    "rtt",
+    "qlen",
+    "switch_rate",
+    "goodput",
+    "rtt_slope",
+    "qlen_slope",
+    "pacing_rate",
+    "last_action",
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a telemetry record.
+
+    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` says what the raw
+    quantity was divided by; values lie in [``low``, ``high``].
+    """
+
+    name: str
+    unit: str
+    normaliser: str
+    low: float
+    high: float
+
+
+#: Every field of a record, in its order.
+FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.observation_fields())
+
+#: Position of each field in a record.
+INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
+
+
+def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
+    """Positions of the named fields in a record. Raises KeyError, which names the nearest known field."""
+    for name in names:
+        if name not in INDEX:
+            near = difflib.get_close_matches(name, INDEX, n=1, cutoff=0.0)
+            raise KeyError(f"unknown observation field {name!r}; the nearest known one is {near[0]!r}")
+    return np.array([INDEX[name] for name in names], dtype=np.intp)
+
+
+def wire_bytes(names: Sequence[str]) -> int:
+    """What a packet carries on the wire for an agent that observes the named fields, in bytes.
+
+    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
+    (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;
+    42 for a record of every hop (HPCC's header). Declared with the fields, in
+    ``ns3_env/cpp/channel/observation-fields.cc``. Raises KeyError.
+    """
+    return _native.wire_bytes([int(i) for i in field_indices(names)])
+
+
+def observation_space(names: Sequence[str]) -> Box:
+    """Box of float32, shape (len(names),), with each field's declared range."""
+    chosen = [FIELDS[i] for i in field_indices(names)]
+    return Box(
+        low=np.array([field.low for field in chosen], dtype=np.float32),
+        high=np.array([field.high for field in chosen], dtype=np.float32),
+        dtype=np.float32,
+    )
+
+
+def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """The named field of records (k, fields): shape (k,)."""
+    values: NDArray[np.float64] = records[:, INDEX[name]]
+    return values
+
+
+def elapsed(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Base RTTs since each flow's last decision, before its first one since its start: shape (k,)."""
+    return column(records, "interval_ns") / column(records, "base_rtt_ns")
+
+
+def named(record: NDArray[np.float64]) -> dict[str, float]:
+    """The values of a record (fields,), by name, without those that its transport does not know."""
+    values = record.tolist()
+    return {name: value for name, value in zip(INDEX, values, strict=True) if value == value}
+
+
+class Telemetry(LateDict):
+    """The values of a record as of :func:`named`, which is called when somebody first looks.
+
+    The record must not change until then. Arrays and tensors that are made of it are the record (fields,).
+    """
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: NDArray[np.float64]) -> None:
+        """``record``: (fields,)."""
+        self._record = record
+        super().__init__(partial(named, record))
+
+    def __deepcopy__(self, memo: Any) -> Telemetry:
+        return Telemetry(self._record.copy())
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._record, dtype=dtype)
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self._record.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._record.__dlpack_device__()

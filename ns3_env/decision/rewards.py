@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rewards by name, each a function of telemetry records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ns3_env.config.imports import is_code, made_by
+from ns3_env.decision.observations import column, elapsed
+from ns3_env.decision.rtt_target import RttTarget
+
+
+class Reward(Protocol):
+    """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
+
+    It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
+    the reward is refused. Where it has ``settles``, and that is True, the last row of a flow that is cut pays
+    for what is left of it: nothing is to be bootstrapped from there.
+    """
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+
+def settles(reward: Reward) -> bool:
+    """Whether the reward pays at a cut for what is left of the flow."""
+    return bool(getattr(reward, "settles", False))
+
+
+def branches(reward: Reward) -> bool:
+    """Whether the reward is no function of records, but of what branches of the simulation come to."""
+    return isinstance(reward, Difference)
+
+
+def in_episodes(reward: Reward) -> Reward:
+    """What scores episodes that are played as a whole: the reward, or, of one that branches, the team's."""
+    return TeamSlowdown() if branches(reward) else reward
+
+
+def minus(reward: Reward) -> str | None:
+    """The field that the reward is minus, where it is nothing else."""
+    # A class of one's own may do anything.
+    if type(reward) is TeamSlowdown or (type(reward) is Slowdown and not reward.shaping):
+        return reward.fields[0]
+    return None
+
+
+#: That of every front end.
+DEFAULT_REWARD = "slowdown"
+
+#: The rewards, by the name that a configuration gives them.
+REWARDS: dict[str, Callable[..., Reward]] = {}
+
+R = TypeVar("R", bound=Callable[..., Reward])
+
+
+def register(name: str) -> Callable[[R], R]:
+    """Makes what is decorated the reward of that name: called with settings, it gives a Reward.
+
+    Raises ValueError for a name that is taken.
+    """
+
+    def put(made: R) -> R:
+        if name in REWARDS:
+            raise ValueError(f"there is a reward {name!r} already")
+        REWARDS[name] = made
+        return made
+
+    return put
+
+
+def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Base RTT / RTT; 0 before the first ACK."""
+    rtt = column(records, "rtt")
+    return np.divide(1.0, rtt, out=np.zeros_like(rtt), where=rtt > 0)
+
+
+@register("slowdown")
+@dataclass(frozen=True)
+class Slowdown:
+    """Minus the time since the last decision over the flow's ideal completion time.
+
+    The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
+    pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
+    minus its slowdown, whenever it decides (docs/decisions/0023-slowdown.md).
+
+    With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
+    add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
+    al. 1999). e is the interval in base RTTs, γ is ``gamma``, the learner's.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("cost",)
+    settles: ClassVar[bool] = True
+
+    shaping: float = 0.0
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma <= 1:
+            raise ValueError(f"gamma: must be above 0 and at most 1, is {self.gamma}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        rewards: NDArray[np.float64] = -column(records, "cost")
+        if self.shaping:
+            left, attained = column(records, "remaining"), column(records, "attained")
+            size = np.maximum(left + attained, 1e-12)
+            acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
+            rewards += self.shaping * ((left + acked) - self.gamma ** elapsed(records) * left) / size
+        return rewards
+
+
+@register("team_slowdown")
+@dataclass(frozen=True)
+class TeamSlowdown:
+    """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
+
+    Over their number at this flow's start. Flows under other controllers count.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("team_cost",)
+    settles: ClassVar[bool] = True
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -column(records, "team_cost")
+
+
+@register("job_progress")
+@dataclass(frozen=True)
+class JobProgress:
+    """Minus the flow's share of the time in which its training job sends, over its ideal completion time.
+
+    While k flows of the job are under way each of them pays for a k-th of the time: one that is alone, for
+    which all others wait, pays for all of it. So what equal flows of a job are paid together is minus the
+    time in which the job sends. The last row of a flow that is cut pays for what its remaining bytes would
+    take at the ideal rate. Flows of no job are paid as by :class:`Slowdown`.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("job_cost",)
+    settles: ClassVar[bool] = True
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -column(records, "job_cost")
+
+
+@register("sharing_gain")
+@dataclass(frozen=True)
+class SharingGain:
+    """What the flows on this one's link gain on processor sharing since the last decision.
+
+    Its link is the one of its path that would take it the longest. Were it shared equally from now on, each
+    flow there would have a completion time; how much the slowdowns of all of them then fall is the gain, over
+    the number of flows there at this one's start. A link that is full and shared equally pays 0, an idle one
+    less, one that serves short flows first more. Flows that join are nobody's loss. It is paid at once, so a
+    short horizon is enough (docs/decisions/0025-sharing-gain.md). Flows under other controllers count.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("sharing_gain",)
+    settles: ClassVar[bool] = True
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        gains: NDArray[np.float64] = column(records, "sharing_gain").copy()
+        return gains
+
+
+@register("difference")
+@dataclass(frozen=True)
+class Difference:
+    """Slowdown that an action spares all flows together, against keeping window and rate (Wolpert and Tumer
+    2002).
+
+    At a decision the simulation is branched twice, once with the flow's action and once with its window and
+    rate as they were, the other actions of that instant taken in both. From then on every flow under the
+    agent keeps what it has. The reward is the difference of the sums of slowdowns, of flows under other
+    controllers, too, ``horizon_rtts`` base RTTs later, when what is left of a flow counts as it would take
+    were its links shared equally (``charged_slowdowns``); None: at the episode's end. Then the rewards of an
+    episode whose flows decide one at a time add up to what its actions spared, against first windows kept to
+    the end.
+
+    A drawn ``share`` of decisions is branched, and has the difference over ``share``; others have 0. The mean
+    of a decision's reward is the same whatever the share, its spread is not (docs/decisions/0035).
+
+    :class:`ns3_env.envs.flow_stream.FlowStream` works it out, and what is built on it; other environments
+    refuse it.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("time_ns", "base_rtt_ns", "window_bytes", "rate_bps")
+    settles: ClassVar[bool] = True
+
+    horizon_rtts: float | None = 20.0
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.horizon_rtts is not None and not self.horizon_rtts > 0:
+            raise ValueError(f"horizon_rtts: must be above 0, or none, is {self.horizon_rtts}")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share: must be above 0 and at most 1, is {self.share}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.zeros(len(records))  # what branches came to is added
+
+
+@register("staged")
+@dataclass(frozen=True)
+class Staged:
+    """Drain the queue first, then share the link (Zhang 2023, Algorithm 1).
+
+    If SWITCHRATE + QLEN - 1 > ``threshold``: -RTT; else THROUGHPUT + 1/RTT - (THROUGHPUT - 1/N)^2, with the
+    RTT in base RTTs, QLEN in BDPs, rates in shares of the most congested hop, N the flows there.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "qlen", "switch_rate", "throughput", "flow_count")
+
+    threshold: float = 0.5
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        throughput = column(records, "throughput")
+        share = 1.0 / np.maximum(column(records, "flow_count"), 1.0)
+        probing = throughput + _inverse_rtt(records) - (throughput - share) ** 2
+        congested = column(records, "switch_rate") + column(records, "qlen") - 1.0 > self.threshold
+        return np.where(congested, -column(records, "rtt"), probing)
+
+
+@register("power")
+@dataclass(frozen=True)
+class Power:
+    """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
+        return share * _inverse_rtt(records)
+
+
+@register("goodput_delay")
+@dataclass(frozen=True)
+class GoodputDelay:
+    """Goodput at a price of delay: goodput - ``delay_weight`` (RTT - 1), as a sender by itself can tell.
+
+    The goodput is a share of the receiver's link, the RTT in base RTTs. It asks for no fairness.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("goodput", "rtt")
+
+    delay_weight: float = 0.1
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        delay = np.maximum(column(records, "rtt") - 1.0, 0.0)
+        return column(records, "goodput") - self.delay_weight * delay
+
+
+@register("proportional")
+@dataclass(frozen=True)
+class Proportional:
+    """A share in proportion, and delay at a price: ln(N x / RTT) - ``delay_weight`` √N (RTT - 1).
+
+    x is the flow's pacing rate as a share of its link, the RTT in base RTTs, N the flows at the most
+    congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
+    logarithm pays every flow alike for a window that grows by so many percent, while what that adds to the
+    queue grows with the window: flows rest where windows are equal, in proportional fairness (Kelly 1998).
+    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds
+    its window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would
+    grow with N.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("rtt", "pacing_rate", "flow_count")
+
+    delay_weight: float = 1.0
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        rtt = np.maximum(column(records, "rtt"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
+        return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
+
+
+@register("equal_share")
+@dataclass(frozen=True)
+class EqualShare:
+    """Distance from an equal share of a busy link: -|ln(N x / T)| - ``hop_weight`` |ln(U / T)|.
+
+    x is the flow's pacing rate as a share of its link, N the flows at the most congested hop, U its rate and
+    queue, T the ``utilisation``. Both are nearest to 0 where all N flows send T / N, which leaves no queue:
+    what a flow gains by itself and what all gain together have the same optimum, whatever N is.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("pacing_rate", "flow_count", "switch_rate", "qlen")
+
+    utilisation: float = 0.98
+    hop_weight: float = 1.0
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
+        used = np.maximum(column(records, "switch_rate") + column(records, "qlen"), 1e-2)
+        off = np.abs(np.log(share / self.utilisation))
+        return -off - self.hop_weight * np.abs(np.log(used / self.utilisation))
+
+
+@register("rtt_target")
+@dataclass(frozen=True)
+class RttTargetReward:
+    """Distance to a target of RTT x sqrt(rate), as RL-CC has it (Tessler et al. 2022).
+
+    -(max(RTT / ``base_ns`` - ``margin``, 0) sqrt(pacing rate) - ``target``)^2, the rate a share of the
+    link's. ``base_ns`` None: the base RTT of each flow's path.
+    """
+
+    base_ns: float | None = 8192.0
+    margin: float = 1.5
+    target: float = 0.064
+
+    def __post_init__(self) -> None:
+        self._distance()  # settings out of range are refused here
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Those that the distance is worked out from."""
+        return tuple(self._distance().fields)
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        distance = self._distance()
+        return -(distance(*(column(records, name) for name in distance.fields)) ** 2)
+
+    def _distance(self) -> RttTarget:
+        return RttTarget(self.base_ns, self.margin, self.target, gain=1.0)
+
+
+@register("queue_target")
+@dataclass(frozen=True)
+class QueueTarget:
+    """A fair share of what brings the queue to a congestion point's target: -|ln(N x / d)|.
+
+    x is the pacing rate as a share of its link, N the flows at the most congested hop,
+    d = 1 - Q_off / ``within`` in [0.1, 2] what all of them together should send, as a share of the link, for
+    the queue to be at its target ``within`` base RTTs later; Q_off is that of the last feedback frame, in
+    BDPs. N is the simulator's word alone: a policy that sees feedback frames only can find its share all the
+    same, as flows that slow down by factors and speed up by steps do.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("notified_offset", "flow_count", "pacing_rate")
+
+    within: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.within > 0:
+            raise ValueError(f"within: must be above 0, is {self.within}")
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        wanted = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
+        flows = np.maximum(column(records, "flow_count"), 1.0)
+        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
+        return -np.abs(np.log(share / wanted))
+
+
+def make_reward(name: str, **settings: Any) -> Reward:
+    """The reward of that name, or of ``pkg.module:name``: a class or function that gives a Reward.
+
+    Raises:
+        KeyError: an unknown name.
+        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+    """
+    if is_code(name):
+        reward: Reward = made_by(name, settings, callable, "a Reward")
+        return reward
+    if name not in REWARDS:
+        raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")
+    return REWARDS[name](**settings)

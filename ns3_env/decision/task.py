@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Task: what a policy observes at a decision, what it is rewarded for, and what its actions mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Space
+from numpy.typing import NDArray
+
+from ns3_env import _native
+from ns3_env.decision.actions import ActionMap, MultiplicativeWindow
+from ns3_env.decision.availability import unknown_fields, unknown_to_reward
+from ns3_env.decision.observations import FDCC_FIELDS, INDEX, field_indices, observation_space, wire_bytes
+from ns3_env.decision.outcomes import Outcomes
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward, branches, make_reward, minus, settles
+from ns3_env.errors import ScenarioError
+from ns3_env.programs.transport import transport_of
+from ns3_env.scenario import Scenario
+
+#: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
+TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain", "job_cost": "JobCost"}
+
+
+class Task:
+    """A decision problem, whatever the network; every environment has one.
+
+    Attributes:
+        fields: names of the observed fields, in the order of the observation's columns.
+        reward: of records.
+        action: what actions do.
+        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
+            attribute ``TelemetryBytes`` of "agent").
+        observation_space: float32, shape (len(fields),).
+        action_space: of one flow.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str] = FDCC_FIELDS,
+        reward: str | Reward = DEFAULT_REWARD,
+        action: ActionMap | None = None,
+        telemetry_bytes: int | None = None,
+    ) -> None:
+        """
+        Args:
+            fields: of the observation.
+            reward: its name, or the reward.
+            action: what actions do; None: ``MultiplicativeWindow()``.
+            telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
+
+        Raises KeyError for an unknown field or reward, naming those that are known.
+        """
+        self.fields = tuple(fields)
+        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
+        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
+        self.observation_space: Box = observation_space(self.fields)
+        self._posed: tuple[Scenario, Scenario] | None = (
+            None  # the scenario that came last, and what it became
+        )
+        self._reading = self._compiled()
+
+    def _compiled(self) -> _native.Reading:
+        """What it reads from records, in C++: a call costs less than NumPy's for a few rows."""
+        cost = minus(self.reward)
+        return _native.Reading(
+            field_indices(self.fields).tolist(),
+            self.observation_space.low.astype(np.float32),
+            self.observation_space.high.astype(np.float32),
+            settles(self.reward),
+            None if cost is None else INDEX[cost],
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_reading"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._reading = self._compiled()
+
+    @property
+    def action_space(self) -> Space[Any]:
+        """Space of one flow's action."""
+        return self.action.space
+
+    def observe(self, records: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Observations (k, len(fields)) of records (k, all fields), within the space in float32 too."""
+        return self._reading.observe(records)
+
+    def outcomes(
+        self,
+        records: NDArray[np.float64],
+        first: NDArray[np.bool_],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+    ) -> Outcomes:
+        """What came of the decisions before these rows (k)."""
+        rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
+        if rewards is None:
+            rewards = self.reward(records)
+            rewards[first] = 0.0
+        return Outcomes(rewards, since, final, cut, slowdowns)
+
+    def posed_on(self, scenario: Scenario) -> Scenario:
+        """The scenario whose flows under "agent" carry what the task observes, and tell what it rewards.
+
+        What the scenario says of them itself goes first.
+        """
+        if self._posed is None or self._posed[0] is not scenario:
+            carried = {"TelemetryBytes": self.telemetry_bytes} if scenario.transport == "rdma" else {}
+            self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
+        return self._posed[1]
+
+    def rewarded_on(self, scenario: Scenario) -> Scenario:
+        """The scenario whose flows under "agent" tell what the task rewards."""
+        read = getattr(self.reward, "fields", ())
+        told = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
+        return scenario.with_agent(told) if told else scenario
+
+    def check(
+        self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = (), *, branching: bool = False
+    ) -> None:
+        """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
+        that the reward reads, or one of ``also``; and where the reward needs branches, unless what plays it
+        has them (``branching``)."""
+        transport = scenario.transport if isinstance(scenario, Scenario) else transport_of(scenario)
+        faults = []
+        if fault := unknown_fields(transport, (*self.fields, *also)):
+            faults.append(f"fields: {fault}")
+        if fault := unknown_to_reward(transport, self.reward):
+            faults.append(f"reward: {type(self.reward).__name__} {fault}")
+        if isinstance(scenario, Scenario) and settles(self.reward) and scenario.has_endless_agents():
+            faults.append(
+                f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "
+                "a size, or take another reward ('goodput_delay', 'proportional', 'rtt_target')"
+            )
+        if branches(self.reward) and not branching:
+            faults.append(
+                f"reward: {type(self.reward).__name__} branches the simulation at decisions, which only "
+                "FlowStream and FlowVecEnv do (env.placement: python); elsewhere 'team_slowdown' counts the "
+                "other flows"
+            )
+        if faults:
+            source = scenario.source if isinstance(scenario, Scenario) else None
+            raise ScenarioError("\n".join(f"{source}: {fault}" if source else fault for fault in faults))
+
+
+class WithTask:
+    """What has a task, with the task's parts as its own attributes."""
+
+    task: Task
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the observed fields."""
+        return self.task.fields
+
+    @property
+    def reward(self) -> Reward:
+        """Of records."""
+        return self.task.reward
+
+    @property
+    def action(self) -> ActionMap:
+        """What actions do."""
+        return self.task.action

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Returns of the rewards that pay for completion, against the simulator's own completion times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.decision.observations import column
+from ns3_env.decision.rewards import make_reward
+from ns3_env.decision.task import Task
+from ns3_env.envs.flow_stream import FlowStream
+from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+from ns3_env.envs.rollouts import Rollouts
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from tests.samples.policy_files import mlp_file
+
+CLOCKS = {
+    "per_flow_rtt": {"name": "per_flow_rtt", "rtt_fraction": 0.5},
+    "synchronous": {"name": "synchronous", "interval_ns": 7000},
+    "per_ack": {"name": "per_ack"},
+}
+#: By flow: its return, and its slowdown.
+Paid = dict[int, tuple[float, float]]
+
+
+def incast(clock: str = "per_flow_rtt", **changes: Any) -> Scenario:
+    content = {
+        "topology": {"kind": "dumbbell", "senders": 4},
+        "traffic": {"kind": "incast", "size_bytes": 300_000, "spread_ns": 20_000},
+        "controllers": ["agent"],
+        "clock": CLOCKS[clock],
+        **changes,
+    }
+    return Scenario.from_mapping(content, "incast")
+
+
+def by_stream(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
+    """Under random actions, with the episode's results."""
+    random, paid, returns = np.random.default_rng(1), {}, np.zeros(16)
+    with FlowStream(scenario, slots=16, task=task) as stream:
+        stream.start()
+        while not (batch := stream.recv()).results:
+            for row, flow in enumerate(batch.flows.tolist()):
+                returns[flow] += batch.rewards[row]
+                if not batch.due[row]:
+                    paid[flow] = returns[flow], float(batch.slowdowns[row])
+            due = batch.slots[batch.due]
+            stream.send(random.uniform(-1, 1, (len(due), 1)), due)
+        return paid, batch.results[0][1]
+
+
+def by_vec_env(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
+    paid, totals = {}, np.zeros(4)
+    with FlowVecEnv(scenario, slots=4, task=task) as env:
+        env.mask.acknowledge()
+        env.reset()
+        while not env.results:
+            _, rewards, _, infos = env.step(np.zeros((4, 1)))
+            totals += rewards
+            for slot, info in enumerate(infos):
+                if "slowdown" in info:
+                    paid[slot] = info["episode"]["r"], info["slowdown"]
+        assert all(totals[slot] == pytest.approx(-slowdown, 1e-6) for slot, (_, slowdown) in paid.items())
+        return paid, env.results[0][1]
+
+
+def by_flow_env(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, None]:
+    env = FlowEnv(scenario, flow=2, others="hpcc" if scenario.transport == "rdma" else "cubic", task=task)
+    env.reset(seed=1)
+    total, over = 0.0, False
+    while not over:
+        _, reward, terminated, truncated, info = env.step(np.zeros(1))
+        total, over = total + reward, terminated or truncated
+    env.close()
+    return {2: (total, info["slowdown"])}, None
+
+
+def by_agents(env: Any, infos: dict[Any, Any]) -> tuple[Paid, None]:
+    paid: Paid = {}
+    totals = dict.fromkeys(env.possible_agents, 0.0)
+    while env.agents:
+        actions = {agent: np.zeros(1) for agent in env.agents}
+        _, rewards, _, _, infos = env.step(actions)
+        for agent, info in infos.items():
+            totals[agent] += rewards.get(agent, 0.0)
+            if "slowdown" in info:
+                paid[int(agent.removeprefix("flow_"))] = totals[agent], info["slowdown"]
+    env.close()
+    return paid, None
+
+
+def by_parallel_env(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, None]:
+    env = FlowParallelEnv(scenario, task=task)
+    return by_agents(env, env.reset(seed=1)[1])
+
+
+def by_multi_agent_env(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, None]:
+    pytest.importorskip("ray")
+    from ns3_env.envs.rllib_env import FlowMultiAgentEnv
+
+    env = FlowMultiAgentEnv({"scenario": scenario, "task": task})
+    return by_agents(env, env.reset(seed=1)[1])
+
+
+def by_rollouts(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
+    seen = [{"field": name} for name in ("rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action")]
+    file = mlp_file(policy / f"{scenario.clock.name}.safetensors", clock=scenario.clock, observation=seen)
+    with Rollouts(scenario, task=task) as rollouts:
+        rollouts.begin(file)
+        played = rollouts.next()
+    ends = np.flatnonzero(~played.decided)
+    returns = [total for _, total, _ in played.finished]
+    told = zip(played.flows[ends], returns, played.slowdowns[ends], strict=True)
+    return {int(flow): (total, float(slowdown)) for flow, total, slowdown in told}, played.results
+
+
+FRONT_ENDS: dict[str, Callable[[Scenario, Task, Path], tuple[Paid, Any]]] = {
+    "stream": by_stream,
+    "vec_env": by_vec_env,
+    "flow_env": by_flow_env,
+    "parallel_env": by_parallel_env,
+    "multi_agent_env": by_multi_agent_env,
+    "rollouts": by_rollouts,
+}
+#: Where every flow decides at every step, or any may.
+STEPPED = ("vec_env", "parallel_env")
+
+
+@pytest.mark.parametrize("time_limit", ["20ms", "60us"])
+@pytest.mark.parametrize("transport", ["rdma", "tcp"])
+@pytest.mark.parametrize(
+    ("front_end", "clock"),
+    [(f, c) for f in FRONT_ENDS for c in CLOCKS if c == "synchronous" or f not in STEPPED],
+)
+def test_the_return_of_a_flow_is_minus_its_slowdown(
+    front_end: str, clock: str, transport: str, time_limit: str, tmp_path: Path
+) -> None:
+    scenario = incast(clock, transport=transport, time_limit_ns=time_limit)
+    paid, results = FRONT_ENDS[front_end](scenario, Task(("rtt", "pacing_rate")), tmp_path)
+    assert len(paid) == (1 if front_end == "flow_env" else 4)
+    for flow, (total, slowdown) in paid.items():
+        assert total == pytest.approx(-slowdown, rel=1e-9), flow
+    if results is not None:
+        of = {name: np.array(results["flows"][name]) for name in ("fct_ns", "standalone_ns")}
+        for flow, (_, slowdown) in paid.items():
+            if of["fct_ns"][flow] >= 0:
+                assert slowdown == pytest.approx(of["fct_ns"][flow] / of["standalone_ns"][flow], rel=1e-12)
+
+
+def test_a_flow_that_is_cut_pays_for_what_is_left_at_its_ideal_rate(tmp_path: Path) -> None:
+    paid, results = by_stream(incast(time_limit_ns="60us"), Task(("rtt",)), tmp_path)
+    flows = {name: np.array(values) for name, values in results["flows"].items()}
+    assert (flows["fct_ns"] < 0).all()
+    lived = 60_000 - flows["start_ns"]
+    left = 1 - flows["acked_bytes"] / flows["size_bytes"]
+    expected = lived / flows["standalone_ns"] + left
+    assert [paid[flow][1] for flow in range(4)] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_decision_overtaken_by_its_flows_end_is_paid_with_it(tmp_path: Path) -> None:
+    scenario = incast("per_ack", decision_quantum_ns=3000)
+    paid, _ = by_stream(scenario, Task(("rtt",)), tmp_path)
+    assert all(total == pytest.approx(-slowdown, rel=1e-9) for total, slowdown in paid.values())
+
+
+def test_a_team_is_who_shares_a_link_and_pays_by_hand(tmp_path: Path) -> None:
+    pairs = [(1, 0, 0), (2, 0, 5_000), (2, 3, 9_000), (4, 5, 0)]  # by flow: from, to, start; 4 to 5 is alone
+    flows = [{"src": a, "dst": b, "size_bytes": 300_000, "start_ns": start} for a, b, start in pairs]
+    shares = {0: [0, 1], 1: [0, 1, 2], 2: [1, 2], 3: [3]}  # by link; 0 and 2 have none in common
+    rack = {"kind": "graph", "nodes": ["host"] * 6 + ["switch"]}
+    rack["links"] = [{"a": host, "b": 6, "rate_bps": 100e9, "delay_ns": 1000} for host in range(6)]
+    for limit in ("20ms", "60us"):
+        scenario = incast(topology=rack, traffic={"kind": "list", "flows": flows}, time_limit_ns=limit)
+        paid, results = by_stream(scenario, Task(("rtt",), "team_slowdown"), tmp_path)
+        of = {name: np.array(values) for name, values in results["flows"].items()}
+        begin = of["start_ns"]
+        end = np.where(of["fct_ns"] < 0, 60_000, begin + of["fct_ns"])
+        left = 1 - of["acked_bytes"] / of["size_bytes"]
+        for flow, team in shares.items():
+            at_start = sum(begin[one] <= begin[flow] < end[one] for one in team)
+            together = [
+                max(min(end[flow], end[one]) - max(begin[flow], begin[one]), 0) / of["standalone_ns"][one]
+                + (left[one] if of["fct_ns"][flow] < 0 else 0.0)
+                for one in team
+            ]
+            assert -paid[flow][0] == pytest.approx(sum(together) / at_start, rel=1e-9), (limit, flow)
+
+
+def test_a_teams_cost_reaches_rollouts(tmp_path: Path) -> None:
+    paid, _ = by_rollouts(incast(), Task(("rtt",), "team_slowdown"), tmp_path)
+    slowdowns = [slowdown for _, slowdown in paid.values()]
+    assert len(paid) == 4
+    assert all(total < -1 for total, _ in paid.values())
+    assert min(total for total, _ in paid.values()) < -max(slowdowns)  # who comes last pays for all
+
+
+def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None:
+    plain, shaped = (
+        by_rollouts(incast(), Task(("rtt",), make_reward("slowdown", shaping=weight)), tmp_path)[0]
+        for weight in (0.0, 3.0)
+    )
+    with Rollouts(incast(), task=Task(("rtt", "remaining", "attained"))) as rollouts:
+        rollouts.begin(tmp_path / "per_flow_rtt.safetensors")
+        played = rollouts.next()
+    remaining, attained = played.observations[played.first][:, 1:].T
+    for flow, left in enumerate(remaining / (remaining + attained)):
+        # Φ = -3 x share left: 0 at the end, at the first decision as much as was left then.
+        assert shaped[flow][0] - plain[flow][0] == pytest.approx(3.0 * left, rel=1e-6)
+
+
+def test_elapsed_is_the_time_between_decisions_in_base_rtts(tmp_path: Path) -> None:
+    file = mlp_file(tmp_path / "policy.safetensors")
+    with Rollouts(incast(), fields=("time_ns", "base_rtt_ns")) as rollouts:
+        rollouts.begin(file)
+        played = rollouts.next()
+    time, base = column(played.records, "time_ns"), played.observations[:, 1]
+    assert (played.elapsed[played.first] == 0).all()
+    later = np.flatnonzero(~played.first)
+    assert played.elapsed[later] == pytest.approx((time[later] - time[later - 1]) / base[later], rel=1e-6)
+
+
+def test_flows_without_an_end_have_no_slowdown_and_are_refused() -> None:
+    endless = incast(traffic={"kind": "incast", "size_bytes": "endless"}, time_limit_ns="60us")
+    with pytest.raises(ScenarioError, match=r"reward: Slowdown .*endless.*goodput_delay"):
+        Task(("rtt",)).check(endless)
+    Task(("rtt",), "proportional").check(endless)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a task reads in C++ against NumPy's arithmetic, to the bit."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env import _native
+from ns3_env.decision.actions import ACTIONS, make_action_map
+from ns3_env.decision.observations import FDCC_FIELDS, FIELDS, INDEX, column
+from ns3_env.decision.rewards import REWARDS, make_reward, settles
+from ns3_env.decision.task import Task
+
+FIELD_SETS = {"fdcc": FDCC_FIELDS, "one": ("rtt",), "all": tuple(INDEX), "reversed": tuple(INDEX)[::-1]}
+#: Without -0.0: at a bound of 0 NumPy's clip keeps its sign or not, by the shape of the array.
+ODD = [0.0, 1e-300, -1.0, 1.0, 1e9, -1e9, 1e300, np.inf, -np.inf, np.nan, np.pi]
+
+
+def telemetry(rows: int, seed: int = 1, odd: bool = False) -> NDArray[np.float64]:
+    """Random values of every field, within its range, or what no field should ever be."""
+    random = np.random.default_rng(seed)
+    if odd:
+        return random.choice(ODD, (rows, len(FIELDS)))
+    low, high = (np.array([getattr(field, end) for field in FIELDS]) for end in ("low", "high"))
+    return low + random.random((rows, len(FIELDS))) ** 8 * (high - low)
+
+
+def flags(rows: int) -> list[NDArray[np.bool_]]:
+    """First, terminated and truncated, in every combination."""
+    return [(np.arange(rows) >> bit & 1).astype(np.bool_) for bit in range(3)]
+
+
+def bits(array: Any) -> bytes:
+    return np.ascontiguousarray(array).tobytes()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 64])
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("names", FIELD_SETS.values(), ids=FIELD_SETS)
+def test_observations_are_float32_within_the_space(names: tuple[str, ...], odd: bool, rows: int) -> None:
+    task, records = Task(names), telemetry(rows, odd=odd)
+    seen = task.observe(records)
+    with np.errstate(over="ignore"):
+        expected = records[:, [INDEX[name] for name in names]].astype(np.float32)
+    np.clip(expected, task.observation_space.low, task.observation_space.high, out=expected)
+    assert (seen.dtype, seen.shape) == (np.float32, (rows, len(names)))
+    assert bits(seen) == bits(expected)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 64])
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("name", [*sorted(REWARDS), "shaped"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_outcomes_are_those_of_the_rewards_own_arithmetic(name: str, odd: bool, rows: int) -> None:
+    reward = make_reward("slowdown", shaping=0.5, gamma=0.9) if name == "shaped" else make_reward(name)
+    records, (first, terminated, truncated) = telemetry(rows, odd=odd), flags(rows)
+    came = Task(reward=reward).outcomes(records, first, terminated, truncated)
+    over = terminated | truncated
+    paid = reward(records)
+    paid[first] = 0.0
+    elapsed = column(records, "interval_ns") / column(records, "base_rtt_ns")
+    elapsed[first] = 0.0
+    assert bits(came.rewards) == bits(paid)
+    assert bits(came.elapsed) == bits(elapsed)
+    assert bits(came.final) == bits(over if settles(reward) else terminated)
+    assert bits(came.cut) == bits(truncated & ~terminated)
+    assert bits(came.slowdowns) == bits(np.where(over, column(records, "slowdown"), np.nan))
+
+
+def test_a_reward_of_ones_own_is_asked_for_every_row() -> None:
+    def twice(records: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 2.0 * column(records, "rtt")
+
+    records, (first, terminated, truncated) = telemetry(8), flags(8)
+    came = Task(reward=twice).outcomes(records, first, terminated, truncated)
+    assert (came.rewards == np.where(first, 0.0, twice(records))).all()
+
+
+@pytest.mark.parametrize("name", sorted(ACTIONS))
+def test_an_action_map_answers_rows_together_as_each_alone_and_travels(name: str) -> None:
+    made, records = make_action_map(name), telemetry(8)
+    actions = np.linspace(0.0, 1.0, 8)[:, None]
+    together = made(actions, records)
+    alone = [made(actions[i : i + 1], records[i : i + 1])[0] for i in range(8)]
+    assert bits(together) == bits(alone)
+    for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert again == made
+        assert set(vars(again)) == {
+            field.name for field in fields(made)
+        }  # settings alone, as policies' files have
+        assert bits(again(actions, records)) == bits(together)
+
+
+def test_a_task_that_was_pickled_reads_the_same() -> None:
+    task, records = Task(("rtt", "qlen"), "staged"), telemetry(8)
+    for again in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task)):
+        assert bits(again.observe(records)) == bits(task.observe(records))
+        assert again.reward == task.reward
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        (lambda: Task().observe(np.zeros((2, 3))), "records must be"),
+        (lambda: _native.Reading([999], np.zeros(1), np.ones(1), True, None), "no such field"),
+        (lambda: _native.Reading([0], np.zeros(2), np.ones(1), True, None), "bound for each field"),
+        (lambda: Task().outcomes(telemetry(2), *flags(1)), "flags must be"),
+    ],
+)
+def test_what_does_not_fit_is_refused(damaged: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        damaged()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rewards and action maps against the papers' formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env.decision import observations
+from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
+from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
+
+
+def records(count: int = 1, **values: float) -> NDArray[np.float64]:
+    made = np.zeros((count, len(observations.FIELDS)))
+    defaults = {
+        "rtt": 1.0,
+        "flow_count": 1.0,
+        "packet_bytes": 1000.0,
+        "bdp_bytes": 78_500.0,
+        "base_rtt_ns": 6280.0,
+        "host_rate_bps": 1e11,
+        "window_bytes": 10_000.0,
+    }
+    for name, value in {**defaults, **values}.items():
+        made[:, observations.INDEX[name]] = value
+    return made
+
+
+#: Below the threshold a flow is told to take its share, above it to leave.
+PROBING = {"rtt": 1.25, "switch_rate": 0.9, "qlen": 0.5, "throughput": 0.4, "flow_count": 4.0}
+SHARED = {"flow_count": 4.0, "pacing_rate": 0.2, "switch_rate": 0.8}
+CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "flow_count": 4.0}
+AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "seen", "expected"),
+    [
+        ("staged", {}, PROBING, 0.4 + 0.8 - (0.4 - 0.25) ** 2),
+        ("staged", {}, CONGESTED, -3.0),
+        ("staged", {}, AT_THE_THRESHOLD, 0 + 1 / 2 - (0 - 1) ** 2),
+        ("staged", {"threshold": 0.4}, AT_THE_THRESHOLD, -2.0),
+        # A fair share at the base RTT is one; it falls with the RTT and grows with the flows.
+        ("power", {}, {"throughput": 0.25, "flow_count": 4.0}, 1.0),
+        ("power", {}, {"throughput": 0.5, "flow_count": 3.0, "rtt": 2.0}, 0.75),
+        # RL-CC's squared distance: RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
+        ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.25}, -(0.686**2)),
+        ("rtt_target", {}, {"rtt_ns": 2.5 * 8192.0, "pacing_rate": 1.0}, -(0.936**2)),
+        # Below one and a half there is nothing but the target.
+        ("rtt_target", {}, {"rtt_ns": 1.4 * 8192.0, "pacing_rate": 1.0}, -(0.064**2)),
+        ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.0}, -(0.064**2)),
+        # (4 - 1.5) / 2 = 1.25
+        ("rtt_target", {"base_ns": 1000.0, "target": 0.25}, {"rtt_ns": 4000.0, "pacing_rate": 0.25}, -1.0),
+        # In base RTTs of the path where no base is given: (3 - 1) / 2 = 1
+        (
+            "rtt_target",
+            {"base_ns": None, "margin": 1.0, "target": 0.25},
+            {"rtt": 3.0, "rtt_ns": 1.0, "pacing_rate": 0.25},
+            -0.5625,
+        ),
+        # A share's logarithm less the price of delay: 4 x 0.5 / 2 is a share of 1; a base RTT costs √4 / 2.
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5, "rtt": 2.0}, -1.0),
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5}, np.log(2.0)),
+        ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0}, np.log(1e-4)),
+        # Half of an equal share, where the hop is as busy as it should be; an equal one, twice as busy.
+        ("equal_share", {"utilisation": 0.8}, {**SHARED, "pacing_rate": 0.1}, -np.log(2.0)),
+        ("equal_share", {"utilisation": 0.8, "hop_weight": 3.0}, {**SHARED, "qlen": 0.8}, -3 * np.log(2.0)),
+        ("equal_share", {"utilisation": 0.8}, SHARED, 0.0),
+    ],
+)
+def test_rewards_are_those_of_the_papers_row_by_row(
+    name: str, settings: dict[str, float | None], seen: dict[str, float], expected: float
+) -> None:
+    reward = make_reward(name, **settings)
+    assert reward(records(**seen))[0] == pytest.approx(expected)
+    both = np.concatenate([records(**PROBING), records(**seen)])
+    assert reward(both)[1] == reward(records(**seen))[0]
+
+
+@pytest.mark.parametrize("name", sorted(REWARDS))
+def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
+    assert np.isfinite(make_reward(name)(np.zeros((3, len(observations.FIELDS))))).all()
+
+
+def test_proportional_reward_is_largest_at_equal_windows() -> None:
+    """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
+    reward = make_reward("proportional", delay_weight=2.0)
+
+    def gain(own: float, other: float) -> float:
+        def of(window: float) -> float:
+            rtt = max(1.0, window + other)  # windows in BDPs fill the link, then the queue
+            return float(reward(records(flow_count=2, pacing_rate=window, rtt=rtt))[0])
+
+        return of(own * 1.001) - of(own)
+
+    assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
+
+
+@pytest.mark.parametrize("settings", [{"base_ns": 0.0}, {"margin": -1.0}, {"target": -0.1}])
+def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        make_reward("rtt_target", **settings)
+
+
+def test_a_reward_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="'staged' already"):
+        register("staged")(Staged)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "action", "packets"),
+    [(0.5, 0, 10), (0.5, 1, 15), (0.5, -1, 6), (0.5, 0.5, 12), (1, 1, 20), (1, -1, 5), (0.5, 7, 15)],
+)
+def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, packets: int) -> None:
+    window, rate, echo = MultiplicativeWindow(alpha)(np.array([[action]]), records())[0]
+    assert window == packets * 1000
+    assert rate == pytest.approx(packets * 1000 * 8e9 / 6280)
+    assert echo == np.clip(action, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "seen", "action", "then"),
+    [
+        # Between a packet and the BDP, which a flow without a window counts as having.
+        ({}, {"window_bytes": 1000.0}, -1.0, 1000),
+        ({}, {"window_bytes": 78_000.0}, 1.0, 78_500),
+        ({"rounding": "none"}, {"window_bytes": 1e12}, -1.0, 78_500 / 1.5),
+        # Growth from one packet needs progress or fractions.
+        ({"rounding": "floor"}, {"window_bytes": 1000.0}, 1.0, 1000),
+        ({"rounding": "progress"}, {"window_bytes": 1000.0}, 1.0, 1500),
+        ({"rounding": "none"}, {"window_bytes": 1000.0}, 1.0, 1500),
+        ({"alpha": 1}, {"window_bytes": 1000.0}, 1.0, 2000),
+        # Progress keeps fractions of growth alone: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
+        ({"rounding": "progress"}, {}, -0.5, 8000),
+        ({"rounding": "progress"}, {}, -0.1, 9000),
+        ({"rounding": "progress"}, {}, 0.5, 12_000),
+        ({"rounding": "none"}, {}, -0.1, 1e4 / 1.05),
+        # Whole packets stay whole though their product is rounded.
+        ({}, {"window_bytes": 39e3, "bdp_bytes": 1e6}, -0.6, 30_000),
+        ({}, {"window_bytes": 45e3, "bdp_bytes": 1e6}, 0.8, 63_000),
+        ({}, {"window_bytes": 85e3, "bdp_bytes": 1e6}, 0.8, 119_000),
+    ],
+)
+def test_multiplicative_window_keeps_whole_packets_and_its_bounds(
+    settings: dict[str, Any], seen: dict[str, float], action: float, then: float
+) -> None:
+    window, rate, _ = MultiplicativeWindow(**settings)(np.array([[action]]), records(**seen))[0]
+    assert window == (pytest.approx(then) if settings.get("rounding") == "none" else then)
+    assert rate <= 1e11
+
+
+def test_no_rate_exceeds_the_senders_link() -> None:
+    slow = records(host_rate_bps=1e9)
+    assert MultiplicativeWindow()(np.array([[0.0]]), slow)[0, 1] == 1e9
+    assert AbsoluteWindow()(np.array([[1e9]]), slow)[0].tolist() == [1e9, 1e9, 1.0]
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"alpha": -1.0}, {"rounding": "up"}])
+def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
+    with pytest.raises(ValueError, match=r"alpha|rounding"):
+        make_action_map("multiplicative_window", **settings)
+
+
+@pytest.mark.parametrize(("action", "factor"), [(0, 1), (1, 1.2), (-1, 1 / 1.2), (0.5, 1.1), (-7, 1 / 1.2)])
+def test_multiplicative_rate_scales_the_rate_under_a_window_of_one_bdp(action: float, factor: float) -> None:
+    seen = records(rate_bps=2e10)
+    window, rate, echo = make_action_map("multiplicative_rate")(np.array([[action]]), seen)[0]
+    assert window == 78_500
+    assert rate == pytest.approx(2e10 * factor)
+    assert echo == np.clip(action, -1, 1)
+
+
+def test_multiplicative_rate_stays_between_few_packets_and_the_link() -> None:
+    act = make_action_map("multiplicative_rate", least_packets=0.5)
+    assert act(np.array([[1.0]]), records(rate_bps=9e10))[0, 1] == 1e11
+    assert act(np.array([[-1.0]]), records(rate_bps=1.0))[0, 1] == pytest.approx(500 * 8e9 / 6280)
+    tiny = records(bdp_bytes=500.0, rate_bps=1e9)
+    assert act(np.array([[0.0]]), tiny)[0, 0] == 1000  # a window of one packet, at least
+
+
+def test_absolute_window_is_applied_as_it_is() -> None:
+    applied = AbsoluteWindow()(np.array([[250.5]]), records())[0]
+    assert applied[0] == 250.5
+    assert applied[1] == pytest.approx(250.5 * 8e9 / 6280)
+    assert applied[2] == pytest.approx(250.5 / 78_500)
+    for impossible in (np.nan, -1.0):
+        with pytest.raises(ValueError, match=">= 0"):
+            AbsoluteWindow()(np.array([[impossible]]), records())
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(KeyError, match="staged"):
+        make_reward("stage")
+    with pytest.raises(KeyError, match="absolute_window"):
+        make_action_map("x")
+    with pytest.raises(KeyError, match="'qlen'"):
+        observations.field_indices(["qlenn"])
+
+
+def test_observation_space_is_the_declared_range() -> None:
+    space = observations.observation_space(observations.FDCC_FIELDS)
+    assert space.shape == (8,)
+    assert space.dtype == np.float32
+    assert space.low[4] == np.float32(-1e4)
+    assert space.high[7] == 1

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trained policies compared: their actions as maps, learning curves, ablations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.comparisons.ablation_run import Planned
+from ns3_env.eval.comparisons.learning_curves import read_curve
+from ns3_env.eval.comparisons.policy_map import Axis, act_steadily, steady
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from tests.paths import ROOT
+from tests.samples.ablations import ablation
+from tests.samples.files import Refused, rows
+from tests.samples.policy_files import tiny
+
+
+def test_a_steady_flow_sees_the_queue_as_delay_and_gets_what_it_sends() -> None:
+    seen = steady(["rtt", "qlen", "goodput", "rtt_slope", "window_bytes"], {"qlen": np.array([0.0, 0.5])})
+    assert seen.tolist() == [[1.0, 0.0, 0.25, 0.0, 25937.5], [1.5, 0.5, 0.25, 0.0, 25937.5]]
+
+
+def test_a_field_that_does_not_follow_is_asked_for() -> None:
+    with pytest.raises(
+        ConfigError, match=r"reads state_queue_bytes, .*: give a value, e\.g\. state_queue_bytes=0"
+    ):
+        steady(["rtt", "state_queue_bytes"], {})
+    assert steady(["state_queue_bytes"], {"state_queue_bytes": np.array([7.0])}).tolist() == [[7.0]]
+
+
+@pytest.mark.parametrize("kind", ["mlp", "lstm", "carried"])
+def test_its_action_is_the_policys_own(kind: str, tmp_path: Path) -> None:
+    write_policy(tmp_path / "policy.safetensors", tiny(kind))
+    policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
+    one = steady(policy.fields, {"qlen": np.array([0.3])}).astype(np.float32)
+    long = 64 if kind == "carried" else policy.spec.history
+    expected = policy.act(np.repeat(one[:, None], long, axis=1), np.array([long]))
+    assert act_steadily(policy, {"qlen": np.array([0.3])}) == expected[0, 0]
+
+
+def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_policy(tmp_path / "policy.safetensors", tiny())
+    out = tmp_path / "map.png"
+    text = [str(tmp_path / "policy.safetensors"), "--out", str(out), "--panel", "flow_count=2,16"]
+    assert main(["plot", "policy", *text]) == 0
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out.strip() == str(out)
+
+
+@pytest.mark.parametrize("given", [["--panel", "foo=1"], ["foo=1"], ["--x", "foo=0..1"]])
+def test_a_field_that_there_is_not_is_a_line(given: list[str], tmp_path: Path, refused: Refused) -> None:
+    write_policy(tmp_path / "policy.safetensors", tiny())
+    out = tmp_path / "map.png"
+    said = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *given)
+    assert said.startswith("error: unknown observation field 'foo'; the nearest known one is ")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("wrong", ["qlen", "qlen=1..0", "qlen=a..b", "qlen=1"])
+def test_an_axis_says_what_it_expects(wrong: str) -> None:
+    with pytest.raises(ConfigError, match=r"expected FIELD=LOW\.\.HIGH, e.g. qlen=0\.\.2"):
+        Axis.parse(wrong)
+
+
+def test_orders_of_magnitude_are_drawn_where_there_are_some() -> None:
+    assert Axis.parse("pacing_rate=0.01..1").log
+    assert not Axis.parse("qlen=0..2").log
+
+
+def run(folder: Path, text: str) -> Path:
+    """A run's folder with such a log."""
+    folder.mkdir()
+    (folder / "progress.csv").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_validations_count_where_there_are_some(tmp_path: Path) -> None:
+    text = "time/total_timesteps,episode/reward,validation/score\n10,1,\n20,2,5\n30,3,\n40,4,6\n"
+    curve = read_curve(run(tmp_path / "a", text))
+    assert (curve.at.tolist(), curve.score.tolist()) == ([20, 40], [5, 6])
+    assert curve.judged == "score on held-back episodes"
+    plain = read_curve(run(tmp_path / "b", "time/total_timesteps,episode/reward\n10,1\n20,2\n"))
+    assert (plain.at.tolist(), plain.score.tolist()) == ([10, 20], [1, 2])
+
+
+def test_a_run_that_went_on_is_one_curve(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "tuning/generation,validation/score\n0,1\n5,2\n")
+    (folder / "progress-5.csv").write_text("tuning/generation,validation/score\n10,3\n", encoding="utf-8")
+    assert read_curve(folder).at.tolist() == [0, 5, 10]
+
+
+def test_the_command_draws_seeds_together(tmp_path: Path) -> None:
+    text = "tuning/generation,validation/score\n0,{}\n5,{}\n"
+    runs = [run(tmp_path / str(i), text.format(i, 2 * i)) for i in range(3)]
+    assert main(["plot", "learning", *map(str, runs), "--out", str(tmp_path / "curve.png")]) == 0
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_has_no_curve_or_another_is_refused(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", "tuning/generation,validation/score\n0,1\n5,2\n")
+    other = run(tmp_path / "b", "time/total_timesteps,episode/reward\n10,1\n20,2\n")
+    (tmp_path / "c").mkdir()
+    with pytest.raises(ConfigError, match=r"c: has no progress\.csv with a score"):
+        read_curve(tmp_path / "c")
+    out = str(tmp_path / "curve.png")
+    assert main(["plot", "learning", str(one), str(other), "--out", out]) != 0
+
+
+def test_every_variant_is_judged_and_nothing_is_done_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["compare", "variants", str(ablation(tmp_path)), "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    table = rows(tmp_path / "out" / "table.csv")
+    assert [(row["variant"], row["seed"]) for row in table] == [
+        ("usual", "1"), ("usual", "2"), ("short", "1"), ("short", "2")
+    ]  # fmt: skip
+    assert all(0 < float(row["2-to-1/goodput"]) < 1 for row in table)
+    assert "| another | 2 |" in capsys.readouterr().out
+    (tmp_path / "out" / "short-2.json").unlink()
+    runs = len(list((tmp_path / "out" / "runs").iterdir()))
+    assert main(command) == 0
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == runs + 1
+
+
+def test_a_variant_that_is_wrong_is_named_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="variant 'short': agent: unknown key 'hiden'"):
+        Planned(ablation(tmp_path, override="agent.hiden=3"))
+    with pytest.raises(ConfigError, match="two variants have the same name"):
+        Planned(ablation(tmp_path, name="usual"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_one_that_comes_with_the_project_can_run() -> None:
+    planned = Planned(ROOT / "configs" / "ablations" / "fdcc.yaml")
+    assert len(planned.of.seeds) == 3

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Random networks for both simulators, and the comparison with the published one's results."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.papers.published.published_files import CONTROLLERS, network_files, write_networks
+from ns3_env.eval.papers.published.random_networks import HPCC_RATES, draw_network
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+
+def as_published(folder: Path, controller: str, late_ns: int = 0, without: int | None = None) -> None:
+    """Writes our own completion times as the published simulator would, the first flow's later by so much."""
+    with Simulator() as simulator:
+        flows = simulator.play(Scenario.load(folder / "scenario.yaml").under(controller))["flows"]
+    before: Counter[tuple[int, int]] = Counter()
+    rows = []
+    for i, (src, dst) in enumerate(zip(flows["src"], flows["dst"], strict=True)):
+        port = 10_000 + before[src, dst]
+        before[src, dst] += 1
+        fct = int(flows["fct_ns"][i]) + (late_ns if i == 0 else 0)
+        ends = f"{0x0B000001 + (src << 8):08x} {0x0B000001 + (dst << 8):08x}"
+        rows.append(
+            f"{ends} {port} 100 {flows['size_bytes'][i]} {flows['start_ns'][i]} {fct} "
+            f"{int(flows['standalone_ns'][i])}"
+        )
+    kept = [row for i, row in enumerate(rows) if i != without]
+    (folder / f"{controller}.fct.txt").write_text("\n".join(reversed(kept)) + "\n")  # as flows end
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> Path:
+    write_networks([draw_network(1, 0)], tmp_path / "networks")
+    return tmp_path / "networks"
+
+
+@pytest.mark.parametrize("number", range(15))
+def test_a_random_network_is_within_what_both_simulators_agree_on(tmp_path: Path, number: int) -> None:
+    drawn = draw_network(7, number)
+    write_networks([drawn], tmp_path)
+    scenario = Scenario.load(tmp_path / drawn.name / "scenario.yaml")
+    network = scenario.topology.build()
+    assert {link.rate_bps for link in network.access.values()} == {drawn.host_rate_gbps * 1e9}
+    assert {link.rate_bps for link in network.links} <= {rate * 1e9 for rate in HPCC_RATES}
+    assert len(scenario.flows()) == len(drawn.flows) > 0
+    starts = scenario.flows().start_ns
+    assert starts == sorted(starts)
+    with Simulator() as simulator:
+        assert max(simulator.play(scenario.under("hpcc"))["flows"]["fct_ns"]) > 0  # at most five switches
+
+
+def test_the_same_seed_draws_the_same_network() -> None:
+    assert draw_network(3, 8) == draw_network(3, 8)
+    assert draw_network(3, 8) != draw_network(4, 8)
+    assert draw_network(3, 8).flows != draw_network(3, 13).flows
+
+
+def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Path) -> None:
+    drawn = next(x for x in (draw_network(1, i) for i in range(99)) if x.host_rate_gbps == 100)
+    files = network_files(drawn, tmp_path)
+    settings = {
+        name: dict(row.split(" ", 1) for row in files[f"{name}.config.txt"].splitlines())
+        for name in CONTROLLERS
+    }
+    # docs/sources/published-simulator.md: "Controllers", "Switch"
+    assert [settings[name]["CC_MODE"] for name in CONTROLLERS] == ["1", "3", "7", "8"]
+    assert settings["dcqcn"]["RATE_AI"] == "20Mb/s"
+    assert settings["dcqcn"]["RATE_HAI"] == "200Mb/s"
+    assert settings["hpcc"]["RATE_AI"] == "40Mb/s"
+    assert settings["hpcc"]["INT_MULTI"] == "4"
+    assert settings["timely"]["RATE_AI"] == "100Mb/s"
+    assert settings["timely"]["RATE_HAI"] == "500Mb/s"
+    assert " 100000000000 1600" in settings["dcqcn"]["KMAX_MAP"]
+    assert " 100000000000 300" in settings["dctcp"]["KMIN_MAP"]
+    assert settings["dctcp"]["BUFFER_SIZE"] == str(drawn.buffer_mib)
+    scenario = yaml.safe_load(files["scenario.yaml"])
+    assert scenario["controllers"][0]["attributes"]["AdditiveIncrease"] == pytest.approx(0.00615)
+
+
+def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "networks"
+    assert main(["compare", "published", str(folder), "--random", "2"]) == 0
+    assert f"2 of 2 networks wait for results of the published simulator: in its folder, `sh {folder}" in (
+        capsys.readouterr().out
+    )
+    assert main(["compare", "published", str(folder), "--random", "2"]) == 0  # they stay
+    assert main(["compare", "published", str(folder), "--random", "2", "--seed", "2"]) == 2
+    assert "another one than is to be written" in capsys.readouterr().err
+
+
+def test_equal_times_are_exact_and_others_are_told(
+    drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = drawn / "000-dumbbell"
+    as_published(network, "hpcc")
+    figures = tmp_path / "figures.json"
+    assert main(["compare", "published", str(drawn), "--json", str(figures)]) == 0
+    row = json.loads(figures.read_text())["000-dumbbell"]["hpcc"]
+    assert row["exact"] == row["flows"] > 1
+    assert row["hung"] == 0
+    assert row["worst"] == 0
+    as_published(network, "dctcp", late_ns=1)
+    capsys.readouterr()
+    assert main(["compare", "published", str(drawn)]) == 1
+    told = capsys.readouterr().out
+    assert f"✗ {row['flows'] - 1} of {row['flows']}" in told
+    assert "000-dumbbell under dctcp: flows that differ: 1, by at most" in told
+    assert "the first is flow 0" in told
+
+
+def test_a_flow_that_ended_here_alone_differs(drawn: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    as_published(drawn / "000-dumbbell", "hpcc", without=3)
+    assert main(["compare", "published", str(drawn)]) == 1
+    told = capsys.readouterr().out
+    assert "the first is flow 3" in told
+    assert "by a timeout after the others: 1" in told
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ("0b000001 0b000101 10000 100 1000 2000000000 6261", "dcqcn.fct.txt:1: no row of completion times"),
+        (
+            "0b00ff01 0b000101 10000 100 1000 2000000000 6261 6000",
+            "dcqcn.fct.txt:1: the scenario has no such flow",
+        ),
+    ],
+)
+def test_a_row_that_is_none_is_named(
+    drawn: Path, capsys: pytest.CaptureFixture[str], row: str, fault: str
+) -> None:
+    (drawn / "000-dumbbell" / "dcqcn.fct.txt").write_text(row + "\n")
+    assert main(["compare", "published", str(drawn)]) == 2
+    assert fault in capsys.readouterr().err
+
+
+def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "published", "--random", "2"]) == 2
+    assert "--random: name the folder where the networks go" in capsys.readouterr().err
+    assert main(["compare", "published", str(tmp_path / "none")]) == 2
+    assert "no network there" in capsys.readouterr().err
+    assert main(["compare", "published", str(tmp_path / "a b"), "--random", "1"]) == 2
+    assert "cannot read paths with spaces" in capsys.readouterr().err
+
+
+def test_the_other_preset_shows_what_accidents_are_worth(
+    drawn: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    as_published(drawn / "000-dumbbell", "dctcp")
+    assert main(["compare", "published", str(drawn), "--preset", "published"]) == 0
+    assert "+0.00 +0.00" in capsys.readouterr().out
+    assert main(["compare", "published", str(drawn), "--preset", "default"]) == 0
+    assert "+0.00 +0.00" not in capsys.readouterr().out

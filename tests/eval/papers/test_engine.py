@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What papers' experiments share: records of runs, grids, verdicts, entries, repetitions."""
+
+from __future__ import annotations
+
+import math
+from operator import le, lt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ns3_env.errors import ConfigError
+from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.papers import experiment
+from ns3_env.eval.papers.experiment import Entries, entered, repeated, seeds
+from ns3_env.eval.papers.outcome import grid
+from ns3_env.eval.papers.seen import Seen, distribution, quartiles_apart, queues_csv
+from ns3_env.eval.papers.verdicts import Judge, tally
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+from tests.samples.policy_files import mlp_file
+
+Numbers = dict[str, dict[str, dict[str, float | None]]]
+PORT = (4, 2)
+#: Of two flows; the queue is seen each 100 ns, and flow 1's first rate is its host's link's.
+RESULTS: Results = {
+    "flows": {"src": [0, 1], "end_ns": [700, -1], "fct_ns": [700, -1], "timeouts": [1, 2]},
+    "queues": [
+        {
+            "node": 4,
+            "port": 2,
+            "rate_bps": 8e9,
+            "window_tx_bytes": 100,
+            "series": {"t_ns": [0, 100, 200, 300, 400], "bytes": [0, 10, 20, 30, 40]},
+        }
+    ],
+    "windows": [[0, 0, 1.0, 5.0], [0, 1, 1.0, 9.0], [200, 0, 1.0, None], [300, 0, 1.0, 2.0]],
+    "measurement": {"interval_ns": [100, 300]},
+    "totals": {"end_ns": 1000, "dropped_packets": 3},
+    "losses": [],
+}
+ENTRIES = Entries({"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", "fdcc"))
+
+
+def test_a_record_holds_what_the_results_say() -> None:
+    run = Seen(RESULTS)
+    assert run.queue(PORT, 100, 400).tolist() == [10, 20, 30]
+    assert run.queue(PORT, 0, 500, each_ns=200).tolist() == [0, 20, 40]
+    assert run.used(PORT) == pytest.approx(0.5)  # 100 of 200 B in 200 ns
+    times = np.array([0.0, 299.0, 300.0])
+    assert run.rates_at(times).tolist() == [[5, 5, 2], [9, 9, 9]]
+    assert run.rates_at(times, below_bps=9).tolist() == [[5, 5, 2], [0, 0, 0]]
+    assert run.rates_at(np.array([-1.0])).tolist() == [[0], [0]]
+    assert (run.lost, run.timeouts, run.end_ns) == (3, 3, 1000)
+    assert run.flow_ends_ns.tolist() == [700, 1000]
+    assert run.fcts_ms[0] == 7e-4
+    assert math.isnan(run.fcts_ms[1])
+
+
+def test_distributions_quartiles_and_jains_index() -> None:
+    values, shares = distribution(np.array([3.0, 1.0]))
+    assert (values.tolist(), shares.tolist()) == ([1, 3], [0.5, 1])
+    assert quartiles_apart(np.array([0.0, 1.0, 2.0, 3.0, 4.0])) == 2
+    assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1)
+    assert jain_index(np.array([1.0, 0.0])) == pytest.approx(0.5)
+
+
+def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
+    rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
+    found = grid("t", ("of", "x", "y (kB)"), ("x", ("y", 1e3)), rows).as_dict()
+    assert found["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
+    assert isinstance(found["rows"][0][1], int)
+
+
+def test_a_csv_of_queues_is_rounded() -> None:
+    text = queues_csv(("of", "at", "t", "b"), {("x", "y"): (np.array([0.4, 1.6]), np.array([2.5, 3.5]))})
+    assert text == "of,at,t,b\nx,y,0,2\nx,y,2,4\n"
+
+
+def test_the_slowdown_of_who_left_flows_unfinished_counts_as_lost() -> None:
+    table: Numbers = {
+        "case": {
+            "fdcc": {"fct_slowdown_avg": 1.0, "unfinished": 1},
+            "hpcc": {"fct_slowdown_avg": 2.0, "unfinished": 0},
+        }
+    }
+    assert not tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", lt).holds
+    table["case"]["fdcc"]["unfinished"] = 0
+    assert tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", lt).holds
+
+
+def test_what_is_not_defined_is_not_compared() -> None:
+    table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
+    assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
+    found = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
+    assert (found.won, found.lost) == (0, ["case (HPCC, DCQCN)"])
+
+
+def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
+    ours: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
+    theirs: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
+    found = Judge(ours, ("a", "b"), theirs).claim("t", ("a",), lt, ("a", "b"), "x", (1e3, " kB"))
+    assert (found.text, found.holds) == ("t", True)
+    assert found.evidence == (
+        "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (A, B); "
+        "A 1 kB; B 2 kB"
+    )
+    untold = Judge(ours, ()).claim("t", ("c",), lt, ("a",), "x")
+    assert (untold.holds, untold.evidence) == (None, "here nothing to compare")
+
+
+def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
+    assert list(seeds(0.5, 8)) == [1, 2, 3, 4]
+    assert list(seeds(0.001, 8)) == [1]
+    base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000, spread_ns=9000))
+    sizes = base.model_copy(update={"traffic": Incast(flows=3, size_bytes=1000)}).under("hpcc")
+    cases = {"all": base.under("hpcc"), "by seed": sizes.with_seed}
+    play = repeated(lambda scale: cases, lambda x: tuple(x["flows"]["start_ns"]), 2)
+    with Simulator() as simulator:
+        runs = play(simulator, 1.0, lambda text: None, {}).runs
+    assert list(runs) == ["all", "by seed"]
+    assert [len(own) for own in runs["all"]] == [2, 2]
+    assert runs["all"][0] != runs["all"][1]
+    assert [len(own) for own in runs["by seed"]] == [3, 3]
+
+
+def missing(name: str) -> Path:
+    raise ConfigError(f"{name!r} is no released policy")
+
+
+def test_a_policy_that_is_not_there_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "released", missing)
+    base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000))
+    present, notes = ENTRIES.present({})
+    assert tuple(ENTRIES.each(base, present)) == tuple(ENTRIES.controllers)
+    assert any("FDCC did not play" in note for note in notes)
+    file = mlp_file(tmp_path / "policy.safetensors")
+    monkeypatch.setattr(experiment, "released", lambda name: file)
+    assert ENTRIES.present({}) == ({"rlcc": file, "fdcc": file}, ())
+    present, notes = ENTRIES.present({"mine": file, "fdcc": file})
+    assert list(notes) == ["MINE is a policy given for this run.", "FDCC is a policy given for this run."]
+    assert tuple(ENTRIES.each(base, present)) == (*ENTRIES.names, "mine")
+
+
+def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment, "released", missing)
+    cases = {
+        n: Scenario(topology=Dumbbell(senders=4), traffic=Incast(flows=n, size_bytes=9000, spread_ns=9000))
+        for n in (2, 8)
+    }
+    said: list[str] = []
+    play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
+    with Simulator() as simulator:
+        runs = play(simulator, 1.0, said.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
+    assert said[-1] == "6 of 6 episodes played"
+    assert [tuple(by_name) for by_name in runs.values()] == [("dcqcn", "hpcc", "fdcc")] * 2
+    assert [(n, len(set(by_name.values()))) for n, by_name in runs.items()] == [(2, 1), (8, 1)]
+    assert {len(starts) for starts in runs[8].values()} == {8}

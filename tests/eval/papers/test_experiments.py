@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``python -m eval paper``: every experiment at a tiny scale, its folder, its block of a page."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
+from ns3_env.eval.papers.mpcc import convergence
+from ns3_env.eval.papers.outcome import Claim, Grid, Outcome, Row
+from ns3_env.eval.papers.page import refresh
+from ns3_env.eval.papers.rttmpc import buffers, sharing
+from ns3_env.eval.papers.show import markdown, number
+
+#: A scale at which an experiment takes a second or two, and the names of its figures.
+TINY = {
+    "mpcc-queue-1us": (0.3, "fig-3-2 fig-3-3"),
+    "mpcc-queue-1ms": (0.1, "fig-3-4 fig-3-5"),
+    "mpcc-convergence": (0.1, "fig-5-2"),
+    "mpcc-joining": (0.01, "fig-5-3-joining fig-5-4-joining"),
+    "mpcc-leaving": (0.001, "fig-5-3-leaving fig-5-4-leaving"),
+    "mpcc-fat-tree": (0.01, "fig-5-6 fig-5-7 fig-5-8 fig-5-9"),
+    "fdcc-long-short": (0.05, "fdcc-fig-6-1"),
+    "fdcc-joining": (0.01, "fdcc-fig-6-2"),
+    "fdcc-incast": (0.001, "fdcc-table-6-2"),
+    "fdcc-fat-tree": (0.001, "fdcc-fig-6-3a fdcc-fig-6-3b fdcc-fig-6-3c"),
+    "fdcc-websearch": (0.005, "fdcc-fig-6-4"),
+    "fdcc-hadoop": (0.005, "fdcc-fig-6-5"),
+    "smcc-phase-plane": (0.02, "smcc-fig-6-8 smcc-measured"),
+    "smcc-qcn": (0.02, "smcc-fig-5a smcc-fig-5b"),
+    "smcc-parameters": (0.02, "smcc-fig-15 smcc-fig-16"),
+    "smcc-fairness": (0.02, "smcc-fig-17"),
+    "smcc-background": (0.02, "smcc-fig-18 smcc-fig-19"),
+    "smcc-parking-lot": (0.02, "smcc-fig-20 smcc-fig-21 smcc-fig-22"),
+    "smcc-incast": (0.01, "smcc-fig-23"),
+    "smcc-incast-100g": (0.01, "smcc-incast-100g"),
+    "lynn-sharing": (1e-4, "lynn-fig-3"),
+    "lynn-buffers": (1e-4, "lynn-fig-5-6 lynn-fig-7-8 lynn-fig-9"),
+    "lynn-10g": (0.004, "lynn-10g"),
+    "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
+    "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
+    "tdctcp-10g": (0.01, "tdctcp-10g"),
+    "irn-workload": (0.01, "irn-workload"),
+    "irn-incast": (0.001, ""),
+    "hpcc-fct": (0.0001, "hpcc-fig-11-slowdown hpcc-fig-11-latency"),
+}
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of an experiment by its name, played once; result.json is copied to copy.json beside it."""
+
+    @functools.cache
+    def play(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        options = ["--scale", str(TINY[name][0]), "--out", str(folder / "new" / "out")]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(convergence, "BENCHMARKS", 1)
+            patch.setattr(sharing, "SECONDS", 3.0)
+            patch.setattr(buffers, "SECONDS", 1.0)
+            assert main(["paper", name, *options, "--json", str(folder / "copy.json")]) == 0
+        return folder
+
+    return play
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: Callable[[str], Path]) -> None:
+    out = played(name) / "new" / "out"
+    result = json.loads((out / "result.json").read_text())
+    assert result == json.loads((played(name) / "copy.json").read_text())
+    assert (result["experiment"], result["scale"]) == (name, TINY[name][0])
+    assert result["pictures"] == [f"{figure}.png" for figure in TINY[name][1].split()]
+    for picture in result["pictures"]:
+        image = (out / picture).read_bytes()
+        assert image.startswith(b"\x89PNG")
+        assert len(image) < 120_000
+    series = list(out.glob("*.csv"))
+    assert series
+    for file in series:
+        with file.open(newline="", encoding="utf-8") as lines:
+            assert sum(1 for _ in csv.DictReader(lines)) > 0
+    assert result["claims"]
+    assert all(claim["evidence"] for claim in result["claims"])
+
+
+def test_convergence_rows_hold_the_printed_numbers(played: Callable[[str], Path]) -> None:
+    result = json.loads((played("mpcc-convergence") / "copy.json").read_text())
+    rows = {row["what"]: row for row in result["rows"]}
+    # Zheng 2024, sections 5.2.1 and 5.2.2
+    for what, published in {
+        "queue zero, 1:1": 140_334,
+        "queue zero, 1:10": 149_133,
+        "queue zero, 1:100": 175_530,
+        "throughput per flow, 1:10": 0.2464,
+        "one decision, P = 3": 255_952,
+        "one decision, P = 5": 343_525,
+        "one decision, P = 10": 469_736,
+        "one decision, P = 20": 916_831,
+    }.items():
+        assert rows[what]["published"] == published
+    for row in rows.values():
+        assert row["deviation"] == pytest.approx((row["ours"] - row["published"]) / row["published"])
+    assert 100_000 < rows["queue zero, 1:10"]["ours"] < 200_000
+
+
+def test_a_deviation_needs_both_numbers() -> None:
+    assert Row("x", "B", 200.0, 150.0).deviation == pytest.approx(-0.25)
+    assert Row("x", "Gb/s", -1.0, -0.9).deviation == pytest.approx(0.1)
+    assert Row("x", "B", None, 1.0).deviation is None
+    assert Row("x", "B", 0.0, 1.0).deviation is None
+    assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
+
+
+def test_an_unknown_name_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "mpcc-fattree"]) == 2
+    told = capsys.readouterr().err
+    assert "did you mean mpcc-fat-tree?" in told
+    assert all(name in told for name in EXPERIMENTS)
+    assert main(["paper"]) == 2
+    assert "--list" in capsys.readouterr().err
+
+
+def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    list_experiments()
+    shown = capsys.readouterr().out
+    assert all(f"{name}:" in shown for name in EXPERIMENTS)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--scale", "0"], "--scale: must be"),
+        (["--scale", "inf"], "--scale: must be"),
+        (["--scale", "2", "--full"], "give one of them"),
+        (["--page", "README.md"], "give no name"),
+    ],
+)
+def test_mistakes_in_options_are_named(
+    options: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["paper", "mpcc-queue-1us", *options]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(ScenarioError, match=r"no experiment's result\.json"):
+        paper("mpcc-queue-1ms", tmp_path, scale=0.1)
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+    out = tmp_path / "out"
+    assert paper("mpcc-queue-1ms", out, scale=0.1)["rows"] == paper("mpcc-queue-1ms", out, scale=0.1)["rows"]
+
+
+def as_run(folder: Path, outcome: Outcome) -> Path:
+    """The folder "one" among the runs, with an outcome's JSON."""
+    run = folder / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
+    return run
+
+
+def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
+    outcome = Outcome(
+        rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),),
+        claims=(Claim("it works", False, "a | b"),),
+        grids=(Grid("more", ("case", "x"), (("one", 0.5),)),),
+        pictures={"fig": b"PNG"},
+    )
+    (as_run(tmp_path, outcome) / "fig.png").write_bytes(b"PNG")
+    page = tmp_path / "docs" / "papers" / "page.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "a\n<!-- begin one -->\nold\n<!-- end one -->\nb\n<!-- begin two -->\nkept\n<!-- end two -->\n"
+    )
+    pictures = tmp_path / "docs" / "images" / "paper"
+    assert refresh(page, tmp_path / "runs", pictures) == ["one"]
+    text = page.read_text()
+    assert "| queue zero (ns) | 5.2.1 | 140,334 | 147,900 | +5.4 % |" in text
+    assert "| it works | does not hold | a \\| b |" in text
+    assert "![fig](../images/paper/fig.png)" in text
+    assert "\nold\n" not in text
+    assert "kept" in text
+    assert (pictures / "fig.png").read_bytes() == b"PNG"
+    assert refresh(page, tmp_path / "runs", pictures) == ["one"]
+    assert page.read_text() == text
+    page.write_text("nothing here")
+    with pytest.raises(ScenarioError, match="begin NAME"):
+        refresh(page, tmp_path / "runs", pictures)
+
+
+def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
+    """Also those of experiments that were not run again: it is read from the page."""
+    claims = Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")
+    as_run(tmp_path, Outcome(claims=claims))
+    kept = "**Claims**\n\n| claim | verdict | evidence |\n| --- | --- | --- |\n| d | does not hold | x |\n"
+    page = tmp_path / "page.md"
+    blocks = ("claims", "old\n"), ("one", ""), ("two", kept)
+    page.write_text("\n".join(f"<!-- begin {name} -->\n{text}<!-- end {name} -->" for name, text in blocks))
+    assert refresh(page, tmp_path / "runs", tmp_path / "images") == ["one"]
+    table = page.read_text().split("<!-- end claims -->")[0].splitlines()[3:]
+    assert table == [
+        "| a \\| b is fair | holds | 0.1 \\| 0.2 | one |",
+        "| c is fast | cannot be told | in 1 of 2 | one |",
+        "| d | does not hold | x | two |",
+    ]
+    before = page.read_text()
+    refresh(page, tmp_path / "runs", tmp_path / "images")
+    assert page.read_text() == before
+
+
+def test_numbers_are_short() -> None:
+    assert [number(x) for x in (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))] == [
+        "–",
+        "mpcc",
+        "3",
+        "0.2498",
+        "140,334",
+        "1e-05",
+    ]
+    empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
+    assert markdown(empty) == "*All of it.*\n\n- x\n"

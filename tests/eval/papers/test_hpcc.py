@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""HPCC's Fig. 11: its network, its two loads, what is kept of a run, and verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.papers.hpcc import network
+from ns3_env.eval.papers.hpcc.claims import claims
+from ns3_env.eval.papers.hpcc.measured import LABELS, SIZES, Seen, measure
+from ns3_env.eval.papers.hpcc.network import BUSY, ENTRIES, INCAST, INCAST_BYTES, PAPER
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
+from ns3_env.scenario.traffic.sizes import SIZE_CDFS
+from ns3_env.simulator import Simulator
+
+
+def test_the_network_is_the_published_one() -> None:
+    """376 nodes and 480 links (mix/fat.txt); no switch has more to send up than it can."""
+    built = network.topology().build()
+    assert (len(built.nodes), len(built.hosts), len(built.links)) == (376, 320, 480)
+    assert network.DIRECTIONS == 2 * 480
+    assert built.faults() == []
+    rates = Counter(rate for link in built.links for rate in [link.rate_bps])
+    assert rates == {100e9: 320, 400e9: 160}
+    degrees = Counter(end for link in built.links for end in (link.a, link.b))
+    assert {degrees[node] for node in range(320, 340)} == {16 + 4}
+    assert {degrees[node] for node in range(340, 360)} == {4 + 4}
+    assert {degrees[node] for node in range(360, 376)} == {5}
+
+
+def test_the_base_rtt_is_twelve_microseconds(simulator: Simulator) -> None:
+    far = FlowList(flows=[Flow(src=0, dst=319, size_bytes=1000)])
+    base = network.cases(20_000)[BUSY].model_copy(update={"traffic": far})
+    assert simulator.play(base.under("dcqcn"))["flows"]["base_rtt_ns"][0] == pytest.approx(12e3, rel=0.05)
+
+
+def test_loads_are_the_papers_and_incasts_add_two_percent() -> None:
+    duration = 2_000_000
+    offered = {}
+    for title, scenario in network.cases(duration).items():
+        flows = scenario.flows()
+        sizes = np.array(flows.size_bytes)
+        ours = sizes[sizes != INCAST_BYTES].sum() * 8e9 / (320 * 100e9 * duration)
+        offered[title] = (
+            float(ours),
+            Counter(flows.start_ns[i] for i in np.flatnonzero(sizes == INCAST_BYTES)),
+        )
+    assert offered[BUSY][0] == pytest.approx(0.5, rel=0.1)
+    assert offered[INCAST][0] == pytest.approx(0.3, rel=0.1)
+    assert not offered[BUSY][1]
+    incasts = offered[INCAST][1]
+    assert set(incasts.values()) == {60}
+    assert 1 <= len(incasts) <= 15  # 5.3 in the mean
+
+
+def test_sizes_are_the_tenths_of_the_workload() -> None:
+    sizes, percents = zip(*SIZE_CDFS["fb_hadoop"], strict=True)
+    assert np.interp(np.arange(10, 101, 10), percents, sizes) == pytest.approx(SIZES, rel=0.005)
+
+
+def test_windows_are_entries_of_their_own() -> None:
+    base = network.cases(20_000)[BUSY]
+    entered: dict[str, Scenario] = ENTRIES.each(base, {})
+    assert list(entered)[:6] == list(PAPER.names)
+    assert entered["dcqcn+window"].controllers[0].name == "dcqcn"
+    assert entered["dcqcn+window"].controllers[0].attributes == {"RateWindow": True}
+    assert entered["dcqcn"].controllers[0].attributes == {}
+
+
+def test_incasts_are_in_no_slowdown_and_a_flow_without_an_end_pays_for_what_is_left() -> None:
+    results = {
+        "flows": {
+            "size_bytes": [324, 1000, INCAST_BYTES, 200_000],
+            "fct_ns": [24_000, 12_000, 10**9, -1],
+            "standalone_ns": [12_000, 12_000, 50_000, 30_000],
+            "start_ns": [0, 0, 0, 0],
+            "end_ns": [24_000, 12_000, 10**9, -1],
+            "acked_bytes": [324, 1000, INCAST_BYTES, 50_000],
+        },
+        "queues": [{"paused_ns": 960}],
+        "totals": {"pfc_frames": 3, "end_ns": 90_000, "host_pause_ns": 0},
+    }
+    seen = measure(results)
+    assert seen.flows == 3
+    assert seen.p95("324") == 2
+    assert seen.p95("1k") == 1
+    assert math.isnan(seen.p95("7k"))
+    assert seen.p95(LABELS[-1]) == pytest.approx(90_000 / 30_000 + 0.75)
+    assert seen.numbers["latency_p50_us"] == 18
+    assert seen.numbers["paused"] == pytest.approx(960 / (90_000 * 960))
+    assert seen.numbers["unfinished"] == 1
+
+
+def runs(**changed: float) -> dict[str, dict[str, Seen]]:
+    """Numbers that bear the claims out, but for those that are changed under HPCC."""
+    tails = {
+        "dcqcn": 60.0,
+        "timely": 70.0,
+        "dcqcn+window": 4.0,
+        "timely+window": 4.5,
+        "dctcp": 3.0,
+        "hpcc": 1.5,
+    }
+
+    def seen(name: str, tail: float) -> Seen:
+        paused = 0.01 if tail > 50 else 0.0
+        latency = 45.0 if name != "hpcc" else 18.0
+        numbers = {
+            "short": tail,
+            "long": 3.0 if name == "hpcc" else 2.0,
+            "latency_p95_us": latency,
+            "paused": paused,
+            "pauses": 1000 * paused,
+        }
+        return Seen(
+            100, {label: {"p95": tail} for label in LABELS}, numbers | (changed if name == "hpcc" else {})
+        )
+
+    return {case: {name: seen(name, tail) for name, tail in tails.items()} for case in (INCAST, BUSY)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "broken"),
+    [
+        ({}, set()),
+        ({"pauses": 1.0}, {3}),
+        ({"latency_p95_us": 21.0}, {5}),
+        ({"latency_p95_us": 23.0}, {5, 6}),
+        ({"long": 1.9}, {8}),
+    ],
+)
+def test_verdicts_follow_the_numbers(changed: dict[str, float], broken: set[int]) -> None:
+    found = claims(runs(**changed))
+    assert {i for i, claim in enumerate(found) if not claim.holds} == broken
+    assert all(claim.evidence for claim in found)
+
+
+def test_no_verdict_without_flows() -> None:
+    found = claims(runs(long=math.nan))
+    assert found[-1].holds is None

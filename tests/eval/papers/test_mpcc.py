@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The model of Zheng 2024 by hand and against the switch; shares of a link frame by frame."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.papers.mpcc.convergence import empty_ns
+from ns3_env.eval.papers.mpcc.open_loop import (
+    BOTTLENECK,
+    NO_WINDOW,
+    RATE_BPS,
+    Bottleneck,
+    respond,
+    scenario,
+    slope_bps,
+)
+from ns3_env.eval.papers.shares import shares_of
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator
+
+#: Four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), with a BDP that makes the sums easy.
+LINK = Bottleneck(flows=4, rate_in_bps=1e9, rate_out_bps=1e9, bdp_bytes=4000)
+
+
+def test_the_model_is_eq_3_4_by_hand() -> None:
+    # B = 1 µs x 4 x 1e9 / (8 x 4000) = 0.125; W* = 1e9 x 4000 / (1e9 x 4) = 1000 B
+    assert LINK.gain(1000) == pytest.approx(0.125)
+    assert LINK.fair_window_bytes == pytest.approx(1000)
+    # W = BDP: 0.125 x 3000 = 375 B per µs, 3 Gb/s; W = 0: -125 B per µs, -1 Gb/s; the fair share: nothing
+    queue = LINK.queue([4000, 4000, 0, 1000, 0], 1000)
+    assert queue == pytest.approx([0, 375, 750, 625, 625, 500])
+
+
+def test_an_empty_queue_stays_empty_and_a_bounded_one_bounded() -> None:
+    assert LINK.queue([0, 0, 4000, 0, 0, 0, 0], 1000) == pytest.approx([0, 0, 0, 375, 250, 125, 0, 0])
+    assert LINK.queue([4000] * 4, 1000, bound_bytes=800) == pytest.approx([0, 375, 750, 800, 800])
+
+
+def test_a_slope_is_in_bits_per_second() -> None:
+    assert slope_bps([0, 1000, 2000], [0, 375, 750]) == pytest.approx(3e9)
+    assert math.isnan(slope_bps([0], [0]))
+
+
+def test_the_switch_follows_the_model_in_open_loop() -> None:
+    with Simulator() as simulator:
+        answer = respond(
+            simulator,
+            scenario(1000, 200_000, 800_000, 1000),
+            lambda k, bdp: 0.0 if k % 2 else NO_WINDOW,
+        )
+    on = (answer.times_ns[:-1] >= 0) & (answer.times_ns[:-1] // 200_000 % 2 == 0)
+    theory = answer.bottleneck.queue(np.where(on, answer.bottleneck.bdp_bytes, 0.0), 1000)
+    assert answer.bottleneck.bdp_bytes == pytest.approx(3750)  # 6 µs, and three frames of 1000 B (eq. 2.2)
+    assert np.abs(answer.switch_bytes - theory).max() < 6 * 1048
+    assert answer.switch_bytes.max() > 75_000
+
+
+def test_throughput_is_what_the_flows_received() -> None:
+    bin_ns = 50_000
+    base = Scenario(
+        topology=Dumbbell(senders=4, rate_bps=RATE_BPS),
+        traffic=Incast(size_bytes=20_500),
+        time_limit_ns=10_000_000,
+    )
+    with Simulator() as simulator:
+        run = shares_of(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
+    # 21 frames of 48 B of headers and 42 B of telemetry
+    assert run.share.sum(axis=1) * bin_ns * RATE_BPS / 8e9 == pytest.approx([20_500 + 21 * 90] * 4)
+    assert run.share.shape[1] == run.results["totals"]["end_ns"] // bin_ns + 1
+    assert run.share.sum(axis=0).max() <= 1.2  # a frame may fall into a bin whole
+
+
+def test_a_queue_is_empty_after_its_peak() -> None:
+    times = np.arange(6) * 100.0
+    assert empty_ns(times, np.array([0.0, 5, 9, 4, 0, 3])) == 400
+    assert math.isnan(empty_ns(times, np.array([0.0, 5, 9, 4, 1, 3])))
