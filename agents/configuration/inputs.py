@@ -11,11 +11,10 @@ from typing import Any
 import yaml
 
 from ns3_env.agents.configuration.run_folder import RunFolder
+from ns3_env.config.folders import find_file
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import shown
-from ns3_env.config.overrides import put
-from ns3_env.config.packaged import find_file
-from ns3_env.config.yaml import parse, read_mapping
+from ns3_env.config.yaml import parse, put, read_mapping
 from ns3_env.errors import ConfigError
 
 #: What a run may be: an agent that learns, or a controller of the simulator that is searched.

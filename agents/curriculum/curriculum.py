@@ -79,7 +79,7 @@ class CurriculumConfig(Strict):
     @field_validator("tasks")
     @classmethod
     def _there_are_such(cls, tasks: list[str] | None) -> list[str] | None:
-        from ns3_env.tasks.declared import task
+        from ns3_env.tasks.networks import task
 
         return None if tasks is None else [task(name).name for name in tasks]
 
@@ -200,7 +200,7 @@ class Curriculum:
     def examples(self) -> dict[str, Scenario]:
         """A scenario of each stage or task, or the first that a sampler draws, by name."""
         if self.config.tasks is not None:
-            from ns3_env.tasks.declared import task
+            from ns3_env.tasks.networks import task
 
             return {name: self._clocked(task(name).training(0)) for name in self.config.tasks}
         if self.sampler is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ns3_env.scenario import Scenario
-from ns3_env.tasks.declared import task
+from ns3_env.tasks.networks import task
 
 
 class TaskSampler:

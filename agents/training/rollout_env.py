@@ -41,9 +41,8 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
         yield local_rollouts
         return
     from ns3_env.cluster.actors import SimulatorActors
-    from ns3_env.cluster.address import find
     from ns3_env.cluster.rollouts import RayRollouts
-    from ns3_env.cluster.session import joined
+    from ns3_env.cluster.session import find, joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         count = max(min(env.simulators, cluster.cores), 1)

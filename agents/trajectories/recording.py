@@ -16,8 +16,8 @@ from ns3_env.agents.trajectories.trajectory import Trajectory
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.tasks.declared import task as found_task
 from ns3_env.tasks.definition import TaskSpec
+from ns3_env.tasks.networks import task as found_task
 
 #: Policies by name, made from task and seed: of the simulator's controllers MPCC alone is one over telemetry.
 NAMED: dict[str, Callable[[TaskSpec, int], Any]] = {

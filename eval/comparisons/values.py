@@ -26,7 +26,7 @@ from ns3_env.agents.training.layout import read_layout
 from ns3_env.agents.training.run import plan
 from ns3_env.config.files import write_file
 from ns3_env.config.imports import is_code
-from ns3_env.decision.batch import Batch
+from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import ConfigError
 from ns3_env.eval.output.plots import Floats, picture
@@ -34,7 +34,7 @@ from ns3_env.policies.file import POLICY_FILE
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
-from ns3_env.simulator.branching import around
+from ns3_env.simulator.simulator import around
 
 #: A return ends where a reward counts less than this.
 _LEAST_DISCOUNT = 0.02

@@ -29,7 +29,7 @@ from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.simulator.branching import around
+from ns3_env.simulator.simulator import around
 
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.

@@ -25,7 +25,7 @@ from ns3_env.scenario.paths import Ecmp, Failures, LoadBalancing
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
 from ns3_env.scenario.switch import Switch, TrafficClass
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
 from ns3_env.scenario.traffic import Group, Incast, Traffic
 

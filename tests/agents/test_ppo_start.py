@@ -20,7 +20,7 @@ from ns3_env.agents.training.arrays import read_arrays
 from ns3_env.agents.training.learned import POLICY
 from ns3_env.agents.training.rollout_env import SpacesOnly
 from ns3_env.config.model import validate
-from ns3_env.config.overrides import put
+from ns3_env.config.yaml import put
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.policies.released import load_policy, released

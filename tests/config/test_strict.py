@@ -10,10 +10,9 @@ import pytest
 from pydantic import Field, create_model
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.config.folders import DATA, data_names, find_file
 from ns3_env.config.model import Strict, validate
-from ns3_env.config.overrides import put
-from ns3_env.config.packaged import DATA, data_names, find_file
-from ns3_env.config.yaml import parse, read_mapping
+from ns3_env.config.yaml import parse, put, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Controller, Scenario

@@ -10,7 +10,7 @@ from typing import Literal
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
-from ns3_env.scenario.topology.graph import Graph, GraphLink
+from ns3_env.scenario.topology.kind import Graph, GraphLink
 from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
 
 HOST_BPS, FABRIC_BPS, DELAY_NS = 100e9, 400e9, 1000
