@@ -15,8 +15,6 @@ from ns3_env.errors import ConfigError
 
 #: Levels of keys and lists within each other.
 MAX_DEPTH = 50
-#: Values that aliases (``*name``) may repeat, all together; sixteen characters count as one more.
-MAX_REPEATED = 10_000
 #: Characters of a whole number.
 MAX_DIGITS = 500
 
@@ -78,42 +76,6 @@ for _kind in ("int", "float", "bool", "null", "timestamp", "binary"):
     _Loader.add_constructor(_tag, _careful(_kind, _Base.yaml_constructors[_tag]))
 
 
-def _check_aliases(root: Any) -> None:
-    """Raises YAMLError for a document whose aliases would repeat too much, or itself."""
-    sizes: dict[int, tuple[int, int]] = {}  # of lists and mappings: values, levels
-    repeated = 0
-
-    def measure(node: Any) -> tuple[int, int]:
-        nonlocal repeated
-        if isinstance(node, yaml.ScalarNode):
-            return 1 + len(node.value) // 16, 0
-        known = sizes.get(id(node))
-        if known is not None:
-            if known[1] < 0:
-                raise _fault("an alias stands for something that it is part of", node)
-            repeated += known[0]
-            if repeated > MAX_REPEATED:
-                raise _fault(f"aliases repeat more than {MAX_REPEATED} values", node)
-            return known
-        sizes[id(node)] = 0, -1
-        size, levels = 1, 0
-        parts = node.value
-        if isinstance(node, yaml.MappingNode):
-            parts = (part for pair in parts for part in pair)
-        for part in parts:
-            if isinstance(part, yaml.ScalarNode):
-                size += 1 + len(part.value) // 16
-            else:
-                inner = measure(part)
-                size, levels = size + inner[0], max(levels, inner[1] + 1)
-        if levels > MAX_DEPTH:
-            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
-        sizes[id(node)] = size, levels
-        return size, levels
-
-    measure(root)
-
-
 def parse(text: str) -> Any:
     """The value that YAML text stands for. Raises yaml.YAMLError."""
     # The collector would look at all that has been read so far again and again: 200,000 entries take minutes.
@@ -121,12 +83,7 @@ def parse(text: str) -> Any:
     gc.disable()
     loader = _Loader(text)
     try:
-        root = loader.get_single_node()
-        if root is None:
-            return None
-        if "*" in text:
-            _check_aliases(root)
-        return loader.construct_document(root)
+        return loader.get_single_data()
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise yaml.YAMLError(str(error)) from None
     finally:
