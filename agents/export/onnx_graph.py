@@ -24,7 +24,8 @@ from ns3_env.decision import observations
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import Input
-from ns3_env.policies.history import Floats, Ints, State, after_steps
+from ns3_env.policies.history import Floats, Ints, after_steps
+from ns3_env.policies.policy import State
 from ns3_env.policies.tensors import layers_of
 
 #: Old enough for the runtimes in use: all operators here are in it.

@@ -19,7 +19,8 @@ from ns3_env.config.files import write_atomically
 from ns3_env.decision import observations
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import DerivedInput, Input
-from ns3_env.policies.history import Floats, Ints, State, after_steps
+from ns3_env.policies.history import Floats, Ints, after_steps
+from ns3_env.policies.policy import State
 from ns3_env.policies.tensors import layers_of
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.agents.trajectories.trajectory import Trajectory
+from ns3_env.agents.trajectories.dataset import Trajectory
 from ns3_env.decision.actions import Map, make_action_map, nearest_actions
 from ns3_env.decision.observations import field_indices
 from ns3_env.decision.outcomes import Batch

@@ -10,9 +10,8 @@ from typing import Any
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
-from ns3_env.agents.trajectories.dataset import write
+from ns3_env.agents.trajectories.dataset import Trajectory, write
 from ns3_env.agents.trajectories.playing import asked, own_map, played
-from ns3_env.agents.trajectories.trajectory import Trajectory
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy

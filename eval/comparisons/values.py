@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.configuration.inputs import read_inputs
-from ns3_env.agents.configuration.problem import make_task
+from ns3_env.agents.configuration.inputs import make_task, read_inputs
 from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
-from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import compress
 from ns3_env.agents.fdcc.trainer import FdccTrainer
 from ns3_env.agents.training.checkpoint import find_checkpoint
