@@ -124,8 +124,9 @@ class Simulator:
         Raises SimulatorNotFound, SimulatorDied, SimulatorHung, or SimulatorError where there is no memory for
         the channel; ConfigError where a plugin cannot be loaded.
         """
-        if self._process is not None:
+        if self._process is not None and self._agent is not None:
             return
+        self.kill()  # an interrupt may have left one without the other
         executable = find_executable(transport) if self._executable is None else Path(self._executable)
         if plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
