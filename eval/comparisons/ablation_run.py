@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.inputs import Inputs, apply_overrides
 from ns3_env.agents.training import run as training
-from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import LearnerSeed, few
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.yaml import read_mapping
@@ -105,7 +105,7 @@ def train_and_score(planned: Planned, run: Run, runs: Path) -> Scores:
         raise KeyboardInterrupt
     seconds = time.process_time() - began
     checkpoint, _ = outcome.folder.latest_checkpoint()
-    policy = load_policy(checkpoint)
+    policy = resolve(checkpoint).policy()
     found = {name: _on(policy, plan.config.env, planned, name) for name in planned.scenarios}
     return {**found, "learning": {"cpu_s": seconds}}
 

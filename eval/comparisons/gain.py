@@ -13,7 +13,7 @@ from rich.table import Table
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.inputs import make_scenario, read_inputs
-from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.compare import evaluation_scenario
 from ns3_env.eval.episodes.policy import run_policy
@@ -96,8 +96,8 @@ def returns_of(config: RunConfig, untrained: Path, trained: Path, source: str) -
     if config.evaluation.returns is not None:
         scenario = make_scenario(config.env, config.evaluation.returns, f"{source}: evaluation.returns")
     policies = {
-        "trained": load_policy(trained),
-        "untrained": load_policy(untrained),
+        "trained": resolve(trained).policy(),
+        "untrained": resolve(untrained).policy(),
         "random": RandomPolicy(config.env.fields, config.env.action.name, config.seed),
     }
     row: dict[str, float] = {}

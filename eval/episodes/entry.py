@@ -142,10 +142,10 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
     """What ``entry.checkpoint`` holds. Raises ScenarioError."""
-    from ns3_env.agents.training.checkpoint import load_checkpoint
+    from ns3_env.agents.training.checkpoint import resolve
 
     try:
-        return load_checkpoint(Path(entry.checkpoint or ""))
+        return resolve(Path(entry.checkpoint or "")).load()
     except ConfigError as error:
         raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.model import shown
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -30,7 +30,7 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 def policy_of(path: Path) -> Path:
     """The file of a policy, however it is named. Raises ScenarioError."""
     try:
-        found = load_checkpoint(path)
+        found = resolve(path).load()
     except ConfigError as error:
         raise ScenarioError(f"--checkpoint: {error}") from None
     if isinstance(found, Controller) and found.name == POLICY:  # what a search found

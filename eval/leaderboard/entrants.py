@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ns3_env.agents.training.checkpoint import checkpoints_of, load_checkpoint
+from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
@@ -77,7 +77,7 @@ def can_play(entry: Entry, spec: TaskSpec) -> bool:
         return False
     if entry.controller is not None:
         return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
-    found = load_checkpoint(Path(entry.checkpoint or ""))
+    found = resolve(Path(entry.checkpoint or "")).load()
     if isinstance(found, Controller):
         return _plays(found, spec)
     transport = spec.test(0).transport
