@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows an experiment's outcome from its JSON, on the terminal and as Markdown."""
+"""Shows an experiment's outcome from its JSON: on the terminal, as Markdown, between the marks of a page."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ns3_env.config.files import write_file
+from ns3_env.errors import ScenarioError
+
 #: A verdict in words, by whether the claim holds.
 VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "cannot be told"}
-
-#: Over the table of claims.
-CLAIMS = "Claims"
-
 #: Cells no wider than this are not folded.
 _NARROW = 16
+#: An experiment's numbers; it marks a folder as one's.
+RESULT = "result.json"
+#: The block of a page that sums up the others.
+_CLAIMS = "claims"
+_BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -42,13 +51,12 @@ def number(value: float | str | None, digits: int = 4) -> str:
 
 def tables(result: Mapping[str, Any]) -> list[Shown]:
     """The tables of an experiment's JSON: published against ours, what is only drawn, verdicts."""
-    found = []
+    shown = []
     if result["rows"]:
         rows = [_compared(row) for row in result["rows"]]
-        found.append(
-            Shown("Published and ours", ("quantity", "source", "published", "ours", "deviation"), rows, 2)
-        )
-    found += [
+        heads = ("quantity", "source", "published", "ours", "deviation")
+        shown.append(Shown("Published and ours", heads, rows, 2))
+    shown += [
         Shown(
             grid["title"],
             grid["columns"],
@@ -59,8 +67,8 @@ def tables(result: Mapping[str, Any]) -> list[Shown]:
     ]
     if result["claims"]:
         rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
-        found.append(Shown(CLAIMS, ("claim", "verdict", "evidence"), rows, 3))
-    return found
+        shown.append(Shown("Claims", ("claim", "verdict", "evidence"), rows, 3))
+    return shown
 
 
 def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -108,3 +116,55 @@ def markdown(result: Mapping[str, Any], pictures: str = "") -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
+    """Puts tables and pictures of the experiments in ``runs`` between the page's marks.
+
+    A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
+    block ``claims`` counts the verdicts of all others.
+
+    Args:
+        page: Markdown.
+        runs: holds a folder NAME for each experiment.
+        pictures: gets their PNGs.
+
+    Returns:
+        Names of the experiments whose block was written.
+
+    Raises:
+        ScenarioError: the page has no blocks, or an experiment's JSON cannot be read.
+    """
+    text = page.read_text(encoding="utf-8")
+    if not _BLOCK.search(text):
+        raise ScenarioError(f"--page: {page} has no <!-- begin NAME --> ... <!-- end NAME -->")
+    names: list[str] = []
+
+    def block(match: re.Match[str]) -> str:
+        folder = runs / match[2]
+        if not (folder / RESULT).exists():
+            return match[0]
+        try:
+            result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ScenarioError(f"{folder / RESULT}: no experiment's JSON: {error}") from None
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name in result["pictures"]:
+            shutil.copyfile(folder / name, pictures / name)
+        names.append(match[2])
+        return match[1] + markdown(result, os.path.relpath(pictures, page.parent) + "/") + match[3]
+
+    text = _BLOCK.sub(block, text)
+    summary = _summary({match[2]: match[0] for match in _BLOCK.finditer(text)})
+    write_file(page, _BLOCK.sub(lambda x: x[1] + summary + x[3] if x[2] == _CLAIMS else x[0], text))
+    return names
+
+
+def _summary(blocks: Mapping[str, str]) -> str:
+    """Counts the verdicts in each experiment's Markdown, by its name."""
+    lines = [_line(("experiment", *VERDICTS.values())), "| --- | ---: | ---: | ---: |"]
+    for name, block in blocks.items():
+        counts = [block.count(f" | {verdict} | ") for verdict in VERDICTS.values()]
+        if any(counts):
+            lines.append(_line((f"[{name}](#{name})", *map(str, counts))))
+    return "\n".join(lines) + "\n"
