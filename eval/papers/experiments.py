@@ -78,7 +78,7 @@ def paper(
 
     Args:
         name: the experiment's.
-        out: gets result.json, a CSV for each series and a PNG for each figure; an earlier experiment's folder
+        out: gets result.json, a PNG and a CSV of its curves for each figure; an earlier experiment's folder
             is replaced. None: runs/paper/NAME.
         scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
         full: the paper's size.
@@ -167,10 +167,10 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
 
 def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
     write_json(folder / RESULT, result)
-    for name, image in outcome.pictures.items():
-        write_file(folder / f"{name}.png", image)
-    for name, text in outcome.series.items():
-        write_file(folder / f"{name}.csv", text)
+    for name, drawing in outcome.pictures.items():
+        write_file(folder / f"{name}.png", drawing.png())
+        if text := drawing.csv():
+            write_file(folder / f"{name}.csv", text)
 
 
 def _refuse_foreign(folder: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ns3_env.eval.output.table import csv_text
+from ns3_env.eval.papers.panels import Drawing
 
 #: One number of an episode by its name; None where what defines it is missing.
 Measured = Mapping[str, float | None]
@@ -99,25 +99,6 @@ def _cell(numbers: Measured, name: str, divisor: float | None) -> float:
     return math.nan if value is None else value if divisor is None else value / divisor
 
 
-def columns_csv(heads: Sequence[str], columns: Mapping[Any, Sequence[Iterable[Any]]], *forms: Any) -> str:
-    """Columns of several series, one after the other, as CSV.
-
-    Args:
-        heads: of all columns.
-        columns: by what stands in the first column (a tuple: in the first ones).
-        forms: of each column: a format (".6g"), or a function of a number.
-    """
-    rows = [
-        (
-            *(key if isinstance(key, tuple) else (key,)),
-            *(form(x) if callable(form) else format(x, form) for form, x in zip(forms, row, strict=True)),
-        )
-        for key, series in columns.items()
-        for row in zip(*series, strict=True)
-    ]
-    return csv_text(heads, rows)
-
-
 @dataclass(frozen=True)
 class Outcome:
     """Everything that an experiment leaves.
@@ -127,21 +108,17 @@ class Outcome:
         claims: the verdict on each claim, in our words, with its place in the paper.
         grids: more tables.
         notes: a sentence each on what a reader must know of this run.
-        pictures: PNG by file name without ending, in the paper's order.
-        series: CSV text by file name without ending.
-        measured: for programs: numbers by case, entry and name.
+        pictures: by file name without ending, in the paper's order.
     """
 
     rows: Sequence[Row] = ()
     claims: Mapping[str, Verdict] = field(default_factory=dict)
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
-    pictures: Mapping[str, bytes] = field(default_factory=dict)
-    series: Mapping[str, str] = field(default_factory=dict)
-    measured: Table = field(default_factory=dict)
+    pictures: Mapping[str, Drawing] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns everything but pictures and series, for JSON."""
+        """Returns everything but the pictures themselves, for JSON."""
         return {
             "rows": [row.as_dict() for row in self.rows],
             "claims": [
@@ -151,10 +128,4 @@ class Outcome:
             "grids": [grid.as_dict() for grid in self.grids],
             "notes": list(self.notes),
             "pictures": [f"{name}.png" for name in self.pictures],
-            "measured": {
-                case: {
-                    name: {key: defined(x) for key, x in numbers.items()} for name, numbers in entries.items()
-                }
-                for case, entries in self.measured.items()
-            },
         }

@@ -15,6 +15,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from PIL import Image
 
 from ns3_env.eval.output.plots import OTHERS, Floats, Style, envelope, picture, styles
+from ns3_env.eval.output.table import csv_text
 
 #: Looks of the open-loop figures; the model is thin and dashed, to be drawn over what it predicts.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")
@@ -45,31 +46,50 @@ class Panel:
     curves: Iterable[Curve]
     axes: Mapping[str, Any] = field(default_factory=dict)
     levels: Sequence[tuple[float, str | None, Mapping[str, Any]]] = ()
-    ticks: tuple[Sequence[float], Sequence[str]] | None = None
+    ticks: tuple[Any, Sequence[str]] | None = None
     more: Callable[[Axes], object] = lambda axes: None
 
 
-def draw(shown: Sequence[Panel], columns: int = 2, height: float = 2.5, legend: int | None = 0) -> bytes:
-    """Draws panels as PNG.
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, declared.
 
-    Args:
-        shown: in rows.
+    Attributes:
+        panels: in rows.
         columns: panels in a row.
         height: of a row, inches.
         legend: number of the panel whose curves the legend names; None: panels have their own.
     """
-    figure, several = panels([panel.title for panel in shown], columns, height)
-    for axes, panel in zip(several, shown, strict=True):
-        for x, y, name, look in panel.curves:
-            keywords = dict(look)
-            getattr(axes, keywords.pop("kind", "plot"))(x, y, label=name, **keywords)
-        for level, name, look in panel.levels:
-            axes.axhline(level, label=name, **look)
-        axes.set(**panel.axes)
-        if panel.ticks is not None:
-            axes.set_xticks(*panel.ticks)
-        panel.more(axes)
-    return finished(figure, None if legend is None else several[legend])
+
+    panels: Sequence[Panel]
+    columns: int = 2
+    height: float = 2.5
+    legend: int | None = 0
+
+    def png(self) -> bytes:
+        """Draws it."""
+        figure, several = panels([panel.title for panel in self.panels], self.columns, self.height)
+        for axes, panel in zip(several, self.panels, strict=True):
+            for x, y, name, look in panel.curves:
+                keywords = dict(look)
+                getattr(axes, keywords.pop("kind", "plot"))(x, y, label=name, **keywords)
+            for level, name, look in panel.levels:
+                axes.axhline(level, label=name, **look)
+            axes.set(**panel.axes)
+            if panel.ticks is not None:
+                axes.set_xticks(*panel.ticks)
+            panel.more(axes)
+        return finished(figure, None if self.legend is None else several[self.legend])
+
+    def csv(self) -> str:
+        """The points of all curves as CSV; "" without one. A curve without a name has its number."""
+        rows = [
+            (panel.title, i if name is None else name, f"{u:.7g}", f"{v:.7g}")
+            for panel in self.panels
+            for i, (x, y, name, _) in enumerate(panel.curves)
+            for u, v in np.broadcast(np.asarray(x, float), np.asarray(y, float))
+        ]
+        return csv_text(("panel", "curve", "x", "y"), rows) if rows else ""
 
 
 def panels(titles: Sequence[str], columns: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,7 @@ import numpy.typing as npt
 from ns3_env.errors import SimulatorError
 from ns3_env.eval.episodes.flow_series import flow_colours
 from ns3_env.eval.output.plots import time_unit
-from ns3_env.eval.papers.outcome import columns_csv
-from ns3_env.eval.papers.panels import Panel, draw
+from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats, Results, flow_column, flow_ends
@@ -139,11 +137,6 @@ def distribution(values: Floats) -> tuple[Floats, Floats]:
     return np.sort(values), np.arange(1, len(values) + 1) / len(values)
 
 
-def queues_csv(heads: Sequence[str], queues: Mapping[Any, tuple[Iterable[float], Iterable[float]]]) -> str:
-    """Times and lengths of queues, both rounded, as CSV; arguments as of :func:`columns_csv`."""
-    return columns_csv(heads, queues, round, round)
-
-
 @dataclass(frozen=True)
 class Shares:
     """One run, and each flow's share of a link over time.
@@ -216,7 +209,7 @@ def draw_shares(
     together: int = 1,
     height: float = 2.3,
     width: float = 1.1,
-) -> bytes:
+) -> Drawing:
     """Each flow's share of the link up to an instant, a panel for each run.
 
     Args:
@@ -240,14 +233,4 @@ def draw_shares(
             for share, colour, flow in zip(means, flow_colours(len(names)), names, strict=True)
         ]
         several.append(Panel(title.format(name.upper()), curves, {**axes, "ylim": (0, 1.05)}))
-    return draw(several, height=height)
-
-
-def shares_csv(runs: Mapping[str, Shares]) -> str:
-    """All shares as CSV."""
-    flows = max(len(run.share) for run in runs.values())
-    columns = {
-        name: (np.arange(run.share.shape[1]) * run.bin_ns, *run.share.tolist()) for name, run in runs.items()
-    }
-    heads = ("controller", "t_ns", *(f"flow_{i}" for i in range(flows)))
-    return columns_csv(heads, columns, int, *[lambda x: round(x, 5)] * flows)
+    return Drawing(several, height=height)

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ns3_env.eval.metrics.goodput import goodput
 from ns3_env.eval.metrics.losses import unfinished_flows
 from ns3_env.eval.metrics.queues import queue_cdf
-from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, STATISTICS, fct_slowdowns_by_size, statistics_of
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
 from ns3_env.eval.output.plots import queue_scale, styles
-from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.papers.outcome import Grid, columns_csv, grid
-from ns3_env.eval.papers.panels import Panel, draw, few_log_ticks
+from ns3_env.eval.papers.outcome import Grid, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks
 from ns3_env.simulator.results import Floats, Results, flow_column
 
 #: Names of the workloads, as papers write them.
@@ -131,33 +131,19 @@ def grids(loads: Loads) -> list[Grid]:
     return [grid(f"{words}: {title}", ("case", "under"), columns, own) for words, own in rows.items()]
 
 
-def csvs(loads: Loads) -> dict[str, str]:
-    """Queue CDFs, and every statistic of the slowdowns, as CSV texts by file name."""
-    entries = {
-        (case.sizes, case.load, int(case.incast), name): own
-        for case, by_name in loads.items()
-        for name, own in by_name.items()
-    }
-    slowdowns = [
-        (*place, bucket, len(x), *(f"{own.numbers[key(bucket, what)]:.5g}" for what in STATISTICS))
-        for place, own in entries.items()
-        for bucket, x in own.slowdowns.items()
-    ]
-    head = ("sizes", "load", "incast", "controller")
-    queues = {place: cdf(own) for place, own in entries.items()}
-    return {
-        "queue_cdf": columns_csv((*head, "bytes", "share"), queues, round, lambda x: round(float(x), 6)),
-        "slowdown": csv_text((*head, "bucket", "flows", *STATISTICS), slowdowns),
-    }
-
-
-def draw_queues(loads: Loads) -> bytes:
+def draw_queues(loads: Loads) -> Drawing:
     """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
     curves = {case: {name: cdf(own) for name, own in by_name.items()} for case, by_name in loads.items()}
     firsts = (shares[0] for own in curves.values() for lengths, shares in own.values() if len(lengths))
     lowest = float(min((1.0, *firsts)))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))
     axes = {"xlabel": "queue (kB)", "ylabel": "share of ports and time"}
+
+    def scale(axes: Axes) -> None:
+        queue_scale(axes, "x")
+        axes.set_xlim(left=0)
+        axes.set_ylim(limits)
+
     shown = [
         Panel(
             case.title,
@@ -167,14 +153,14 @@ def draw_queues(loads: Loads) -> bytes:
                 if len(own[name][0])
             ],
             axes,
-            more=lambda axes: (queue_scale(axes, "x"), axes.set_xlim(left=0), axes.set_ylim(limits)),
+            more=scale,
         )
         for case, own in curves.items()
     ]
-    return draw(shown, height=2.6)
+    return Drawing(shown, height=2.6)
 
 
-def draw_slowdowns(loads: Loads) -> bytes:
+def draw_slowdowns(loads: Loads) -> Drawing:
     """Mean slowdowns by size."""
     means = {
         case: {name: [own.mean(bucket) for bucket in SIZES] for name, own in by_name.items()}
@@ -194,4 +180,4 @@ def draw_slowdowns(loads: Loads) -> bytes:
         )
         for case, by_name in means.items()
     ]
-    return draw(shown, height=2.6)
+    return Drawing(shown, height=2.6)

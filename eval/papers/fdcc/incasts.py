@@ -14,10 +14,9 @@ from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, columns_csv, grid
-from ns3_env.eval.papers.panels import Panel, draw
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import distribution
 from ns3_env.eval.papers.verdicts import COMPARABLE, Judge, comparable, value
 from ns3_env.scenario import Scenario
@@ -189,26 +188,6 @@ def measured(spreads: Spreads) -> dict[str, dict[str, Measured]]:
     }
 
 
-def csvs(spreads: Spreads) -> dict[str, str]:
-    """Numbers and distributions over the flows as CSV texts, by file name; of links of 1 µs."""
-    runs = {
-        (flows, name): own
-        for (flows, links), by_name in spreads.items()
-        if not links
-        for name, own in by_name.items()
-    }
-    numbers = [(*place, *(own.numbers[column] for column in METRICS)) for place, own in runs.items()]
-    values = {
-        (*place, what): (np.sort(x),)
-        for place, own in runs.items()
-        for what, x in (("slowdown", own.slowdowns), ("deviation", own.deviations))
-    }
-    return {
-        "incast": csv_text(("flows", "controller", *METRICS), numbers),
-        "spread": columns_csv(("flows", "controller", "what", "value"), values, ".6g"),
-    }
-
-
 def grids(ours: Table, published: Table) -> list[Grid]:
     """One for each case; "thesis" rows where the thesis has numbers of an entry."""
     found = []
@@ -246,16 +225,14 @@ def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
         grids=grids(everything, published),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(drawn)},
-        series=csvs(data.runs),
-        measured=everything,
     )
 
 
-def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> bytes:
+def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
     """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
     slowdown of flows that share the link and start together."""
     hollow = {"linestyle": "none", "fillstyle": "none"}
-    shown = []
+    shown: list[Panel] = []
     for key, words, divisor, scale in _PANELS:
         curves: list[Any] = []
         for name, look in styles(next(iter(ours.values()))).items():
@@ -269,7 +246,7 @@ def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> bytes:
         axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
         ticks = list(ours), [f"{n}" for n in ours]
         shown.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
-    return draw(shown, height=2.7)
+    return Drawing(shown, height=2.7)
 
 
 def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list[float]:
@@ -338,12 +315,10 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
             "fdcc-fig-6-3b": _draw_pauses(data.runs),
             "fdcc-fig-6-3c": _draw(data.runs, lambda own: own.deviations, "bandwidth / mean − 1"),
         },
-        series=csvs(data.runs),
-        measured=table,
     )
 
 
-def _draw_pauses(spreads: Spreads) -> bytes:
+def _draw_pauses(spreads: Spreads) -> Drawing:
     """Fig. 6.3b, as a total: in the fat-tree it is links between switches that are paused, not one flow's."""
     flows = [n for n, _ in spreads]
     curves = [
@@ -361,10 +336,10 @@ def _draw_pauses(spreads: Spreads) -> bytes:
         axes.set_xticks(flows, [f"{n}" for n in flows]),
         axes.minorticks_off(),
     )
-    return draw([Panel("paused time, all links together", curves, axes, more=more)], 1, 3.0)
+    return Drawing([Panel("paused time, all links together", curves, axes, more=more)], 1, 3.0)
 
 
-def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> bytes:
+def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> Drawing:
     axes = {"xlabel": words, "ylabel": "share of flows", "ylim": (0, 1.02)}
     shown = [
         Panel(
@@ -381,7 +356,7 @@ def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> b
         )
         for (n, _), by_name in spreads.items()
     ]
-    return draw(shown, 3, 3.0)
+    return Drawing(shown, 3, 3.0)
 
 
 def fat_tree_claims(ours: Table) -> dict[str, Verdict]:

@@ -10,7 +10,7 @@ from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted, experiment
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, NAMES
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
-from ns3_env.eval.papers.runs import Shares, draw_shares, shares_csv
+from ns3_env.eval.papers.runs import Shares, draw_shares
 from ns3_env.eval.papers.verdicts import Judge
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -77,8 +77,6 @@ def long_short(data: Data[dict[str, Shares]]) -> Outcome:
         grids=(grid("A long flow and a short one", "under", _COLUMNS, numbers.items()),),
         notes=data.notes,
         pictures={"fdcc-fig-6-1": draw_shares(data.runs, until, ("long flow", "short flow"))},
-        series={"shares": shares_csv(data.runs)},
-        measured=table,
     )
 
 
@@ -159,8 +157,6 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
         grids=(grid("From a flow's joining to the next", ("under", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={"fdcc-fig-6-2": draw_shares(runs, FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])},
-        series={"shares": shares_csv(runs)},
-        measured=table,
     )
 
 

@@ -53,8 +53,6 @@ def outcome(figure: str, data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
         grids=workloads.grids(loads),
         notes=(workloads.arrivals(loads, data.scale * DURATION_NS), *data.notes),
         pictures={f"fdcc-fig-{figure.replace('.', '-')}": workloads.draw_slowdowns(loads)},
-        series=workloads.csvs(loads),
-        measured=table,
     )
 
 

@@ -25,8 +25,8 @@ from ns3_env.eval.papers.hpcc.network import (
     best,
     measure,
 )
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, columns_csv, grid
-from ns3_env.eval.papers.panels import Panel, draw, few_log_ticks
+from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks
 from ns3_env.eval.papers.verdicts import below_one, geometric_mean
 from ns3_env.scenario import Scenario
 
@@ -63,11 +63,6 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
         **{name: name for name in ("paused", "pauses", "unfinished")},
     }
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
-    statistics = {
-        place: (list(own.slowdowns), *zip(*(x.values() for x in own.slowdowns.values()), strict=True))
-        for place, own in entries.items()
-    }
-    heads = ("load", "under", "bytes_up_to", "avg", "p50", "p95", "p99")
     return Outcome(
         rows=_rows(runs),
         claims=claims(runs),
@@ -91,10 +86,6 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
             *data.notes,
         ),
         pictures={"hpcc-fig-11-slowdown": _draw_slowdowns(runs), "hpcc-fig-11-latency": _draw_latency(runs)},
-        series={"slowdown": columns_csv(heads, statistics, str, *4 * [".5g"])},
-        measured={
-            case: {name: own.numbers for name, own in by_name.items()} for case, by_name in runs.items()
-        },
     )
 
 
@@ -195,7 +186,7 @@ def _shortest(runs: Runs) -> Verdict:
     return below_one(ratios, "in", mean, "no flows of these sizes")
 
 
-def _draw_slowdowns(runs: Runs) -> bytes:
+def _draw_slowdowns(runs: Runs) -> Drawing:
     """The figure's panels a and c; below them HPCC beside entries that the paper has not."""
     every = list(dict.fromkeys(name for by_name in runs.values() for name in by_name))
     others = ["hpcc", *(name for name in every if name not in PAPER.names)]
@@ -221,10 +212,10 @@ def _draw_slowdowns(runs: Runs) -> bytes:
         for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
         for case, by_name in runs.items()
     ]
-    return draw(shown, 2, 3.2, None)
+    return Drawing(shown, 2, 3.2, None)
 
 
-def _draw_latency(runs: Runs) -> bytes:
+def _draw_latency(runs: Runs) -> Drawing:
     """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
     dark, shown = "#1F4E86", []
     for case, by_name in runs.items():
@@ -266,4 +257,4 @@ def _draw_latency(runs: Runs) -> bytes:
                 more=paused,
             ),
         ]
-    return draw(shown, 2, 3.0, None)
+    return Drawing(shown, 2, 3.0, None)

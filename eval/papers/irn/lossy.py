@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, columns_csv, grid
-from ns3_env.eval.papers.panels import Panel, bars, draw
+from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, bars
 from ns3_env.eval.papers.runs import Run, mean
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Ecn, Scenario, Switch
@@ -55,7 +55,7 @@ CONTROLLERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 #: DCQCN's marking as its paper has it (Zhu 2015), at 40 Gb/s.
 MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=200e3, pmax=0.01, at_rate_bps=RATE_BPS)
-_THREE = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
+_THREE: dict[str, Any] = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
 
 
 def scenario(name: str, controller: str, traffic: Traffic, limit_ns: int) -> Scenario:
@@ -116,13 +116,6 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         "sent again (MB)": "again_mb",
         **{name: name for name in ("timeouts", "lost", "pauses")},
     }
-    percents = {
-        case: (range(1, 100), np.percentile(_fcts_ms(runs), range(1, 100)))
-        for case, runs in data.runs.items()
-    }
-    by_controller = {
-        controller: {name: table[controller, name] for name in NETWORKS} for controller in CONTROLLERS
-    }
     panels = [
         Panel(
             words,
@@ -143,11 +136,7 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
             f"54 servers, {len(next(iter(data.runs.values())))} seeds of "
             f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals.",
         ),
-        pictures={"irn-workload": draw(panels, 3, 2.9)},
-        series={
-            "percentiles": columns_csv(("controller", "network", "percent", "fct_ms"), percents, int, ".6g")
-        },
-        measured=by_controller,
+        pictures={"irn-workload": Drawing(panels, 3, 2.9)},
     )
 
 
@@ -259,7 +248,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
         for network in (IRN, WITHOUT)
     )
     close = {name: finish and all(abs(x - 1) <= _NEAR for x in own) for name, own in near.items()}
-    rows = (((*case, rct[(*case, WITH)]), own) for case, own in ratios.items())
+    rows = (((*case, rct[(case[0], case[1], WITH)]), own) for case, own in ratios.items())
     columns = {f"{name} over that": name for name in NETWORKS if name != WITH}
     seeds = len(next(iter(data.runs.values())))
     return Outcome(
@@ -283,12 +272,4 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
             f"{min(data.scale, 1.0) * _BYTES / 1e6:g} MB in equal answers, {seeds} seeds, which draw who "
             "asks and who answers.",
         ),
-        series={
-            "requests": columns_csv(
-                ("controller", "servers", "network", "seed", "rct_ms"),
-                {case: (range(1, seeds + 1), own) for case, own in requests.items()},
-                int,
-                ".6g",
-            )
-        },
     )

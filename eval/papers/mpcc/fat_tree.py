@@ -79,7 +79,6 @@ def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
         grids=workloads.grids(loads),
         notes=(workloads.arrivals(loads, data.scale * DURATION_NS),),
         pictures=pictures,
-        series=workloads.csvs(loads),
     )
 
 

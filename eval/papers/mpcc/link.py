@@ -15,9 +15,9 @@ from ns3_env.eval.metrics.convergence import changes
 from ns3_env.eval.output.plots import envelope, styles, time_unit
 from ns3_env.eval.papers.experiment import Data, Policies, Progress, counted, experiment
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row, columns_csv, grid
-from ns3_env.eval.papers.panels import DASHED, Panel, draw, note
-from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares, queues_csv, shares_csv
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, grid
+from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, note
+from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -156,21 +156,6 @@ def convergence(data: Data[Settings]) -> Outcome:
             ),
         ),
         pictures={"fig-5-2": _draw_settings(queues, share)},
-        series={
-            "queue": queues_csv(
-                ("setting", "t_ns", "bytes"), {name: (t[::10], b[::10]) for name, (t, b) in queues.items()}
-            ),
-            "throughput": columns_csv(
-                ("setting", "flow", "t_ns", "share"),
-                {
-                    (name, flow): (np.arange(len(own)) * PERIOD_NS, own)
-                    for name, flows in share.items()
-                    for flow, own in enumerate(flows)
-                },
-                int,
-                lambda x: round(float(x), 6),
-            ),
-        },
     )
 
 
@@ -193,15 +178,17 @@ def _first_windows(results: Results) -> list[float]:
     return own + [float("nan")] * (3 - len(own))
 
 
-def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> bytes:
-    left, right = [], []
+def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> Drawing:
+    left: list[Curve] = []
+    right: list[Curve] = []
     for width, (name, look) in zip((4.0, 2.5, 1.2), styles(list(share)).items(), strict=True):
         line = {"color": look.colour, "linewidth": width}  # they lie over each other
-        left.append((*(x / 1e3 for x in queues[name]), f"W_Q:W_R = {name}", line))
+        times, lengths = queues[name]
+        left.append((times / 1e3, lengths / 1e3, f"W_Q:W_R = {name}", line))
         right += [(np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, None, line) for flow in share[name]]
     queue = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, 300), "ylim": (0, None)}
     shares = {"xlabel": "time (ms), means of 2 ms", "ylabel": "share of the link"}
-    return draw(
+    return Drawing(
         [
             Panel("queue at switch 1", left, queue),
             Panel(
@@ -312,14 +299,13 @@ class Intervals:
 
 def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kind: str) -> dict[str, Any]:
     """The parts that both experiments have: settled queues beside the thesis's, zero and (N − 1) x 4344 B
-    (5.3), both figures up to an instant, series."""
+    (5.3), both figures up to an instant."""
     pairs = {name: runs[name] for name in SHOWN}
     shares = {name: run.shares for name, run in pairs.items()}
     bin_ns = shares[SHOWN[0]].bin_ns
     together = 1 + int(until_ns // bin_ns) // _POINTS
     title = f"throughput, {{}} (means of {together * bin_ns / 1e6:g} ms)"
     flows = [f"flow {i}" for i in range(SENDERS)]
-    queues = {name: (run.times_ns, run.queue_bytes) for name, run in runs.items()}
     return {
         "rows": [
             Row(
@@ -336,10 +322,6 @@ def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kin
             f"fig-5-3-{kind}": draw_shares(shares, until_ns, flows, title, together, 2.8, 1.2),
             f"fig-5-4-{kind}": _draw_queues(pairs, until_ns),
         },
-        "series": {
-            "throughput": shares_csv({name: run.shares for name, run in runs.items()}),
-            "queue": queues_csv(("controller", "t_ns", "bytes"), queues),
-        },
     }
 
 
@@ -348,7 +330,7 @@ def _changes_grid(title: str, table: Changes) -> Grid:
     return grid(title, "controller", _COLUMNS, rows)
 
 
-def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> bytes:
+def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     """Fig. 5.4: switch 1's queue, a panel for each controller, with the thesis's bound (eq. 4.3)."""
     unit, word = time_unit(until_ns)
     looks = styles(runs)
@@ -365,7 +347,7 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> bytes:
             curves.append((within, (level, level), None, {**DASHED, "solid_capstyle": "butt"}))
         curves.append(([], [], "(N − 1) · 4344 B (section 5.3)", DASHED))
         several.append(Panel(f"queue, {name.upper()}", curves, {**axes, "ylim": (0, 1.05 * highest)}))
-    return draw(several, height=2.8)
+    return Drawing(several, height=2.8)
 
 
 #: All four flows are there after 30 ms; the rest is to see them settle.

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from ns3_env.decision.observations import column
 from ns3_env.eval.papers.experiment import Data, Policies, Progress, experiment
-from ns3_env.eval.papers.outcome import Outcome, Row, columns_csv
-from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Panel, curve, draw, note
-from ns3_env.eval.papers.runs import Run, queues_csv
+from ns3_env.eval.papers.outcome import Outcome, Row
+from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Drawing, Panel, curve, note
+from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
@@ -248,30 +248,14 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
             )
         },
         pictures={
-            "fig-3-2": draw(
+            "fig-3-2": Drawing(
                 [_against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")], 1, 3.0
             ),
-            "fig-3-3": draw(
+            "fig-3-3": Drawing(
                 [_against(f"step input at {x} Hz", *pairs[x], 1e6, "ms") for x in FREQUENCIES_HZ]
             ),
         },
-        series={
-            "queue": columns_csv(
-                ("frequency_hz", "t_ns", "switch_bytes", "theory_bytes"),
-                {
-                    frequency: [
-                        x[_each_10_us(answer)] for x in (answer.times_ns, answer.switch_bytes, theory)
-                    ]
-                    for frequency, (answer, theory) in pairs.items()
-                },
-                *(3 * [round]),
-            )
-        },
     )
-
-
-def _each_10_us(answer: Response) -> npt.NDArray[np.bool_]:
-    return (answer.times_ns >= 0) & (answer.times_ns % 10_000 == 0)
 
 
 def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
@@ -342,13 +326,6 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
     sender_slope = slope_bps(far.asked_ns[known], far.sender_bytes[known])
     limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
-    queues = {
-        ("1us", "switch"): (free.times_ns[::10], free.switch_bytes[::10]),
-        ("1us-window", "switch"): (bound.times_ns[::10], bound.switch_bytes[::10]),
-        ("1ms", "switch"): (far.times_ns[::20], far.switch_bytes[::20]),
-        ("1ms", "sender"): (far.asked_ns, far.sender_bytes),
-    }
-    begun = {key: (times[times >= 0], lengths[times >= 0]) for key, (times, lengths) in queues.items()}
     return Outcome(
         rows=(
             Row("queue with a window of a BDP, longest", "B", BOUND_BYTES, limited, "5.3, Fig. 3.4"),
@@ -374,7 +351,6 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
             f"{far.bottleneck.bdp_bytes:,.0f} B over 1 ms.",
         ),
         pictures={"fig-3-4": _draw_windows(free, bound), "fig-3-5": _draw_delays(far)},
-        series={"queue": queues_csv(("case", "where", "t_ns", "bytes"), begun)},
     )
 
 
@@ -390,7 +366,7 @@ def _free_theory(response: Response) -> Floats:
     return link.queue(np.where(times[:-1] >= 0, link.bdp_bytes, 0.0), float(times[1] - times[0]))
 
 
-def _draw_windows(free: Response, bound: Response) -> bytes:
+def _draw_windows(free: Response, bound: Response) -> Drawing:
     part, unit = free.times_ns >= 0, (1e3, 1e3)
     times, windowed = free.times_ns[part], bound.switch_bytes[part]
     height = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
@@ -411,10 +387,10 @@ def _draw_windows(free: Response, bound: Response) -> bytes:
             more=lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2)),
         ),
     )
-    return draw(shown, height=2.9)
+    return Drawing(shown, height=2.9)
 
 
-def _draw_delays(far: Response) -> bytes:
+def _draw_delays(far: Response) -> Drawing:
     part, unit = far.times_ns >= 0, (1e6, 1e6)
     times = far.times_ns[part]
     curves = (
@@ -422,4 +398,4 @@ def _draw_delays(far: Response) -> bytes:
         curve(times, far.switch_bytes[part], "switch 1", SWITCH, unit),
         curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
     )
-    return draw([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)
+    return Drawing([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)

@@ -11,8 +11,7 @@ import numpy as np
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.outcome import columns_csv
-from ns3_env.eval.papers.panels import DASHED, MODEL, Panel, curve, draw
+from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp import Tcp
@@ -240,7 +239,7 @@ def measure(results: Results) -> Flows:
     )
 
 
-def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> bytes:
+def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> Drawing:
     """Combined pacing rates up to an instant, and the first flow's RTT, by name. One that does not pace has
     no curve of its rate."""
     rates, rtts = [], []
@@ -257,17 +256,4 @@ def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> bytes:
         Panel("pacing rates together (dashed: the link)", rates, rate, [(RATE, None, LEVEL)]),
         Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
     )
-    return draw(shown, height=2.8, legend=1)
-
-
-def rates_csv(runs: Mapping[str, Flows], each_s: float = 0.1) -> str:
-    """Rates and RTTs each ``each_s``, moment by moment."""
-    columns = {}
-    for name, own in runs.items():
-        step = max(1, round(each_s / float(np.diff(own.times_s[:2])[0])))
-        times, flows = own.times_s[::step], len(own.rates)
-        order = np.tile(np.arange(1, flows + 1), len(times))
-        late = (x[:, ::step].T.ravel() for x in (own.rates, own.rtts_ms))
-        columns[name] = (order, np.repeat(times, flows), *late)
-    heads = ("case", "flow", "t_s", "rate_of_40", "rtt_ms")
-    return columns_csv(heads, columns, int, lambda t: round(float(t), 6), ".4g", ".5g")
+    return Drawing(shown, height=2.8, legend=1)

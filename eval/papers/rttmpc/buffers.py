@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ns3_env.eval.metrics import without_nan
 from ns3_env.eval.output.plots import OTHERS, styles
-from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
-from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict, columns_csv, grid
-from ns3_env.eval.papers.panels import Curve, Panel, curve, draw
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict, grid
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import LEVEL, RATE, Flows, Path, rttmpc
 from ns3_env.eval.papers.runs import quartiles_apart
@@ -112,11 +110,6 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     results = {case: numbers(own) for case, own in data.runs.items()}
     table = {case[:2]: own for case, own in results.items() if case[2] == DECAYS_RTTS[0]}
     pairs = {buffer: data.runs[SHOWN, buffer, DECAYS_RTTS[0]] for buffer in BUFFERS_BDP}
-    two = {
-        buffer: [x[::5] for x in (own.times_s, own.combined, own.mean_rtts_ms)]
-        for buffer, own in pairs.items()
-    }
-    rows = ((*case, *own.values()) for case, own in table.items())
     return Outcome(
         claims=claims(table),
         grids=(*_versus(table), _times(table), _decays(results)),
@@ -131,13 +124,6 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
             "lynn-fig-5-6": _draw_boxes(pairs),
             "lynn-fig-7-8": _draw_losses_and_times(table),
             "lynn-fig-9": _draw_starts(pairs),
-        },
-        series={
-            "cells": csv_text(("flows", "buffer_bdp", *table[1, 1.0]), rows),
-            "two-flows": columns_csv(("buffer_bdp", "t_s", "rate_of_40", "rtt_ms"), two, ".4f", ".4g", ".5g"),
-        },
-        measured={
-            "buffers": {f"{n} flows, {buffer:g} BDP": without_nan(own) for (n, buffer), own in table.items()}
         },
     )
 
@@ -257,7 +243,7 @@ def _range(values: Floats) -> str:
     return f"{values.min():.1f} to {values.max():.1f}"
 
 
-def _draw_boxes(runs: Mapping[float, Flows]) -> bytes:
+def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
     """Two flows' combined rates and mean RTTs as boxes with outliers beyond 1.5 of their height."""
     outlier = {"marker": ".", "markersize": 2, "markeredgecolor": "#D55E00", "alpha": 0.4}
     middle = {"color": OTHERS[0], "linewidth": 1.6}
@@ -280,10 +266,10 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> bytes:
             more=boxes([run.mean_rtts_ms for run in runs.values()]),
         ),
     )
-    return draw(shown, height=3.2)
+    return Drawing(shown, height=3.2)
 
 
-def _draw_losses_and_times(table: Table) -> bytes:
+def _draw_losses_and_times(table: Table) -> Drawing:
     """Losses, and the time to 95 % of the link's rate, each against the buffer."""
     lost: list[Curve] = []
     reached: list[Curve] = []
@@ -304,10 +290,10 @@ def _draw_losses_and_times(table: Table) -> bytes:
         Panel("losses", lost, {**axes, "ylabel": heads[0]}, more=more),
         Panel("until 95 % of the link's rate, held", reached, {**axes, "ylabel": heads[1]}, rtt, more=more),
     )
-    return draw(shown, height=3.0)
+    return Drawing(shown, height=3.0)
 
 
-def _draw_starts(runs: Mapping[float, Flows]) -> bytes:
+def _draw_starts(runs: Mapping[float, Flows]) -> Drawing:
     """Two flows' combined rate from their start on."""
     names = {f"{_LABELS[BUFFERS_BDP.index(buffer)]} BDP": runs[buffer] for buffer in _RISING}
     curves = []
@@ -323,4 +309,4 @@ def _draw_starts(runs: Mapping[float, Flows]) -> bytes:
         "ylim": (0, 2 * RATE),
     }
     title = "combined rate of two flows from their start"
-    return draw([Panel(title, curves, axes, [(RATE, None, LEVEL)])], 1, 3.2)
+    return Drawing([Panel(title, curves, axes, [(RATE, None, LEVEL)])], 1, 3.2)

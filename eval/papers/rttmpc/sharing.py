@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.metrics import without_nan
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict
 from ns3_env.eval.papers.rttmpc import bottleneck as net
@@ -118,8 +117,6 @@ def sharing(data: Data[dict[str, Flows]]) -> Outcome:
             f"{FROM * SECONDS:g} s on.",
         ),
         pictures={"lynn-fig-3": net.draw_over_time(single, FROM * SECONDS)},
-        series={"flows": net.rates_csv(runs)},
-        measured={"flows": {name: without_nan(own.table()) for name, own in results.items()}},
     )
 
 

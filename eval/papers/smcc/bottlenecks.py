@@ -11,8 +11,8 @@ import numpy as np
 from ns3_env.eval.episodes.flow_series import flow_colours
 from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Grid, Outcome, columns_csv, grid
-from ns3_env.eval.papers.panels import Panel, draw
+from ns3_env.eval.papers.outcome import Grid, Outcome, grid
+from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Port, Run, mean
 from ns3_env.eval.papers.smcc import network, numbers
 from ns3_env.eval.papers.smcc.network import (
@@ -70,9 +70,6 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
     ]
     columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
     steps, ratio = max((_decreases(own) for own in runs[SMCC]), key=lambda pair: pair[1])
-    times = np.linspace(0, end, 1001)
-    series = {name: (times, *own[0].rates_at(times)) for name, own in runs.items()}
-    heads = ("law", "t_ns", *(f"source_{i + 1}_bps" for i in range(SOURCES)))
     return Outcome(
         claims={
             "Under SMCC each source reaches its fair share (5.3.1; here: within 10 % over the last "
@@ -95,11 +92,10 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
         grids=(Grid("Rates of three sources", columns, rows),),
         notes=(f"{len(runs[SMCC])} seeds; the figure, and the table's rates, are of the first.",),
         pictures={"smcc-fig-17": _draw_rates({name: own[0] for name, own in runs.items()}, end)},
-        series={"rates": columns_csv(heads, series, *([round] * (1 + SOURCES)))},
     )
 
 
-def _draw_rates(runs: dict[str, Run], end_ns: float) -> bytes:
+def _draw_rates(runs: dict[str, Run], end_ns: float) -> Drawing:
     """Each source's sending rate over time, a panel for each name."""
     times = np.linspace(0, end_ns, 600)
     axes = {"xlabel": "time (s)", "ylabel": "rate (Mb/s)", "xlim": (0, end_ns / 1e9), "ylim": (0, 1050)}
@@ -118,7 +114,7 @@ def _draw_rates(runs: dict[str, Run], end_ns: float) -> bytes:
         )
         for name, run in runs.items()
     ]
-    return draw(shown, height=2.3)
+    return Drawing(shown, height=2.3)
 
 
 def _decreases(run: Run) -> tuple[float, float]:
@@ -226,7 +222,6 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
             f"end, {len(runs[SMCC, 500])} seeds.",
         ),
         pictures={"smcc-fig-18": numbers.draw_queues(by_stream), "smcc-fig-19": numbers.draw_queues(stages)},
-        series=numbers.series([*by_stream, *stages[1:]]),
     )
 
 
@@ -305,7 +300,7 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     runs, moments = data.runs, {key: own.moments(data.scale) for key, own in PATTERNS.items()}
     late = {(which, name): _both(own, *moments[which]) for (which, name), own in runs.items()}
     rows = ((f"{name}, pattern {which}", own) for (which, name), own in late.items())
-    pictures: dict[str, bytes] = {}
+    pictures: dict[str, Drawing] = {}
     shown: list[numbers.Panel] = []
     for figure, which, names in (
         ("smcc-fig-20", "I", (QCN_SHORT, SMCC)),
@@ -352,7 +347,6 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         grids=(grid("Bottlenecks", "law", columns, rows),),
         notes=(f"Numbers are of the second half of each stream's time, {len(runs['I', SMCC])} seeds.",),
         pictures=pictures,
-        series=numbers.series(shown),
     )
 
 

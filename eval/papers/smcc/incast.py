@@ -97,7 +97,6 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
         ),
         notes=(f"{len(runs[LONG, QCN])} seeds; the paper has one.",),
         pictures={"smcc-fig-23": numbers.draw_queues(shown)},
-        series=numbers.series(shown),
     )
 
 

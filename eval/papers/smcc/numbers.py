@@ -10,7 +10,7 @@ import numpy as np
 
 from ns3_env.eval.output.plots import OTHERS, envelope, styles, time_unit
 from ns3_env.eval.papers import panels
-from ns3_env.eval.papers.runs import Port, Run, queues_csv
+from ns3_env.eval.papers.runs import Port, Run
 from ns3_env.eval.papers.smcc.network import BOTTLENECK, BUFFER_BYTES, SAMPLE_NS, TARGET_BYTES
 from ns3_env.simulator.results import Floats
 
@@ -64,7 +64,7 @@ def response_ms(runs: Sequence[Run], port: Port = BOTTLENECK) -> float:
     return float(np.nanmean(times)) if np.isfinite(times).any() else math.nan
 
 
-def draw_queues(shown: Sequence[Panel], height: float = 2.2) -> bytes:
+def draw_queues(shown: Sequence[Panel], height: float = 2.2) -> panels.Drawing:
     """A queue each millisecond, two panels in a row."""
     several = []
     for title, run, begin, end, port in shown:
@@ -81,10 +81,12 @@ def draw_queues(shown: Sequence[Panel], height: float = 2.2) -> bytes:
         curves = [(times / unit, lengths / 1e3, "queue, each 1 ms", look)]
         target = (TARGET_BYTES / 1e3, "target", {"color": TARGET, "linestyle": "--", "linewidth": 1.0})
         several.append(panels.Panel(title, curves, axes, [target]))
-    return panels.draw(several, height=height)
+    return panels.Drawing(several, height=height)
 
 
-def draw_distributions(title: str, samples: Mapping[str, Floats], fine: Mapping[str, Floats]) -> bytes:
+def draw_distributions(
+    title: str, samples: Mapping[str, Floats], fine: Mapping[str, Floats]
+) -> panels.Drawing:
     """Cumulative distributions of queues: by ``samples`` as thick lines, by ``fine`` ones as thin ones."""
     shares = np.linspace(0, 1, 201)
     curves = [
@@ -97,15 +99,6 @@ def draw_distributions(title: str, samples: Mapping[str, Floats], fine: Mapping[
         for name, look in styles(samples).items()
         for lengths, width, label in ((samples[name], 1.6, name), (fine[name], 0.7, None))
     ]
-    axes = {"xlabel": "queue (kB)", "ylabel": "share of the time", "ylim": (0, 1)}
-    axes["xlim"] = (-2, BUFFER_BYTES / 1e3 + 2)
-    return panels.draw([panels.Panel(title, curves, axes)], 1, 3.2)
-
-
-def series(shown: Sequence[Panel]) -> dict[str, str]:
-    """The panels' queues, each millisecond, as CSV by file name."""
-    queues = {}
-    for title, run, begin, end, port in shown:
-        lengths = run.queue(port, begin, end, SAMPLE_NS)
-        queues[title] = (begin + np.arange(len(lengths)) * SAMPLE_NS, lengths)
-    return {"queue": queues_csv(("panel", "t_ns", "queue_bytes"), queues)}
+    axes = {"xlabel": "queue (kB)", "ylabel": "share of the time"}
+    limits = {"xlim": (-2, BUFFER_BYTES / 1e3 + 2), "ylim": (0, 1)}
+    return panels.Drawing([panels.Panel(title, curves, {**axes, **limits})], 1, 3.2)

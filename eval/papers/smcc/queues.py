@@ -118,7 +118,6 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
             "smcc-fig-5a": numbers.draw_queues(shown),
             "smcc-fig-5b": numbers.draw_distributions("QCN's queue", coarse, fine),
         },
-        series=numbers.series(shown),
     )
 
 
@@ -206,7 +205,6 @@ def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
             "smcc-fig-15": numbers.draw_queues(shown),
             "smcc-fig-16": numbers.draw_distributions("Three flows", coarse, fine),
         },
-        series=numbers.series(shown),
     )
 
 

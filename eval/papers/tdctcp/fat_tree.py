@@ -59,7 +59,7 @@ PUBLISHED = Setting("1MB", "auto")
 
 def topology() -> FatTree3:
     """4 core, 8 aggregation and 8 edge switches, two hosts each; links of one rate, 1 µs long."""
-    two = {"tors_per_pod": 2, "aggregation_per_pod": 2, "hosts_per_tor": 2}
+    two: dict[str, Any] = {"tors_per_pod": 2, "aggregation_per_pod": 2, "hosts_per_tor": 2}
     return FatTree3(pods=4, cores=4, rate_bps=RATE_BPS, fabric_bps=RATE_BPS, **two)
 
 

@@ -8,11 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from ns3_env.eval.metrics import without_nan
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, episodes, experiment, repeated
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, columns_csv, grid
-from ns3_env.eval.papers.panels import Curve, Panel, bars, draw
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, bars
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.tdctcp import fat_tree
 from ns3_env.eval.papers.tdctcp.fat_tree import CONTROLLERS, CUBIC, DCTCP, PUBLISHED, SIZES, TDCTCP, Setting
@@ -107,7 +106,6 @@ def incast(data: Data[dict[_Case, Run]]) -> Outcome:
     ]
     needed = [(who, *(queue_kb(rtt) for rtt in PUBLISHED_MS[who][1:])) for who in CONTROLLERS]
     settings = (((name, who), own) for name in SETTINGS for who, own in table[name].items())
-    rtts = {case: (range(1, 100), fat_tree.rtts_ms(run)) for case, run in data.runs.items()}
     return Outcome(
         rows=rows,
         claims=claims(table),
@@ -119,14 +117,10 @@ def incast(data: Data[dict[_Case, Run]]) -> Outcome:
         ),
         notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
         pictures={"tdctcp-fig-4-2": _draw_rtts(data.runs)},
-        series={"rtts": columns_csv(("setting", "law", "percent", "rtt_ms"), rtts, int, ".6g")},
-        measured={
-            setting: {who: without_nan(own)} for setting, by in table.items() for who, own in by.items()
-        },
     )
 
 
-def _draw_rtts(runs: Mapping[_Case, Run]) -> bytes:
+def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
     """Cumulative distributions of RTTs: few flows, and many."""
     looks = styles(CONTROLLERS)
     axes = {"xlabel": "RTT (ms)", "ylabel": "share of packets", "ylim": (0, 1), "xscale": "log"}
@@ -142,7 +136,7 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> bytes:
         )
         for title, setting in (("15 flows", AS_PUBLISHED), (f"{_FLOWS:,} flows", MANY_FLOWS))
     ]
-    return draw(shown, height=2.9)
+    return Drawing(shown, height=2.9)
 
 
 def claims(settings: Table) -> dict[str, Verdict]:
@@ -233,7 +227,6 @@ def flow_cases(scale: float) -> dict[str, Callable[[int], Scenario]]:
 def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: completion times of 2 kB to 10 MB."""
     runs = data.runs
-    sizes = np.concatenate([own.flows["size_bytes"] for own in runs[DCTCP]])
     fcts = {name: np.concatenate([own.fcts_ms for own in several]) for name, several in runs.items()}
     means = {name: [float(np.nanmean(own)) for own in by_size(times)] for name, times in fcts.items()}
     medians = {name: float(np.nanmedian(times)) for name, times in fcts.items()}
@@ -245,7 +238,6 @@ def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
         pairs = ((float(np.nanmean(own)), float(np.nanpercentile(own, 99))) for own in by_size(times))
         table.append((name, medians[name], *(x for pair in pairs for x in pair)))
     heads = [head for size in SIZES for head in (f"{size}, mean", "p99")]
-    series = {name: (sizes, times) for name, times in fcts.items()}
     return Outcome(
         rows=[
             *(
@@ -286,14 +278,6 @@ def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
         grids=(Grid("Completion times (ms)", ("law", "median of all", *heads), table),),
         notes=(f"{len(runs[DCTCP])} seeds.",),
         pictures={"tdctcp-fig-4-3-4-4": _draw_completions(fcts, means)},
-        series={
-            "flows": columns_csv(
-                ("law", "size_bytes", "fct_ms"), series, round, lambda x: "" if np.isnan(x) else f"{x:.6g}"
-            )
-        },
-        measured={
-            "flows": {name: without_nan(dict(zip(SIZES, x, strict=True))) for name, x in means.items()}
-        },
     )
 
 
@@ -302,7 +286,7 @@ def by_size(fcts_ms: Floats) -> list[Floats]:
     return [fcts_ms[i :: len(SIZES)] for i in range(len(SIZES))]
 
 
-def _draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, list[float]]) -> bytes:
+def _draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, list[float]]) -> Drawing:
     """Completion times of all flows as a distribution, and their means by size as bars; by name."""
     looks, curves = styles(fcts_ms), list[Curve]()
     for name, times in fcts_ms.items():
@@ -314,4 +298,4 @@ def _draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, list
         Panel("completion times of all flows", curves, axes),
         Panel("means by size", bars(means_ms, names=False), means, ticks=(range(len(SIZES)), list(SIZES))),
     )
-    return draw(shown, height=2.9)
+    return Drawing(shown, height=2.9)

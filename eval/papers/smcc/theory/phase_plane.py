@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.output.plots import COLOURS, OTHERS
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
-from ns3_env.eval.papers.outcome import Grid, Outcome, columns_csv
-from ns3_env.eval.papers.panels import Curve, Panel, draw
+from ns3_env.eval.papers.outcome import Grid, Outcome
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.smcc import network
 from ns3_env.eval.papers.smcc.theory.fluid import GIGABIT, Law, Link, Trajectory, trajectory
@@ -138,24 +139,12 @@ def phase_plane(data: Data[dict[str, Run]]) -> Outcome:
         _plane(name, _FLUID[name], [pair.fluid], _WIDE, 0.15 * GIGABIT, (pair.x, pair.y))
         for name, pair in pairs.items()
     ]
-    series = {
-        (title, number): (way.t[::3], way.x[::3], way.y[::3] / MBPS)
-        for title, own in ways.items()
-        for number, way in enumerate(own)
-    }
-    forms = ".7f", round, lambda y: round(y, 3)
-    columns = ("t_s", "x_bytes", "y_mbps")
-    both = {name: (own.t, own.x, own.y / MBPS) for name, own in pairs.items()}
     return Outcome(
         claims=claims(max(2, round(data.scale * _POINTS)), data.progress),
         grids=(_grid(ways), _measured_grid(pairs)),
         pictures={
             "smcc-fig-6-8": _draw(planes),
             "smcc-measured": _draw(beside, [([], [], "measured", _MEASURED)]),
-        },
-        series={
-            "ways": columns_csv(("law", "way", *columns), series, *forms),
-            "measured": columns_csv(("law", *columns), both, *forms),
         },
     )
 
@@ -234,11 +223,11 @@ def _plane(
     if run is not None:
         curves.append((run[0] / KB, run[1] / MBPS, None, {**_MEASURED, "alpha": 0.8}))
     axes = {"xlabel": "queue − q0 (kB)", "ylabel": "rates − C (Mb/s)", "xlim": (-x, x), "ylim": (-y, y)}
-    axis = {"color": "#cccccc", "linewidth": 0.6, "zorder": 0}
+    axis: dict[str, Any] = {"color": "#cccccc", "linewidth": 0.6, "zorder": 0}
     return Panel(title, curves, axes, [(0, None, axis)], more=lambda axes: axes.axvline(0, **axis))
 
 
-def _draw(planes: Sequence[Panel], more: Sequence[Curve] = ()) -> bytes:
+def _draw(planes: Sequence[Panel], more: Sequence[Curve] = ()) -> Drawing:
     """The planes, with a legend of what is drawn in all of them, and of ``more``."""
     legend: list[Curve] = [
         ([], [], "switching line", _LINE),
@@ -247,4 +236,4 @@ def _draw(planes: Sequence[Panel], more: Sequence[Curve] = ()) -> bytes:
         *more,
     ]
     first, *others = planes
-    return draw([replace(first, curves=[*first.curves, *legend]), *others], height=2.9)
+    return Drawing([replace(first, curves=[*first.curves, *legend]), *others], height=2.9)
