@@ -107,7 +107,7 @@ def markdown(result: Mapping[str, Any], pictures: str = "") -> str:
     ]
     for shown in tables(result):
         lines = [f"**{shown.title}**", "", _line(shown.columns)]
-        lines.append(_line(["---" if i < shown.left else "---:" for i in range(len(shown.columns))]))
+        lines.append("".join("|---" if i < shown.left else "|---:" for i in range(len(shown.columns))) + "|")
         lines += [_line(row) for row in shown.rows]
         blocks.append("\n".join(lines))
     blocks.append("\n".join(f"- {note}" for note in result["notes"]))
@@ -162,8 +162,10 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
 
 def _summary(blocks: Mapping[str, str]) -> str:
     """Counts the verdicts in each experiment's Markdown, by its name."""
-    lines = [_line(("experiment", *VERDICTS.values())), "| --- | ---: | ---: | ---: |"]
+    lines = [_line(("experiment", *VERDICTS.values())), "|---|---:|---:|---:|"]
     for name, block in blocks.items():
+        if name == _CLAIMS:
+            continue
         counts = [block.count(f" | {verdict} | ") for verdict in VERDICTS.values()]
         if any(counts):
             lines.append(_line((f"[{name}](#{name})", *map(str, counts))))

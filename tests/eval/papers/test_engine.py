@@ -15,7 +15,8 @@ from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Entries, entered, repeated, seeds
 from ns3_env.eval.papers.outcome import grid
-from ns3_env.eval.papers.seen import Seen, distribution, quartiles_apart, queues_csv
+from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
 from ns3_env.eval.papers.verdicts import Judge, tally
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -47,7 +48,7 @@ ENTRIES = Entries({"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", 
 
 
 def test_a_record_holds_what_the_results_say() -> None:
-    run = Seen(RESULTS)
+    run = Run(RESULTS)
     assert run.queue(PORT, 100, 400).tolist() == [10, 20, 30]
     assert run.queue(PORT, 0, 500, each_ns=200).tolist() == [0, 20, 40]
     assert run.used(PORT) == pytest.approx(0.5)  # 100 of 200 B in 200 ns
@@ -71,14 +72,18 @@ def test_distributions_quartiles_and_jains_index() -> None:
 
 def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
-    found = grid("t", ("of", "x", "y (kB)"), ("x", ("y", 1e3)), rows).as_dict()
+    found = grid("t", "of", {"x": "x", "y (kB)": ("y", 1e3)}, rows).as_dict()
+    assert found["columns"] == ["of", "x", "y (kB)"]
     assert found["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
     assert isinstance(found["rows"][0][1], int)
 
 
-def test_a_csv_of_queues_is_rounded() -> None:
-    text = queues_csv(("of", "at", "t", "b"), {("x", "y"): (np.array([0.4, 1.6]), np.array([2.5, 3.5]))})
-    assert text == "of,at,t,b\nx,y,0,2\nx,y,2,4\n"
+def test_a_figures_curves_are_its_csv() -> None:
+    curves = [([0, 1], np.array([2.5, 3.5]), "a", {}), ((0, 2), (7, 7), None, {"color": "red"})]
+    drawing = Drawing([Panel("p", curves)])
+    assert drawing.csv() == "panel,curve,x,y\np,a,0,2.5\np,a,1,3.5\np,1,0,7\np,1,2,7\n"
+    assert Drawing([Panel("p", ())]).csv() == ""
+    assert drawing.png().startswith(b"\x89PNG")
 
 
 def test_the_slowdown_of_who_left_flows_unfinished_counts_as_lost() -> None:
@@ -103,14 +108,12 @@ def test_what_is_not_defined_is_not_compared() -> None:
 def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
     ours: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
     theirs: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    found = Judge(ours, ("a", "b"), theirs).claim("t", ("a",), lt, ("a", "b"), "x", (1e3, " kB"))
-    assert (found.text, found.holds) == ("t", True)
-    assert found.evidence == (
+    assert Judge(ours, ("a", "b"), theirs)(("a",), lt, ("a", "b"), "x", (1e3, " kB")) == (
+        True,
         "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (A, B); "
-        "A 1 kB; B 2 kB"
+        "A 1 kB; B 2 kB",
     )
-    untold = Judge(ours, ()).claim("t", ("c",), lt, ("a",), "x")
-    assert (untold.holds, untold.evidence) == (None, "here nothing to compare")
+    assert Judge(ours, ())(("c",), lt, ("a",), "x") == (None, "here nothing to compare")
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:

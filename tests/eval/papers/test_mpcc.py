@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.mpcc.convergence import empty_ns
+from ns3_env.eval.papers.mpcc.link import empty_ns
 from ns3_env.eval.papers.mpcc.open_loop import (
     BOTTLENECK,
     NO_WINDOW,
@@ -18,7 +18,7 @@ from ns3_env.eval.papers.mpcc.open_loop import (
     scenario,
     slope_bps,
 )
-from ns3_env.eval.papers.shares import shares_of
+from ns3_env.eval.papers.runs import count_shares
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -69,7 +69,7 @@ def test_throughput_is_what_the_flows_received() -> None:
         time_limit_ns=10_000_000,
     )
     with Simulator() as simulator:
-        run = shares_of(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
+        run = count_shares(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
     # 21 frames of 48 B of headers and 42 B of telemetry
     assert run.share.sum(axis=1) * bin_ns * RATE_BPS / 8e9 == pytest.approx([20_500 + 21 * 90] * 4)
     assert run.share.shape[1] == run.results["totals"]["end_ns"] // bin_ns + 1

@@ -6,22 +6,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.seen import Seen
-from ns3_env.eval.papers.smcc import incast_100g, network, parking_lot, queues
-from ns3_env.eval.papers.smcc.fairness import _decreases
+from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.smcc import bottlenecks, network, numbers
+from ns3_env.eval.papers.smcc.bottlenecks import _decreases
 from ns3_env.eval.papers.smcc.network import BOTTLENECK, DUMBBELL, ENTRIES, QCN, SMCC, TWO_STAGES, shorter
 from ns3_env.eval.papers.smcc.theory.phase_plane import _back
-from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats
 
 
-def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Seen:
+def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Run:
     """A run of two flows with one queue, seen each 100 µs."""
     node, port = BOTTLENECK
     series = {"t_ns": np.arange(len(queue)) * 1e5, "bytes": queue}
-    return Seen(
+    return Run(
         {
             "flows": {"src": [0, 1]},
             "queues": [{"node": node, "port": port, "series": series}],
@@ -41,9 +40,9 @@ def far_end(network: Network, port: tuple[int, int]) -> int:
 
 def test_the_watched_ports_are_the_bottlenecks() -> None:
     assert far_end(DUMBBELL.build(), BOTTLENECK) == 7
-    lot = parking_lot.topology().build()
-    assert (far_end(lot, parking_lot.FIRST), far_end(lot, parking_lot.SECOND)) == (9, 10)
-    assert far_end(network.topology(1e9).build(), network.TO_RECEIVER) == 0
+    lot = bottlenecks.parking_lot_topology().build()
+    assert (far_end(lot, bottlenecks.FIRST), far_end(lot, bottlenecks.SECOND)) == (9, 10)
+    assert far_end(network.topology().build(), network.TO_RECEIVER) == 0
     assert len(network.endless().flows) == 15
 
 
@@ -51,17 +50,14 @@ def test_entries_have_the_papers_parameters() -> None:
     assert ENTRIES[SMCC].attributes == {"LargeStep": 0.256, "SmallStep": 0.256, "DeltaStep": 0.064}
     assert ENTRIES[TWO_STAGES].attributes == {"LargeStep": 0.256, "SmallStep": 0.128, "DeltaStep": 0.064}
     assert ENTRIES[QCN].attributes["ByteReset"] == 150e3
-    long = incast_100g.cases(0.01)[network.LONG, "smcc"]
-    assert isinstance(long, Scenario)
-    assert long.switch.pfc
 
 
 def test_a_settled_queue_stays_near_its_target() -> None:
     queue = np.full(10_000, 64e3)
     queue[:100], queue[300:320] = 128e3, 0.0
-    assert queues.settled_ns(run_of(queue)) == 320 * 1e5
-    assert np.isnan(queues.settled_ns(run_of(np.zeros(1000))))
-    assert queues.numbers(np.array([0.0, 64e3]))["empty"] == 0.5
+    assert numbers.settled_ns(run_of(queue)) == 320 * 1e5
+    assert np.isnan(numbers.settled_ns(run_of(np.zeros(1000))))
+    assert numbers.numbers(np.array([0.0, 64e3]))["empty"] == 0.5
     t = np.arange(50) * 1e-3
     assert _back(t, np.where(t < 10e-3, 20e3, 0.0), 0.05) == pytest.approx(9e-3)
     assert np.isnan(_back(t, np.where(t % 10e-3 < 5e-3, 20e3, 0.0), 0.05))
@@ -83,15 +79,13 @@ def test_a_scale_is_of_times() -> None:
 
 def test_smcc_holds_its_target_beside_background_and_the_queue_is_seen_each_100_us() -> None:
     end = 300_000_000
-    background = (network.Background(2, 5, 500e6, end // 2),)
+    background = (network.background(2, 5, 500e6, end // 2),)
     flows, window = network.side_by_side(2), (end // 2, end)
     with Simulator() as simulator:
-        run = Seen(
-            simulator.play(network.scenario(ENTRIES[SMCC], end, flows, background, measured_ns=window))
-        )
+        run = Run(simulator.play(network.scenario(ENTRIES[SMCC], end, flows, background, measured_ns=window)))
     assert run.step_ns == 1e5
-    assert abs(queues.fine([run], 0.8 * end, end).mean() - 64e3) < 8e3
+    assert abs(numbers.fine([run], 0.8 * end, end).mean() - 64e3) < 8e3
     assert run.used(BOTTLENECK) == pytest.approx(1, abs=0.01)
     total = run.rates_at(np.linspace(0.8 * end, end, 200)).sum(axis=0).mean()
     assert total == pytest.approx(500e6, rel=0.1)
-    assert len(queues.coarse([run], 0, end)) == pytest.approx(300, abs=1)
+    assert len(numbers.coarse([run], 0, end)) == pytest.approx(300, abs=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The theory of Jiang 2015 from its equations: sliding regimes, cycles, and phase planes."""
+"""The theory of Jiang 2015 from its equations: sliding regimes, cycles, and phase theorems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.smcc.theory import claims as planes
 from ns3_env.eval.papers.smcc.theory import theorems
 from ns3_env.eval.papers.smcc.theory.fluid import GIGABIT, Link, trajectory
 from ns3_env.eval.papers.smcc.theory.laws import Bcn, Qcn, Smcc
@@ -68,8 +67,8 @@ def test_a_recovery_that_leads_to_the_rate_itself_never_slides() -> None:
 
 def test_large_cycles_miss_the_sliding_mode_that_small_ones_enter() -> None:
     link = Link(background=0.5 * GIGABIT)
-    assert planes.misses(Qcn(link, 150e3), 10e3, 0.05 * GIGABIT)
-    assert not planes.misses(Qcn(link, 30e3), 10e3, 0.05 * GIGABIT)
+    assert theorems.misses(Qcn(link, 150e3), 10e3, 0.05 * GIGABIT)
+    assert not theorems.misses(Qcn(link, 30e3), 10e3, 0.05 * GIGABIT)
 
 
 def test_bcn_swings_through_its_target() -> None:
@@ -95,11 +94,7 @@ def test_spirals_are_eq_9() -> None:
 
 
 def test_recovery_is_no_hyperbola() -> None:
-    g, h = 5e9, 400.0
-    t = np.linspace(0.0, 5e-3, 50)
-    v = g / h + (-2e7 - g / h) * np.exp(-h * t)
-    u = g / h * t + (-2e7 - g / h) * (1 - np.exp(-h * t)) / h
-    kept = not_a_hyperbola(u, v, g, h)
+    kept = not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)
     assert kept == pytest.approx(kept[0], rel=1e-9)
 
 
@@ -125,7 +120,7 @@ def test_state_bs_slope_is_b_whatever_n_and_p(flows: int, sample: float) -> None
 
 
 def test_smcc_stands_off_its_target_unless_switching_is_late() -> None:
-    stood = [theorems.standstill(Smcc(FREE), 19e3, 0.1 * GIGABIT, delay) for delay in planes.DELAYS]
+    stood = [theorems.standstill(Smcc(FREE), 19e3, 0.1 * GIGABIT, delay) for delay in theorems.DELAYS]
     assert stood[0] > 20e3
     assert np.diff(np.abs(stood)).max() < 0
     assert abs(stood[-1]) < 1e3
