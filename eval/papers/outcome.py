@@ -69,23 +69,18 @@ class Grid:
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
 
-def grid(
-    title: str,
-    first: str | Sequence[str],
-    columns: Mapping[str, str | tuple[str, float]] | Iterable[tuple[str, str | tuple[str, float]]],
-    rows: Iterable[tuple[Any, Measured]],
-) -> Grid:
+def grid(title: str, first: str | Sequence[str], columns: str, rows: Iterable[tuple[Any, Measured]]) -> Grid:
     """A grid of numbers by name.
 
     Args:
         title: over it.
         first: heading of the first column, or headings of several.
-        columns: heading and number's name of the others; with a divisor: (name, divisor). NaN where a row
-            does not define a number.
+        columns: the others, "heading = name of the number; ..."; "name/1e3" divides it. NaN where a row does
+            not define a number.
         rows: the first cell (or a tuple of several), and the row's numbers.
     """
-    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
-    names = [(name, None) if isinstance(name, str) else name for _, name in pairs]
+    pairs = [column.split(" = ") for column in columns.split("; ")]
+    names = [name.split("/") for _, name in pairs]
     heads = (*((first,) if isinstance(first, str) else first), *(head for head, _ in pairs))
     cells = [
         (*(key if isinstance(key, tuple) else (key,)), *(_cell(numbers, *name) for name in names))
@@ -94,9 +89,9 @@ def grid(
     return Grid(title, heads, cells)
 
 
-def _cell(numbers: Measured, name: str, divisor: float | None) -> float:
+def _cell(numbers: Measured, name: str, divisor: str = "") -> float:
     value = numbers.get(name)
-    return math.nan if value is None else value if divisor is None else value / divisor
+    return math.nan if value is None else value / float(divisor) if divisor else value
 
 
 @dataclass(frozen=True)

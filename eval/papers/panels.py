@@ -38,7 +38,8 @@ class Panel:
         curves: in the order in which they are drawn.
         axes: keywords of ``Axes.set``.
         levels: heights of horizontal lines, their names in the legend (None: none), keywords of matplotlib.
-        ticks: positions and names along the x axis.
+        ticks: positions and names along the x axis, and keywords of their names.
+        legend: keywords of a legend of its own; None: none.
         more: draws what is special to this panel.
     """
 
@@ -46,7 +47,8 @@ class Panel:
     curves: Iterable[Curve]
     axes: Mapping[str, Any] = field(default_factory=dict)
     levels: Sequence[tuple[float, str | None, Mapping[str, Any]]] = ()
-    ticks: tuple[Any, Sequence[str]] | None = None
+    ticks: tuple[Any, Sequence[str], Mapping[str, Any]] | None = None
+    legend: Mapping[str, Any] | None = None
     more: Callable[[Axes], object] = lambda axes: None
 
 
@@ -77,8 +79,11 @@ class Drawing:
                 axes.axhline(level, label=name, **look)
             axes.set(**panel.axes)
             if panel.ticks is not None:
-                axes.set_xticks(*panel.ticks)
+                places, names, look = panel.ticks
+                axes.set_xticks(places, names, **look)
             panel.more(axes)
+            if panel.legend is not None:
+                axes.legend(frameon=False, **panel.legend)
         return finished(figure, None if self.legend is None else several[self.legend])
 
     def csv(self) -> str:

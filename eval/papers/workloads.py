@@ -115,13 +115,9 @@ def cdf(own: Load) -> tuple[Floats, Floats]:
 
 def grids(loads: Loads) -> list[Grid]:
     """A table for each workload: a row for each case and controller."""
-    columns: dict[str, str | tuple[str, float]] = {
-        "mean (kB)": ("qlen_avg", 1e3),
-        "p99 (kB)": ("qlen_p99", 1e3),
-        "all": key("", "avg"),
-        **{words: key(bucket, "avg") for bucket, words in SIZES.items()},
-        "used": "goodput",
-    }
+    by_size = "; ".join(f"{words} = {key(bucket, 'avg')}" for bucket, words in SIZES.items())
+    columns = f"mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3; all = {key('', 'avg')}; {by_size}; "
+    columns += "used = goodput"
     rows: dict[str, list[Any]] = {}
     for case, by_name in loads.items():
         short = case.title.removeprefix(f"{WORKLOADS[case.sizes]}, ")
@@ -175,7 +171,7 @@ def draw_slowdowns(loads: Loads) -> Drawing:
             case.title,
             [(places, by_name[name], name, look.of_points) for name, look in styles(by_name).items()],
             axes,
-            ticks=(places, list(SIZES.values())),
+            ticks=(places, list(SIZES.values()), {}),
             more=lambda axes: few_log_ticks(axes, (1, 1.5, 2, 3, 5, 7)),
         )
         for case, by_name in means.items()

@@ -110,17 +110,11 @@ HOSTS = 64
 SHORT_NS, SHORT_FLOWS = 180, (4, 16, 256)
 _OVER_SHORT = f", links of {SHORT_NS} ns"
 #: Columns of the tables: all metrics but what PFC did to ports.
-_COLUMNS: list[tuple[str, str | tuple[str, float]]] = [
-    ("queue, mean (kB)", ("qlen_avg", 1e3)),
-    ("p99 (kB)", ("qlen_p99", 1e3)),
-    ("slowdown, mean", ("fct_slowdown_avg", 1)),
-    ("p99", ("fct_slowdown_p99", 1)),
-    ("unfair ratio", ("unfair_ratio", 1)),
-    ("goodput", ("goodput", 1)),
-    ("paused", ("pause_fraction", 1)),
-    ("unfinished", ("unfinished", 1)),
-    ("unfair, lifetimes", ("unfair_ratio_lifetime", 1)),
-]
+_COLUMNS = (
+    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3; slowdown, mean = fct_slowdown_avg; "
+    "p99 = fct_slowdown_p99; unfair ratio = unfair_ratio; goodput = goodput; paused = pause_fraction; "
+    "unfinished = unfinished; unfair, lifetimes = unfair_ratio_lifetime"
+)
 #: Panels: name, words, divisor, scale of the axis.
 _PANELS = (
     ("qlen_avg", "queue, mean (kB)", 1e3, "log"),
@@ -244,7 +238,7 @@ def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
         if not shown:
             curves.append(([], [], "thesis", {"color": "#000000", "marker": "o", **hollow}))
         axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
-        ticks = list(ours), [f"{n}" for n in ours]
+        ticks = list(ours), [f"{n}" for n in ours], dict[str, Any]()
         shown.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
     return Drawing(shown, height=2.7)
 

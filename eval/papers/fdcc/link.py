@@ -26,16 +26,11 @@ UNTIL_NS = 2_000_000
 _LIMIT_NS = 20_000_000
 #: Bins up to there, of 1 µs at least.
 _BINS, _LEAST_NS = 100, 100_000
-_COLUMNS: dict[str, str | tuple[str, float]] = {
-    "link used": ("link_used", 1.0),
-    "by payload": ("payload_used", 1.0),
-    "goodput to the end": ("goodput", 1.0),
-    "short flow (µs)": ("short_us", 1.0),
-    "its slowdown": ("short_slowdown", 1.0),
-    "the long one's": ("long_slowdown", 1.0),
-    "queue, mean (kB)": ("qlen_avg", 1e3),
-    "p99 (kB)": ("qlen_p99", 1e3),
-}
+_COLUMNS = (
+    "link used = link_used; by payload = payload_used; goodput to the end = goodput; "
+    "short flow (µs) = short_us; its slowdown = short_slowdown; the long one's = long_slowdown; "
+    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3"
+)
 
 
 def _until_ns(scale: float) -> int:
@@ -142,12 +137,8 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
         for flows in range(2, FLOWS + 1)
     }
     judge = Judge(table, NAMES)
-    columns = {
-        "fluctuation": "fluctuation",
-        "unfair ratio": "unfair_ratio",
-        "settled": "settled_unfair_ratio",
-        "link used": "link_used",
-    }
+    columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
+    columns += "link used = link_used"
     rows = (((name, case), own) for case, by_name in table.items() for name, own in by_name.items())
     return Outcome(
         claims={

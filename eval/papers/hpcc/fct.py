@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, entered, experiment
@@ -26,7 +27,7 @@ from ns3_env.eval.papers.hpcc.network import (
     measure,
 )
 from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
 from ns3_env.eval.papers.verdicts import below_one, geometric_mean
 from ns3_env.scenario import Scenario
 
@@ -56,12 +57,8 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     runs = data.runs
     entries = {(case, name): own for case, by_name in runs.items() for name, own in by_name.items()}
     slowdowns = [(place, {label: own.p95(label) for label in LABELS}) for place, own in entries.items()]
-    columns = {
-        "median": "latency_p50_us",
-        "95 %": "latency_p95_us",
-        "99 %": "latency_p99_us",
-        **{name: name for name in ("paused", "pauses", "unfinished")},
-    }
+    columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
+    columns += "paused = paused; pauses = pauses; unfinished = unfinished"
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
     return Outcome(
         rows=_rows(runs),
@@ -70,7 +67,7 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
             grid(
                 "FCT slowdown by size up to (B), 95th percentile",
                 ("load", "under"),
-                {label: label for label in LABELS},
+                "; ".join(f"{label} = {label}" for label in LABELS),
                 slowdowns,
             ),
             grid(
@@ -192,12 +189,6 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
     others = ["hpcc", *(name for name in every if name not in PAPER.names)]
     looks, sizes = styles(every), range(len(LABELS))
     axes = {"yscale": "log", "ylabel": "FCT slowdown, 95 %", "xlabel": "flow size up to (B)"}
-
-    def more(axes: Any) -> None:
-        axes.set_xticks(sizes, LABELS, fontsize=8)
-        few_log_ticks(axes, (1, 2, 3, 5))
-        axes.legend(fontsize=7.5, ncols=2, frameon=False)
-
     shown = [
         Panel(
             f"{case}, {whose}",
@@ -207,7 +198,9 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
                 if name in by_name
             ],
             {**axes, "ylim": (0.95, None)},
-            more=more,
+            ticks=(sizes, LABELS, {"fontsize": 8}),
+            legend={"fontsize": 7.5, "ncols": 2},
+            more=lambda axes: few_log_ticks(axes, (1, 2, 3, 5)),
         )
         for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
         for case, by_name in runs.items()
@@ -215,46 +208,42 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
     return Drawing(shown, 2, 3.2, None)
 
 
+_BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
+
+
 def _draw_latency(runs: Runs) -> Drawing:
     """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
-    dark, shown = "#1F4E86", []
+    shown = []
     for case, by_name in runs.items():
         numbers, places = [own.numbers for own in by_name.values()], np.arange(len(by_name))
-        bars = [
-            (
-                places + offset,
-                [own[key] for own in numbers],
-                words,
-                {"kind": "bar", "width": 0.4, "color": colour},
-            )
-            for offset, key, words, colour in (
-                (-0.2, "latency_p50_us", "median", "#9DB7D5"),
-                (0.2, "latency_p95_us", "95 %", dark),
+        names = (places, list(by_name), {"rotation": 40, "ha": "right", "fontsize": 8})
+        latency: list[Curve] = [
+            (places + offset, [own[key] for own in numbers], words, {**_BAR, "width": 0.4, "color": colour})
+            for key, words, offset, colour in (
+                ("latency_p50_us", "median", -0.2, "#9DB7D5"),
+                ("latency_p95_us", "95 %", 0.2, _BAR["color"]),
             )
         ]
         shares = [100 * own["paused"] for own in numbers]
-
-        def names(axes: Any, by_name: Mapping[str, Tails] = by_name) -> None:
-            axes.set_xticks(range(len(by_name)), list(by_name), rotation=40, ha="right", fontsize=8)
-
-        def latency(axes: Any, names: Callable[[Any], None] = names) -> None:
-            axes.yaxis.set_major_formatter("{x:,g}")
-            axes.legend(fontsize=8, frameon=False)
-            names(axes)
-
-        def paused(axes: Any, names: Callable[[Any], None] = names, any_paused: bool = any(shares)) -> None:
-            if not any_paused:
-                axes.text(0.5, 0.5, "no link was paused", transform=axes.transAxes, ha="center")
-            names(axes)
-
-        top = 1.1 * max(shares) or 1
         shown += [
-            Panel(f"{case}: latency (µs)", bars, {"yscale": "log", "ylim": (5, None)}, more=latency),
+            Panel(
+                f"{case}: latency (µs)",
+                latency,
+                {"yscale": "log", "ylim": (5, None)},
+                ticks=names,
+                legend={"fontsize": 8},
+                more=lambda axes: axes.yaxis.set_major_formatter("{x:,g}"),
+            ),
             Panel(
                 f"{case}: links paused (% of time)",
-                [(places, shares, None, {"kind": "bar", "width": 0.6, "color": dark})],
-                {"ylim": (0, top)},
-                more=paused,
+                [(places, shares, None, _BAR)],
+                {"ylim": (0, 1.1 * max(shares) or 1)},
+                ticks=names,
+                more=_nothing_paused if not any(shares) else lambda axes: None,
             ),
         ]
     return Drawing(shown, 2, 3.0, None)
+
+
+def _nothing_paused(axes: Axes) -> None:
+    axes.text(0.5, 0.5, "no link was paused", transform=axes.transAxes, ha="center")

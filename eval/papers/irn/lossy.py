@@ -111,17 +111,14 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     }
     every = [x for own in gains.values() for x in own]
     better = "selective repeat without PFC is better than go-back-N with: least"
-    columns = {
-        **{words: key for key, words in METRICS.items()},
-        "sent again (MB)": "again_mb",
-        **{name: name for name in ("timeouts", "lost", "pauses")},
-    }
+    columns = "; ".join(f"{words} = {key}" for key, words in METRICS.items())
+    columns += "; sent again (MB) = again_mb; timeouts = timeouts; lost = lost; pauses = pauses"
     panels = [
         Panel(
             words,
             bars({name: [table[own, name][key] for own in CONTROLLERS] for name in NETWORKS}),
             {"yscale": "log"},
-            ticks=(range(len(CONTROLLERS)), list(CONTROLLERS)),
+            ticks=(range(len(CONTROLLERS)), list(CONTROLLERS), {}),
         )
         for key, words in METRICS.items()
     ]
@@ -249,7 +246,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     )
     close = {name: finish and all(abs(x - 1) <= _NEAR for x in own) for name, own in near.items()}
     rows = (((*case, rct[(case[0], case[1], WITH)]), own) for case, own in ratios.items())
-    columns = {f"{name} over that": name for name in NETWORKS if name != WITH}
+    columns = "; ".join(f"{name} over that = {name}" for name in NETWORKS if name != WITH)
     seeds = len(next(iter(data.runs.values())))
     return Outcome(
         claims={

@@ -213,15 +213,10 @@ BDP_BYTES = 4344
 _RECORDED_BYTES = 300_000_000
 #: More bins than these are drawn together.
 _POINTS = 500
-_COLUMNS = {
-    "flows": "flows",
-    "fair (ms)": "fair_ms",
-    "taken (ms)": "taken_ms",
-    "unfairness": "unfairness",
-    "link used": "used",
-    "settled (B)": "settled",
-    "longest (B)": "longest",
-}
+_COLUMNS = (
+    "flows = flows; fair (ms) = fair_ms; taken (ms) = taken_ms; unfairness = unfairness; link used = used; "
+    "settled (B) = settled; longest (B) = longest"
+)
 #: Numbers of each change, by controller.
 Changes = Mapping[str, Sequence[Mapping[str, float]]]
 

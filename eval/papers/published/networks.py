@@ -17,7 +17,6 @@ from rich.table import Table
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.output import table
 from ns3_env.eval.papers.published.played_networks import network_of
-from ns3_env.eval.papers.published.preset import Preset, in_preset
 from ns3_env.eval.papers.published.published_files import (
     RUN_ALL,
     SCENARIO,
@@ -25,7 +24,7 @@ from ns3_env.eval.papers.published.published_files import (
     read_completions,
     write_networks,
 )
-from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
+from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS, Preset, in_preset
 from ns3_env.eval.papers.published.random_networks import draw_network
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator

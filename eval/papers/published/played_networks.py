@@ -15,8 +15,14 @@ from typing import Any
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import read_scenario
-from ns3_env.eval.papers.published.network import NetworkFlow, NetworkLink, PublishedNetwork
-from ns3_env.eval.papers.published.published_files import SCENARIO, STOP_S, write_networks
+from ns3_env.eval.papers.published.published_files import (
+    SCENARIO,
+    STOP_S,
+    NetworkFlow,
+    NetworkLink,
+    PublishedNetwork,
+    write_networks,
+)
 from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.papers.published.network import PublishedNetwork
 from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario.traffic.kind import DATA_GROUP
 from ns3_env.scenario.traffic.published import DESTINATION_PORT
 
+#: Rates of links (Gb/s) that the published HPCC knows.
+HPCC_RATES = (25, 50, 100, 200, 400)
 SCENARIO = "scenario.yaml"
 RUN_ALL = "run.sh"
 
@@ -39,6 +40,39 @@ for config in "$networks"/*/*.config.txt; do
   ./waf --run "scratch/third $config" > "${config%.config.txt}.log" 2>&1 && mv "$result.part" "$result"
 done
 """
+
+
+@dataclass(frozen=True)
+class NetworkLink:
+    """As topology.txt has it: ``delay`` with its unit."""
+
+    a: int
+    b: int
+    rate_gbps: int
+    delay: str
+
+
+@dataclass(frozen=True)
+class NetworkFlow:
+    """As flow.txt has it: ``start`` in seconds."""
+
+    src: int
+    dst: int
+    size_bytes: int
+    start: str
+
+
+@dataclass(frozen=True)
+class PublishedNetwork:
+    """A network with its traffic. Node ids are 0 to ``nodes`` - 1, switches anywhere among them."""
+
+    name: str
+    nodes: int
+    switches: list[int]
+    links: list[NetworkLink]
+    flows: list[NetworkFlow]
+    host_rate_gbps: int
+    buffer_mib: int
 
 
 @dataclass(frozen=True)

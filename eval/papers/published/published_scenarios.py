@@ -10,7 +10,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,10 @@ from rich.table import Table
 from ns3_env.config.packaged import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output import table
-from ns3_env.eval.papers.published.preset import Preset, in_preset
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
+Preset = Literal["default", "published"]
 CONTROLLERS = ("dcqcn", "hpcc", "timely", "dctcp")
 SCENARIOS = ("dumbbell_1g_4to1", "dumbbell_100g_4to1", "fattree16_websearch30")
 
@@ -84,6 +84,13 @@ class Comparison:
         if bars.per_flow is not None and not self.max_abs_dev <= bars.per_flow:
             found.append("per_flow")
         return found
+
+
+def in_preset(scenario: Scenario, preset: Preset | None) -> Scenario:
+    """The scenario under a preset, and the timing that it gives; None: as it is."""
+    if preset is None:
+        return scenario
+    return scenario.model_copy(update={"preset": preset, "timing": None})
 
 
 def compare(name: str, controller: str, simulator: Simulator, preset: Preset | None = None) -> Comparison:

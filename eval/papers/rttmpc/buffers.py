@@ -160,12 +160,9 @@ def _times(table: Table) -> Grid:
 
 def _decays(results: Mapping[_Case, Measured]) -> Grid:
     """Two flows with other decay times."""
-    columns = {
-        "median rate (Gb/s)": "rate",
-        "median RTT (ms)": "rtt",
-        "quartiles apart (ms)": "rtt_spread",
-        "lost": "lost",
-    }
+    columns = (
+        "median rate (Gb/s) = rate; median RTT (ms) = rtt; quartiles apart (ms) = rtt_spread; lost = lost"
+    )
     cells = [(buffer, decay) for buffer in _DECAY_BDP for decay in DECAYS_RTTS]
     rows = (((f"{x:g} BDP", decay), results[_DECAY_FLOWS, x, decay]) for x, decay in cells)
     return grid("Two flows by decay time τ_d", ("buffer", "τ_d (RTTs)"), columns, rows)

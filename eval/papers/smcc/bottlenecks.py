@@ -186,7 +186,8 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
     }
     by_stream = [panels[name, stream] for stream in STREAMS for name in (SMCC, QCN)]
     stages = [panels[name, 875] for name in (SMCC, TWO_STAGES)]
-    spread = (numbers.MEAN, numbers.STD, ("5 % (kB)", "low"), ("95 % (kB)", "high"), numbers.EMPTY)
+    columns = "mean (kB) = mean; std (kB) = std; 5 % (kB) = low; 95 % (kB) = high; empty = empty; "
+    columns += "link used = used; lost = lost"
     rows = (((name, float(stream)), own) for (name, stream), own in late.items())
     return Outcome(
         claims={
@@ -209,14 +210,7 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
                 f"{std[TWO_STAGES, 750]:.1f} against {std[SMCC, 750]:.1f} kB",
             ),
         },
-        grids=(
-            grid(
-                "In the steady state beside the stream",
-                ("law", "beside (Mb/s)"),
-                (*spread, ("link used", "used"), ("lost", "lost")),
-                rows,
-            ),
-        ),
+        grids=(grid("In the steady state beside the stream", ("law", "beside (Mb/s)"), columns, rows),),
         notes=(
             f"Two flows, and the stream from {start / 1e9:g} s on; numbers from {steady / 1e9:g} s to the "
             f"end, {len(runs[SMCC, 500])} seeds.",
@@ -317,13 +311,8 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     std = {key: (own["first_std"], own["std"]) for key, own in late.items()}
     qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
     one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
-    columns = (
-        ("C1, mean (kB)", "first_mean"),
-        ("std (kB)", "first_std"),
-        ("C2, mean (kB)", "mean"),
-        numbers.STD,
-        ("C2 empty", "empty"),
-    )
+    columns = "C1, mean (kB) = first_mean; std (kB) = first_std; C2, mean (kB) = mean; std (kB) = std; "
+    columns += "C2 empty = empty"
     return Outcome(
         claims={
             "The queue swings no more at C2 than at C1 (5.4.1; here: within 4 kB of standard deviation)": (

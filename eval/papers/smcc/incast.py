@@ -56,21 +56,10 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     for name in _SHOWN[:2]:
         run = runs[MIXED, name][0]
         shown.append((f"{name}, mixed", run, 0, run.end_ns, TO_RECEIVER))
-    long_columns = (
-        ("settled (ms)", "settled"),
-        ("longest (kB)", "longest"),
-        numbers.MEAN,
-        numbers.STD,
-        numbers.EMPTY,
-        ("Jain", "jain"),
-        ("lost", "lost"),
-    )
-    ended_columns: tuple[tuple[str, str | tuple[str, float]], ...] = (
-        ("empty (ms)", "empty_ms"),
-        numbers.EMPTY,
-        ("all done (s)", ("done", 1e9)),
-        numbers.MEAN,
-        ("lost", "lost"),
+    spread = "mean (kB) = mean; std (kB) = std; empty = empty"
+    long_columns = f"settled (ms) = settled; longest (kB) = longest; {spread}; Jain = jain; lost = lost"
+    ended_columns = (
+        "empty (ms) = empty_ms; empty = empty; all done (s) = done/1e9; mean (kB) = mean; lost = lost"
     )
     means = {name: long[name]["mean"] for name in (TWO_STAGES, QCN)}
     settled = {name: long[name]["settled"] for name in _SHOWN}

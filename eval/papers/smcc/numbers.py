@@ -17,8 +17,6 @@ from ns3_env.simulator.results import Floats
 #: A queue has settled where it stays so near to its target, of which this is a share, for so many samples.
 NEAR, SETTLED_SAMPLES = 0.25, 500
 QUEUE, TARGET = OTHERS[3], "#D55E00"
-#: Columns of tables and the names of their numbers.
-MEAN, STD, EMPTY = ("mean (kB)", "mean"), ("std (kB)", "std"), ("empty", "empty")
 #: Panel of a figure: a title, a run, begin and end in ns, its port.
 Panel = tuple[str, Run, float, float, Port]
 

@@ -76,15 +76,8 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     }
     busy, empty = table[QCN, _BESIDE[1]], numbers.empty(samples)
     long, short = ([table[name, beside]["late"] for beside in _BESIDE] for name in (QCN, QCN_SHORT))
-    columns = (
-        numbers.MEAN,
-        numbers.STD,
-        ("second half (kB)", "late"),
-        ("5 % (kB)", "low"),
-        ("95 % (kB)", "high"),
-        numbers.EMPTY,
-        ("link used", "used"),
-    )
+    columns = "mean (kB) = mean; std (kB) = std; second half (kB) = late; 5 % (kB) = low; 95 % (kB) = high; "
+    columns += "empty = empty; link used = used"
     return Outcome(
         rows=(
             Row("link used beside 500 Mb/s, T = 150 kB", "", USED, busy["used"], "3.1"),
@@ -185,13 +178,10 @@ def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
         }
         for name, own in runs.items()
     }
-    columns = {
-        "settled (ms)": "settled",
-        "mean (kB)": "mean",
-        "steady mean (kB)": "steady",
-        "steady std (kB)": "steady_std",
-        **{name: name for name in ("near", "empty", "lost", "frames")},
-    }
+    columns = (
+        "settled (ms) = settled; mean (kB) = mean; steady mean (kB) = steady; steady std (kB) = steady_std; "
+    )
+    columns += "near = near; empty = empty; lost = lost; frames = frames"
     stuck, empty = float(steady[law_title(64, 64)].mean()), numbers.empty(coarse[QCN])
     return Outcome(
         rows=(

@@ -53,16 +53,10 @@ _ENTRIES: Mapping[str, tuple[str, Mapping[str, float]]] = {
     **{name: (controller, {}) for name, controller in CONTROLLERS.items()},
     _SLIGHTLY_LESS: ("tdctcp", {"Theta": 2}),
 }
-_COLUMNS = {
-    "Mb/s": "throughput_mbps",
-    "RTT, mean (ms)": "rtt_mean_ms",
-    "p50": "rtt_p50_ms",
-    "p99": "rtt_p99_ms",
-    "queue (kB)": "queue_kb",
-    "Jain": "jain",
-    "lost": "lost",
-    "timeouts": "timeouts",
-}
+_COLUMNS = (
+    "Mb/s = throughput_mbps; RTT, mean (ms) = rtt_mean_ms; p50 = rtt_p50_ms; p99 = rtt_p99_ms; "
+    "queue (kB) = queue_kb; Jain = jain; lost = lost; timeouts = timeouts"
+)
 #: Numbers by setting, entry and name.
 Table = Mapping[str, Mapping[str, Mapping[str, float]]]
 _Case = tuple[str, str]
@@ -296,6 +290,8 @@ def _draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, list
     means = {"ylabel": "completion time (ms)", "yscale": "log"}
     shown = (
         Panel("completion times of all flows", curves, axes),
-        Panel("means by size", bars(means_ms, names=False), means, ticks=(range(len(SIZES)), list(SIZES))),
+        Panel(
+            "means by size", bars(means_ms, names=False), means, ticks=(range(len(SIZES)), list(SIZES), {})
+        ),
     )
     return Drawing(shown, height=2.9)

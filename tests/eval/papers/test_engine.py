@@ -72,7 +72,7 @@ def test_distributions_quartiles_and_jains_index() -> None:
 
 def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
-    found = grid("t", "of", {"x": "x", "y (kB)": ("y", 1e3)}, rows).as_dict()
+    found = grid("t", "of", "x = x; y (kB) = y/1e3", rows).as_dict()
     assert found["columns"] == ["of", "x", "y (kB)"]
     assert found["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
     assert isinstance(found["rows"][0][1], int)

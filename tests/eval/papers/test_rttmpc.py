@@ -73,19 +73,15 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
     slow = {"node": 4, "port": 2, "rate_bps": 40e6, "tx_bytes": 90 * 1502, "series": series}
     back = {**slow, "node": 5, "tx_bytes": 4000}
     fast = {**slow, "port": 0, "rate_bps": 400e6}
-    column = {
-        "src": [0, 1],
-        "fct_ns": [-1, -1],
-        "payload_bytes": [1460] * 2,
-        "header_bytes": [42] * 2,
-        "timeouts": [1, 2],
-    }
+    lost = [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}]
+    flows = {"payload_bytes": [1460] * 2, "header_bytes": [42] * 2, "timeouts": [1, 2]}
+    flows |= {"base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]}
     found = measure(
         {
-            "flows": {**column, "base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]},
+            "flows": {"src": [0, 1], "fct_ns": [-1, -1], **flows},
             "queues": [fast, back, slow],
             "totals": {"end_ns": 12_016_000},
-            "losses": [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}],
+            "losses": lost,
             # The host's own rate: nobody paces yet.
             "windows": [[0, 0, 1.0, 400e6], [1e6, 0, 1.0, 10e6], [6e6, 1, 1.0, 20e6], [7e6, 0, 1.0, 5e6]],
         }

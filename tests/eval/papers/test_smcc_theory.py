@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,22 +30,22 @@ from ns3_env.eval.papers.smcc.theory.theorems import (
 FREE = Link(bounded=False)
 
 
-def random() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
-@pytest.mark.parametrize("taller", [False, True])
-def test_smcc_reaches_its_sliding_regime_from_any_state(taller: bool) -> None:
-    """Jiang 2015, Theorem 3: a < 1 and a > 1, any N, C, p."""
-    found = theorems.theorem_3_agrees(random(), 60, taller)
+@pytest.mark.parametrize(
+    ("agrees", "count"),
+    [
+        (partial(theorems.theorem_3_agrees, taller=False), 60),
+        (partial(theorems.theorem_3_agrees, taller=True), 60),
+        (theorems.inequality_24_agrees, 100),
+        (theorems.decrease_leads_back, 100),
+        (theorems.theorem_1_agrees, 40),
+        (theorems.bcn_never_slides, 50),
+    ],
+)
+def test_a_theorem_holds_on_random_states(agrees: Callable[..., theorems.Count], count: int) -> None:
+    """Jiang 2015: SMCC reaches its sliding regime (a < 1, a > 1), QCN slides where (24) says, BCN never."""
+    found = agrees(np.random.default_rng(7), count)
     assert found.all
-    assert found.tried == 60
-
-
-def test_qcn_slides_exactly_where_inequality_24_says() -> None:
-    assert theorems.inequality_24_agrees(random(), 100).all
-    assert theorems.decrease_leads_back(random(), 100).all
-    assert theorems.theorem_1_agrees(random(), 40).all
+    assert found.tried == count
 
 
 def test_inequality_24_by_hand() -> None:
@@ -72,7 +74,6 @@ def test_large_cycles_miss_the_sliding_mode_that_small_ones_enter() -> None:
 
 
 def test_bcn_swings_through_its_target() -> None:
-    assert theorems.bcn_never_slides(random(), 50).all
     way = trajectory(Bcn(Link()), 10e3, 0.05 * GIGABIT, 0.05, 1e-5)
     assert way.x.min() < -5e3
 
