@@ -114,8 +114,8 @@ def in_parallel(
 
 def _by_first(runs: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
     table: dict[Any, dict[Any, T]] = {}
-    for (first, second), own in runs.items():
-        table.setdefault(first, {})[second] = own
+    for (first, second), record in runs.items():
+        table.setdefault(first, {})[second] = record
     return table
 
 
@@ -144,19 +144,19 @@ def repeated(
 
     def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
         scenarios = {
-            (case, seed): own.with_seed(seed) if isinstance(own, Scenario) else own(seed)
-            for case, own in cases(scale).items()
+            (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
+            for case, record in cases(scale).items()
             for seed in seeds(scale, count)
         }
         runs = _by_first(in_parallel(scenarios, keep, progress))
-        return Data({case: list(own.values()) for case, own in runs.items()}, scale, progress)
+        return Data({case: list(record.values()) for case, record in runs.items()}, scale, progress)
 
     return play
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Who plays: controllers with what they do not bring by themselves, and trained policies.
+    """Contenders: controllers with what they do not bring by themselves, and trained policies.
 
     Attributes:
         controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.

@@ -138,12 +138,12 @@ def bars(heights: Mapping[str, Sequence[float]], names: bool = True) -> list[Cur
     looks, width = styles(heights), 0.8 / len(heights)
     return [
         (
-            np.arange(len(own)) + (number - (len(heights) - 1) / 2) * width,
-            own,
+            np.arange(len(record)) + (number - (len(heights) - 1) / 2) * width,
+            record,
             name if names else None,
             {"kind": "bar", "width": width, "color": looks[name].colour},
         )
-        for number, (name, own) in enumerate(heights.items())
+        for number, (name, record) in enumerate(heights.items())
     ]
 
 

@@ -55,11 +55,11 @@ class Run:
     """
 
     def __init__(self, results: Results) -> None:
-        self.flows = {name: np.asarray(own, dtype=np.float64) for name, own in results["flows"].items()}
+        self.flows = {name: np.asarray(item, dtype=np.float64) for name, item in results["flows"].items()}
         queues = {(port["node"], port["port"]): port for port in results["queues"]}
         self.ports = {key: {**port, "series": None} for key, port in queues.items()}
         series = {key: port["series"] for key, port in queues.items() if "series" in port}
-        self.lengths = {key: np.asarray(own["bytes"], dtype=np.float64) for key, own in series.items()}
+        self.lengths = {key: np.asarray(item["bytes"], dtype=np.float64) for key, item in series.items()}
         self.times_ns = np.asarray(next(iter(series.values()))["t_ns"] if series else [], dtype=np.float64)
         rates = [(t, flow, rate) for t, flow, _, rate in results.get("windows", ()) if rate is not None]
         self.changes = np.array(rates, dtype=np.float64).reshape(-1, 3)
@@ -91,13 +91,13 @@ class Run:
 
     def queue(self, port: Port, begin_ns: float, end_ns: float, each_ns: float = 0.0) -> Floats:
         """A queue in an interval, bytes: each ``each_ns``, or as finely as it was sampled from time 0 on."""
-        own = self.lengths[port][round(begin_ns / self.step_ns) : round(end_ns / self.step_ns)]
-        return own[:: max(1, round(each_ns / self.step_ns))]
+        item = self.lengths[port][round(begin_ns / self.step_ns) : round(end_ns / self.step_ns)]
+        return item[:: max(1, round(each_ns / self.step_ns))]
 
     def used(self, port: Port) -> float:
         """Share of a port's rate that it sent at in the measurement window."""
-        own = self.ports[port]
-        return float(own.get("window_tx_bytes", 0) * 8e9 / (own["rate_bps"] * self.span_ns))
+        item = self.ports[port]
+        return float(item.get("window_tx_bytes", 0) * 8e9 / (item["rate_bps"] * self.span_ns))
 
     def rates_at(self, times_ns: Floats, below_bps: float = math.inf) -> Floats:
         """Sending rates at ascending times, bit/s: (flows, times); 0 before a flow's first change.
@@ -110,9 +110,9 @@ class Run:
         changes = self.changes[self.changes[:, 2] < below_bps]
         rates = np.zeros((len(self.flows["src"]), len(times_ns)))
         for flow in range(len(rates)):
-            own = changes[changes[:, 1] == flow]
-            steps = np.concatenate([[0.0], own[:, 2]])
-            rates[flow] = steps[np.searchsorted(own[:, 0], times_ns, side="right")]
+            item = changes[changes[:, 1] == flow]
+            steps = np.concatenate([[0.0], item[:, 2]])
+            rates[flow] = steps[np.searchsorted(item[:, 0], times_ns, side="right")]
         return rates
 
     def mean_rates(self, begin_ns: float, end_ns: float, moments: int = 2000) -> Floats:
@@ -192,12 +192,12 @@ def _data_frames(file: Path) -> Iterator[tuple[_Integers, _Integers, _Integers]]
                 raise SimulatorError(f"{file.name}: a frame shorter than {_SNAP} B, or another byte order")
             frames = records["frame"]
             roce = (frames[:, _ETHERTYPE] == 0x08) & (frames[:, _ETHERTYPE + 1] == 0x00)
-            own = records[roce & np.isin(frames[:, _OPCODE], _SENDS)]
-            pairs = own["frame"][:, _QUEUE_PAIR : _QUEUE_PAIR + 3].astype(np.int64) @ (65536, 256, 1)
+            item = records[roce & np.isin(frames[:, _OPCODE], _SENDS)]
+            pairs = item["frame"][:, _QUEUE_PAIR : _QUEUE_PAIR + 3].astype(np.int64) @ (65536, 256, 1)
             yield (
-                own["s"].astype(np.int64) * 10**9 + own["ns"],
+                item["s"].astype(np.int64) * 10**9 + item["ns"],
                 pairs - _FIRST_QUEUE_PAIR,
-                own["length"].astype(np.int64) - _CAPTURED_HEADERS,
+                item["length"].astype(np.int64) - _CAPTURED_HEADERS,
             )
 
 

@@ -31,13 +31,13 @@ _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTAL
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A table ready to be read: cells are texts; ``left`` of its columns are words, the rest numbers."""
+class TextTable:
+    """A table ready to be read: cells are texts; ``words`` of its columns are words, the rest numbers."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    left: int = 1
+    words: int = 1
 
 
 def number(value: float | str | None, digits: int = 4) -> str:
@@ -49,15 +49,15 @@ def number(value: float | str | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def tables(result: Mapping[str, Any]) -> list[Shown]:
+def tables(result: Mapping[str, Any]) -> list[TextTable]:
     """The tables of an experiment's JSON: published against ours, what is only drawn, verdicts."""
-    shown = []
+    several = []
     if result["rows"]:
         rows = [_compared(row) for row in result["rows"]]
         heads = ("quantity", "source", "published", "ours", "deviation")
-        shown.append(Shown("Published and ours", heads, rows, 2))
-    shown += [
-        Shown(
+        several.append(TextTable("Published and ours", heads, rows, 2))
+    several += [
+        TextTable(
             grid["title"],
             grid["columns"],
             [[number(x, 3) for x in row] for row in grid["rows"]],
@@ -67,8 +67,8 @@ def tables(result: Mapping[str, Any]) -> list[Shown]:
     ]
     if result["claims"]:
         rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
-        shown.append(Shown("Claims", ("claim", "verdict", "evidence"), rows, 3))
-    return shown
+        several.append(TextTable("Claims", ("claim", "verdict", "evidence"), rows, 3))
+    return several
 
 
 def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -79,17 +79,17 @@ def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def show(result: Mapping[str, Any], console: Console) -> None:
     """Prints tables and notes."""
-    for shown in tables(result):
-        table = Table(
-            title=shown.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
+    for table in tables(result):
+        shape = Table(
+            title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
         )
-        for i, heading in enumerate(shown.columns):
-            widest = max((len(row[i]) for row in shown.rows), default=0)
-            side: Literal["left", "right"] = "left" if i < shown.left else "right"
-            table.add_column(heading, justify=side, min_width=min(widest, _NARROW), overflow="fold")
-        for row in shown.rows:
-            table.add_row(*row)
-        console.print(table)
+        for i, heading in enumerate(table.columns):
+            widest = max((len(row[i]) for row in table.rows), default=0)
+            side: Literal["left", "right"] = "left" if i < table.words else "right"
+            shape.add_column(heading, justify=side, min_width=min(widest, _NARROW), overflow="fold")
+        for row in table.rows:
+            shape.add_row(*row)
+        console.print(shape)
     for note in result["notes"]:
         console.print(f"- {note}", highlight=False)
 
@@ -105,10 +105,10 @@ def markdown(result: Mapping[str, Any], pictures: str = "") -> str:
         "\n".join(f"![{name.removesuffix('.png')}]({pictures}{name})" for name in result["pictures"]),
         f"*{result['size'][0].upper()}{result['size'][1:]}.*",
     ]
-    for shown in tables(result):
-        lines = [f"**{shown.title}**", "", _line(shown.columns)]
-        lines.append("".join("|---" if i < shown.left else "|---:" for i in range(len(shown.columns))) + "|")
-        lines += [_line(row) for row in shown.rows]
+    for table in tables(result):
+        lines = [f"**{table.title}**", "", _line(table.columns)]
+        lines.append("".join("|---" if i < table.words else "|---:" for i in range(len(table.columns))) + "|")
+        lines += [_line(row) for row in table.rows]
         blocks.append("\n".join(lines))
     blocks.append("\n".join(f"- {note}" for note in result["notes"]))
     return "\n\n".join(block for block in blocks if block) + "\n"

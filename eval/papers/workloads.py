@@ -86,8 +86,8 @@ def measure(results: Results) -> Load:
     slowdowns = fct_slowdowns_by_size(results)
     numbers = {
         key(bucket, statistic): value
-        for bucket, own in {"": np.concatenate(list(slowdowns.values())), **slowdowns}.items()
-        for statistic, value in statistics_of(own).items()
+        for bucket, record in {"": np.concatenate(list(slowdowns.values())), **slowdowns}.items()
+        for statistic, value in statistics_of(record).items()
     }
     numbers |= {
         "qlen_avg": float(queue.mean()) if len(queue) else math.nan,
@@ -101,16 +101,16 @@ def measure(results: Results) -> Load:
 def arrivals(loads: Loads, duration_ns: float) -> str:
     """A note: how long flows arrived, how many, and how many did not finish."""
     entries = [list(by_name.values()) for by_name in loads.values()]
-    flows = sum(own[0].flows for own in entries)
-    lost = round(sum(one.numbers["unfinished"] for own in entries for one in own))
+    flows = sum(record[0].flows for record in entries)
+    lost = round(sum(one.numbers["unfinished"] for record in entries for one in record))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."
     return f"{duration_ns / 1e6:g} ms of arrivals, one seed, {flows:,} flows in all. {end}"
 
 
-def cdf(own: Load) -> tuple[Floats, Floats]:
+def cdf(record: Load) -> tuple[Floats, Floats]:
     """Lengths (bytes) and the share of ports and time with no longer a queue; (0,) each without samples."""
-    series = {"series": {"bytes": own.queue}}
-    return queue_cdf(series, _POINTS) if len(own.queue) else (np.zeros(0), np.zeros(0))
+    series = {"series": {"bytes": record.queue}}
+    return queue_cdf(series, _POINTS) if len(record.queue) else (np.zeros(0), np.zeros(0))
 
 
 def grids(loads: Loads) -> list[Grid]:
@@ -121,16 +121,18 @@ def grids(loads: Loads) -> list[Grid]:
     rows: dict[str, list[Any]] = {}
     for case, by_name in loads.items():
         short = case.title.removeprefix(f"{WORKLOADS[case.sizes]}, ")
-        own = [((short, name), load.numbers) for name, load in by_name.items()]
-        rows.setdefault(WORKLOADS[case.sizes], []).extend(own)
+        record = [((short, name), load.numbers) for name, load in by_name.items()]
+        rows.setdefault(WORKLOADS[case.sizes], []).extend(record)
     title = "queue, mean slowdown by size, share of links used"
-    return [grid(f"{words}: {title}", ("case", "under"), columns, own) for words, own in rows.items()]
+    return [grid(f"{words}: {title}", ("case", "under"), columns, record) for words, record in rows.items()]
 
 
 def draw_queues(loads: Loads) -> Drawing:
     """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
-    curves = {case: {name: cdf(own) for name, own in by_name.items()} for case, by_name in loads.items()}
-    firsts = (shares[0] for own in curves.values() for lengths, shares in own.values() if len(lengths))
+    curves = {
+        case: {name: cdf(record) for name, record in by_name.items()} for case, by_name in loads.items()
+    }
+    firsts = (shares[0] for record in curves.values() for lengths, shares in record.values() if len(lengths))
     lowest = float(min((1.0, *firsts)))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))
     axes = {"xlabel": "queue (kB)", "ylabel": "share of ports and time"}
@@ -140,33 +142,38 @@ def draw_queues(loads: Loads) -> Drawing:
         axes.set_xlim(left=0)
         axes.set_ylim(limits)
 
-    shown = [
+    all_panels = [
         Panel(
             case.title,
             [
-                (own[name][0] / 1e3, own[name][1], name, {"kind": "step", "where": "post", **look.of_line})
-                for name, look in styles(own).items()
-                if len(own[name][0])
+                (
+                    record[name][0] / 1e3,
+                    record[name][1],
+                    name,
+                    {"kind": "step", "where": "post", **look.of_line},
+                )
+                for name, look in styles(record).items()
+                if len(record[name][0])
             ],
             axes,
             more=scale,
         )
-        for case, own in curves.items()
+        for case, record in curves.items()
     ]
-    return Drawing(shown, height=2.6)
+    return Drawing(all_panels, height=2.6)
 
 
 def draw_slowdowns(loads: Loads) -> Drawing:
     """Mean slowdowns by size."""
     means = {
-        case: {name: [own.mean(bucket) for bucket in SIZES] for name, own in by_name.items()}
+        case: {name: [record.mean(bucket) for bucket in SIZES] for name, record in by_name.items()}
         for case, by_name in loads.items()
     }
-    every = [x for by_name in means.values() for own in by_name.values() for x in own]
+    every = [x for by_name in means.values() for record in by_name.values() for x in record]
     top = 1.1 * float(np.nanmax(every, initial=1.0))
     places = np.arange(len(SIZES))
     axes = {"xlabel": "flow size", "ylabel": "FCT slowdown, mean", "yscale": "log", "ylim": (0.95, top)}
-    shown = [
+    all_panels = [
         Panel(
             case.title,
             [(places, by_name[name], name, look.of_points) for name, look in styles(by_name).items()],
@@ -176,4 +183,4 @@ def draw_slowdowns(loads: Loads) -> Drawing:
         )
         for case, by_name in means.items()
     ]
-    return Drawing(shown, height=2.6)
+    return Drawing(all_panels, height=2.6)

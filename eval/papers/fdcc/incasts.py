@@ -177,19 +177,19 @@ def spread(results: Results) -> Spread:
 def measured(spreads: Spreads) -> dict[str, dict[str, Measured]]:
     """The numbers alone, by the thesis's name of each case."""
     return {
-        title(flows) + links: {name: own.numbers for name, own in by_name.items()}
+        title(flows) + links: {name: record.numbers for name, record in by_name.items()}
         for (flows, links), by_name in spreads.items()
     }
 
 
 def grids(ours: Table, published: Table) -> list[Grid]:
     """One for each case; "thesis" rows where the thesis has numbers of an entry."""
-    found = []
+    tables = []
     for case, by_name in ours.items():
         origins = (("here", by_name), ("thesis", published.get(case, {})))
-        rows = (((x, origin), own[x]) for x in by_name for origin, own in origins if x in own)
-        found.append(grid(case, ("under", "origin"), _COLUMNS, rows))
-    return found
+        rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
+        tables.append(grid(case, ("under", "origin"), _COLUMNS, rows))
+    return tables
 
 
 def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
@@ -211,14 +211,14 @@ _SIZE = "20 MB of each flow, and 1 ms within which they start"
 def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     everything = measured(data.runs)
-    table = {case: own for case, own in everything.items() if not case.endswith(_OVER_SHORT)}
-    published = {**TABLE_6_2, **{case + _OVER_SHORT: own for case, own in TABLE_6_2.items()}}
-    drawn = {n: table[title(n)] for n, links in data.runs if not links}
+    table = {case: record for case, record in everything.items() if not case.endswith(_OVER_SHORT)}
+    published = {**TABLE_6_2, **{case + _OVER_SHORT: record for case, record in TABLE_6_2.items()}}
+    by_flows = {n: table[title(n)] for n, links in data.runs if not links}
     return Outcome(
         claims=dumbbell_claims(table),
         grids=grids(everything, published),
         notes=data.notes,
-        pictures={"fdcc-table-6-2": draw_table(drawn)},
+        pictures={"fdcc-table-6-2": draw_table(by_flows)},
     )
 
 
@@ -226,7 +226,7 @@ def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
     """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
     slowdown of flows that share the link and start together."""
     hollow = {"linestyle": "none", "fillstyle": "none"}
-    shown: list[Panel] = []
+    all_panels: list[Panel] = []
     for key, words, divisor, scale in _PANELS:
         curves: list[Any] = []
         for name, look in styles(next(iter(ours.values()))).items():
@@ -235,18 +235,18 @@ def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
             marks = {"color": look.colour, "marker": look.marker, "markersize": 8, **hollow}
             curves += [(list(ours), heights, name, look.of_points)]
             curves += [(list(thesis), _heights(thesis, key, divisor), None, marks)]
-        if not shown:
+        if not all_panels:
             curves.append(([], [], "thesis", {"color": "#000000", "marker": "o", **hollow}))
         axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
         ticks = list(ours), [f"{n}" for n in ours], dict[str, Any]()
-        shown.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
-    return Drawing(shown, height=2.7)
+        all_panels.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
+    return Drawing(all_panels, height=2.7)
 
 
 def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list[float]:
     heights = []
-    for flows, own in by_flows.items():
-        height = value(own, key) / divisor
+    for flows, record in by_flows.items():
+        height = value(record, key) / divisor
         if key == "unfair_ratio" and not np.isnan(height):
             height = max(height, _LEAST)
         if not np.isfinite(height):
@@ -294,9 +294,9 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     table = measured(data.runs)
     rows = [
-        (f"goodput, {case}, {name}", "", TABLE_6_1[case][name]["goodput"], value(own, "goodput"))
+        (f"goodput, {case}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
         for case, by_name in table.items()
-        for name, own in by_name.items()
+        for name, record in by_name.items()
         if name in NAMES
     ]
     return Outcome(
@@ -305,9 +305,9 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
         grids=grids(table, {}),
         notes=data.notes,
         pictures={
-            "fdcc-fig-6-3a": _draw(data.runs, lambda own: own.slowdowns, "FCT slowdown"),
+            "fdcc-fig-6-3a": _draw(data.runs, lambda record: record.slowdowns, "FCT slowdown"),
             "fdcc-fig-6-3b": _draw_pauses(data.runs),
-            "fdcc-fig-6-3c": _draw(data.runs, lambda own: own.deviations, "bandwidth / mean − 1"),
+            "fdcc-fig-6-3c": _draw(data.runs, lambda record: record.deviations, "bandwidth / mean − 1"),
         },
     )
 
@@ -318,7 +318,7 @@ def _draw_pauses(spreads: Spreads) -> Drawing:
     curves = [
         (
             flows,
-            [value(own[name].numbers, "pfc_pause_ns") / 1e6 for own in spreads.values()],
+            [value(record[name].numbers, "pfc_pause_ns") / 1e6 for record in spreads.values()],
             name,
             look.of_points,
         )
@@ -335,7 +335,7 @@ def _draw_pauses(spreads: Spreads) -> Drawing:
 
 def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> Drawing:
     axes = {"xlabel": words, "ylabel": "share of flows", "ylim": (0, 1.02)}
-    shown = [
+    all_panels = [
         Panel(
             title(n),
             [
@@ -350,15 +350,17 @@ def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> D
         )
         for (n, _), by_name in spreads.items()
     ]
-    return Drawing(shown, 3, 3.0)
+    return Drawing(all_panels, 3, 3.0)
 
 
 def fat_tree_claims(ours: Table) -> dict[str, Verdict]:
     """One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers."""
     judge, unlisted = Judge(ours, NAMES, TABLE_6_1), Judge(ours, (), TABLE_6_1)
     last = list(ours.items())[-1:]
-    frames = {name.upper(): value(own, "pfc_frames") for _, by_name in last for name, own in by_name.items()}
-    told = ", ".join(f"{name} {x:,.0f}" for name, x in frames.items())
+    frames = {
+        name.upper(): value(record, "pfc_frames") for _, by_name in last for name, record in by_name.items()
+    }
+    text = ", ".join(f"{name} {x:,.0f}" for name, x in frames.items())
     return {
         _SLOWER: judge(WITH_RECORDS, gt, WITHOUT, "fct_slowdown_avg"),
         "FDCC is the fairest (6.2, Fig. 6.3c)": judge(FDCC, le, NAMES, "unfair_ratio"),
@@ -367,7 +369,7 @@ def fat_tree_claims(ours: Table) -> dict[str, Verdict]:
         ),
         "Every algorithm may trigger PFC (6.2; here: in the largest incast)": (
             all(x > 0 for x in frames.values()) if frames else None,
-            f"pause frames: {told}",
+            f"pause frames: {text}",
         ),
         "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; here: at most "
         f"{COMPARABLE:.0%} below)": judge(FDCC, comparable, ("dcqcn", "timely", "rlcc"), "goodput"),

@@ -60,7 +60,7 @@ def two_flows(scale: float) -> dict[str, Scenario]:
 def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     """A short flow beside a long one."""
     until = _until_ns(data.scale)
-    numbers = {name: _of_two(own, until) for name, own in data.runs.items()}
+    numbers = {name: _of_two(record, until) for name, record in data.runs.items()}
     table = {"long and short": numbers}
     return Outcome(
         claims={
@@ -75,12 +75,12 @@ def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     )
 
 
-def _of_two(own: Shares, until_ns: int) -> Measured:
-    numbers = measure(own.results, ("goodput", "queue_avg_bytes", "queue_p99_bytes"))
-    fct, alone = flow_column(own.results, "fct_ns"), flow_column(own.results, "standalone_ns")
-    payload = flow_column(own.results, "payload_bytes")
-    frames = payload + flow_column(own.results, "header_bytes")
-    share = own.between(0, until_ns)[:2].mean(axis=1)
+def _of_two(record: Shares, until_ns: int) -> Measured:
+    numbers = measure(record.results, ("goodput", "queue_avg_bytes", "queue_p99_bytes"))
+    fct, alone = flow_column(record.results, "fct_ns"), flow_column(record.results, "standalone_ns")
+    payload = flow_column(record.results, "payload_bytes")
+    frames = payload + flow_column(record.results, "header_bytes")
+    share = record.between(0, until_ns)[:2].mean(axis=1)
     long, short = (float(x / y) if x >= 0 else float("nan") for x, y in zip(fct, alone, strict=True))
     return without_nan(
         {
@@ -133,13 +133,13 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""
     runs, interval = data.runs, _interval_ns(data.scale)
     table = {
-        f"{flows} flows": {name: _since_joining(own, flows, interval) for name, own in runs.items()}
+        f"{flows} flows": {name: _since_joining(record, flows, interval) for name, record in runs.items()}
         for flows in range(2, FLOWS + 1)
     }
     judge = Judge(table, NAMES)
     columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
     columns += "link used = link_used"
-    rows = (((name, case), own) for case, by_name in table.items() for name, own in by_name.items())
+    rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())
     return Outcome(
         claims={
             "Shares fluctuate less under FDCC when a flow joins (6.1)": judge(FDCC, lt, NAMES, "fluctuation"),
@@ -158,8 +158,8 @@ def fluctuation(share: Floats) -> float:
     return float("inf") if (means <= 0).any() else float((share.std(axis=1) / means).mean())
 
 
-def _since_joining(own: Shares, flows: int, interval_ns: int) -> dict[str, float | None]:
-    share = own.between((flows - 1) * interval_ns, flows * interval_ns)[:flows]
+def _since_joining(record: Shares, flows: int, interval_ns: int) -> dict[str, float | None]:
+    share = record.between((flows - 1) * interval_ns, flows * interval_ns)[:flows]
     numbers = {
         "fluctuation": fluctuation(share),
         "unfair_ratio": unfair_ratio(share.mean(axis=1)),

@@ -46,7 +46,8 @@ def outcome(figure: str, data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     """Slowdowns by size; ``figure`` is the thesis's."""
     loads = data.runs
     table = {
-        case.title: {name: own.numbers for name, own in by_name.items()} for case, by_name in loads.items()
+        case.title: {name: values.numbers for name, values in by_name.items()}
+        for case, by_name in loads.items()
     }
     return Outcome(
         claims=claims(table),

@@ -55,8 +55,8 @@ def cases(scale: float) -> dict[str, Scenario]:
 def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""
     runs = data.runs
-    entries = {(case, name): own for case, by_name in runs.items() for name, own in by_name.items()}
-    slowdowns = [(place, {label: own.p95(label) for label in LABELS}) for place, own in entries.items()]
+    entries = {(case, name): record for case, by_name in runs.items() for name, record in by_name.items()}
+    slowdowns = [(place, {label: record.p95(label) for label in LABELS}) for place, record in entries.items()]
     columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
     columns += "paused = paused; pauses = pauses; unfinished = unfinished"
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
@@ -74,7 +74,7 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
                 "Latency (µs), links paused (share of time), pause frames, flows without an end",
                 ("load", "under"),
                 columns,
-                ((place, own.numbers) for place, own in entries.items()),
+                ((place, record.numbers) for place, record in entries.items()),
             ),
         ),
         notes=(
@@ -108,7 +108,7 @@ def _rows(runs: Runs) -> list[Row]:
 def claims(runs: Runs) -> dict[str, Verdict]:
     """One for each statement of section 5.3 that is known here."""
     both, loads = (INCAST, BUSY), (INCAST,)
-    longer = {case: own["hpcc"].numbers["long"] / best(own, "long") for case, own in runs.items()}
+    longer = {case: record["hpcc"].numbers["long"] / best(record, "long") for case, record in runs.items()}
 
     def compared(
         pairs: Mapping[str, str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
@@ -120,8 +120,8 @@ def claims(runs: Runs) -> dict[str, Verdict]:
             for first, second in pairs.items()
             if runs[case][first].numbers[key] > 0
         }
-        told = " · ".join(f"{place} {x:.3g}" for place, x in ratios.items())
-        return _verdict(ratios, holds), told or "0 without them"
+        message = " · ".join(f"{place} {x:.3g}" for place, x in ratios.items())
+        return _verdict(ratios, holds), message or "0 without them"
 
     def bounded(
         names: Iterable[str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
@@ -165,8 +165,8 @@ def claims(runs: Runs) -> dict[str, Verdict]:
 
 def _verdict(numbers: Mapping[str, float], holds: Callable[[float], bool]) -> bool | None:
     """None where a number is missing, or all are."""
-    known = numbers and not any(map(math.isnan, numbers.values()))
-    return all(map(holds, numbers.values())) if known else None
+    defined = numbers and not any(map(math.isnan, numbers.values()))
+    return all(map(holds, numbers.values())) if defined else None
 
 
 def _shortest(runs: Runs) -> Verdict:
@@ -178,8 +178,8 @@ def _shortest(runs: Runs) -> Verdict:
         for label in SHORT
         if name != "hpcc"
     }
-    known = [x for x in ratios.values() if not math.isnan(x)]
-    mean = f"; in the mean {geometric_mean(known):.2f} times" if known else ""
+    defined = [x for x in ratios.values() if not math.isnan(x)]
+    mean = f"; in the mean {geometric_mean(defined):.2f} times" if defined else ""
     return below_one(ratios, "in", mean, "no flows of these sizes")
 
 
@@ -189,7 +189,7 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
     others = ["hpcc", *(name for name in every if name not in PAPER.names)]
     looks, sizes = styles(every), range(len(LABELS))
     axes = {"yscale": "log", "ylabel": "FCT slowdown, 95 %", "xlabel": "flow size up to (B)"}
-    shown = [
+    all_panels = [
         Panel(
             f"{case}, {whose}",
             [
@@ -205,7 +205,7 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
         for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
         for case, by_name in runs.items()
     ]
-    return Drawing(shown, 2, 3.2, None)
+    return Drawing(all_panels, 2, 3.2, None)
 
 
 _BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
@@ -213,19 +213,24 @@ _BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
 
 def _draw_latency(runs: Runs) -> Drawing:
     """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
-    shown = []
+    all_panels = []
     for case, by_name in runs.items():
-        numbers, places = [own.numbers for own in by_name.values()], np.arange(len(by_name))
+        numbers, places = [record.numbers for record in by_name.values()], np.arange(len(by_name))
         names = (places, list(by_name), {"rotation": 40, "ha": "right", "fontsize": 8})
         latency: list[Curve] = [
-            (places + offset, [own[key] for own in numbers], words, {**_BAR, "width": 0.4, "color": colour})
+            (
+                places + offset,
+                [record[key] for record in numbers],
+                words,
+                {**_BAR, "width": 0.4, "color": colour},
+            )
             for key, words, offset, colour in (
                 ("latency_p50_us", "median", -0.2, "#9DB7D5"),
                 ("latency_p95_us", "95 %", 0.2, _BAR["color"]),
             )
         ]
-        shares = [100 * own["paused"] for own in numbers]
-        shown += [
+        shares = [100 * record["paused"] for record in numbers]
+        all_panels += [
             Panel(
                 f"{case}: latency (µs)",
                 latency,
@@ -242,7 +247,7 @@ def _draw_latency(runs: Runs) -> Drawing:
                 more=_nothing_paused if not any(shares) else lambda axes: None,
             ),
         ]
-    return Drawing(shown, 2, 3.0, None)
+    return Drawing(all_panels, 2, 3.0, None)
 
 
 def _nothing_paused(axes: Axes) -> None:

@@ -116,19 +116,19 @@ def measure(results: Results) -> Tails:
     """Measures a run. Flows of the very size of an incast's are taken for one's."""
     sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
     slow = charged_slowdowns(results)
-    own = sizes != INCAST_BYTES
+    record = sizes != INCAST_BYTES
     places = np.searchsorted(SIZES, sizes)
-    slowdowns = {label: statistics_of(slow[own & (places == i)]) for i, label in enumerate(LABELS)}
-    single = fct[own & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
+    slowdowns = {label: statistics_of(slow[record & (places == i)]) for i, label in enumerate(LABELS)}
+    single = fct[record & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
     numbers = {
-        "short": statistics_of(slow[own & (sizes <= SIZES[-2])])["p95"],
+        "short": statistics_of(slow[record & (sizes <= SIZES[-2])])["p95"],
         "long": slowdowns[LONG]["p95"],
         **{f"latency_{name}_us": x for name, x in statistics_of(single).items()},
         "paused": pfc_pause_ns(results) / (results["totals"]["end_ns"] * DIRECTIONS),
         "pauses": float(results["totals"]["pfc_frames"]),
         "unfinished": float((fct < 0).sum()),
     }
-    return Tails(int(own.sum()), slowdowns, numbers)
+    return Tails(int(record.sum()), slowdowns, numbers)
 
 
 #: By load and entry.

@@ -72,8 +72,8 @@ def scenario(name: str, controller: str, traffic: Traffic, limit_ns: int) -> Sce
         # the simulator's own is longer than any packet is late without losses
         retransmission_timeout_ns=0 if name == WITH else RTO_HIGH_NS,
     )
-    own, attributes = CONTROLLERS[controller]
-    return base.under(own, attributes)
+    record, attributes = CONTROLLERS[controller]
+    return base.under(record, attributes)
 
 
 _LOAD, _DURATION_NS, _SEEDS = 0.7, 10_000_000, 5
@@ -109,14 +109,14 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         ]
         for controller in CONTROLLERS
     }
-    every = [x for own in gains.values() for x in own]
+    every = [x for record in gains.values() for x in record]
     better = "selective repeat without PFC is better than go-back-N with: least"
     columns = "; ".join(f"{words} = {key}" for key, words in METRICS.items())
     columns += "; sent again (MB) = again_mb; timeouts = timeouts; lost = lost; pauses = pauses"
     panels = [
         Panel(
             words,
-            bars({name: [table[own, name][key] for own in CONTROLLERS] for name in NETWORKS}),
+            bars({name: [table[record, name][key] for record in CONTROLLERS] for name in NETWORKS}),
             {"yscale": "log"},
             ticks=(range(len(CONTROLLERS)), list(CONTROLLERS), {}),
         )
@@ -158,7 +158,7 @@ def _numbers(runs: list[Run]) -> dict[str, float]:
 
 
 def _told(ratios: Mapping[str, list[float]], unit: str = "") -> str:
-    return " · ".join(f"{name} {listed(own, '.2f')}{unit}" for name, own in ratios.items())
+    return " · ".join(f"{name} {listed(record, '.2f')}{unit}" for name, record in ratios.items())
 
 
 def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
@@ -167,10 +167,11 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
     ) -> Verdict:
         """A network's metrics over another's, by controller."""
         ratios = {
-            own: [table[own, network][key] / table[own, other][key] for key in METRICS] for own in controllers
+            record: [table[record, network][key] / table[record, other][key] for key in METRICS]
+            for record in controllers
         }
-        held = all(holds(x) for own in ratios.values() for x in own)
-        return held, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
+        verdict = all(holds(x) for record in ratios.values() for x in record)
+        return verdict, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
 
     def less(x: float) -> bool:
         return x < 1
@@ -231,7 +232,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     requests = {
         case: [float(max(run.flow_ends_ns)) / 1e6 for run in runs] for case, runs in data.runs.items()
     }
-    rct = {case: float(np.mean(own)) for case, own in requests.items()}
+    rct = {case: float(np.mean(record)) for case, record in requests.items()}
     finish = all(np.isfinite(x.fcts_ms).all() for runs in data.runs.values() for x in runs)
     ratios = {
         (controller, servers): {
@@ -244,8 +245,8 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
         {name: [ratios[name, servers][network] for servers in _SERVERS] for name in CONTROLLERS}
         for network in (IRN, WITHOUT)
     )
-    close = {name: finish and all(abs(x - 1) <= _NEAR for x in own) for name, own in near.items()}
-    rows = (((*case, rct[(case[0], case[1], WITH)]), own) for case, own in ratios.items())
+    close = {name: finish and all(abs(x - 1) <= _NEAR for x in record) for name, record in near.items()}
+    rows = (((*case, rct[(case[0], case[1], WITH)]), record) for case, record in ratios.items())
     columns = "; ".join(f"{name} over that = {name}" for name in NETWORKS if name != WITH)
     seeds = len(next(iter(data.runs.values())))
     return Outcome(

@@ -72,8 +72,8 @@ def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
         ("websearch", "fig-5-6", "fig-5-7"),
         ("fb_hadoop", "fig-5-8", "fig-5-9"),
     ):
-        own = {case: by_name for case, by_name in loads.items() if case.sizes == sizes}
-        pictures[queues], pictures[slowdowns] = workloads.draw_queues(own), workloads.draw_slowdowns(own)
+        item = {case: by_name for case, by_name in loads.items() if case.sizes == sizes}
+        pictures[queues], pictures[slowdowns] = workloads.draw_queues(item), workloads.draw_slowdowns(item)
     return Outcome(
         claims=claims(loads),
         grids=workloads.grids(loads),
@@ -100,7 +100,7 @@ def claims(loads: Loads) -> dict[str, Verdict]:
 def _least_queue(loads: Loads) -> Verdict:
     evidence, holds = [], True
     for what, key in (("mean", "qlen_avg"), ("p99", "qlen_p99")):
-        least = [min(own, key=lambda name: own[name].numbers[key]) for own in loads.values()]
+        least = [min(item, key=lambda name: item[name].numbers[key]) for item in loads.values()]
         others = sorted(set(least) - {"mpcc"})
         rest = f", else {', '.join(others)}" if others else ""
         evidence.append(f"least {what} in {least.count('mpcc')} of {len(loads)} cases{rest}")
@@ -112,23 +112,23 @@ def _below(loads: Loads, others: Sequence[str], buckets: Sequence[str]) -> Verdi
     """Judges MPCC's mean slowdown over that of each other, in every case and bucket that has flows."""
     ratios: dict[str, dict[str, float]] = {name: {} for name in others}
     places = {}
-    for case, own in loads.items():
+    for case, item in loads.items():
         for bucket in buckets:
             size = f" {SIZES[bucket]}" if bucket else ""
             for other in others:
-                ratio = own["mpcc"].mean(bucket) / own[other].mean(bucket)
+                ratio = item["mpcc"].mean(bucket) / item[other].mean(bucket)
                 places[f"{case.title}{size} ({other.upper()})"] = ratio
                 if ratio == ratio:  # no NaN
                     ratios[other][f"{case}{bucket}"] = ratio
-    means = {name: geometric_mean(own.values()) for name, own in ratios.items() if own}
-    told = ", ".join(f"{mean:.2f} of {name.upper()}'s" for name, mean in means.items())
-    return below_one(places, "less in", f" (in the mean {told})", "no flows of these sizes finished")
+    means = {name: geometric_mean(item.values()) for name, item in ratios.items() if item}
+    words = ", ".join(f"{mean:.2f} of {name.upper()}'s" for name, mean in means.items())
+    return below_one(places, "less in", f" (in the mean {words})", "no flows of these sizes finished")
 
 
 def _comparable(loads: Mapping[Case, Mapping[str, Load]]) -> Verdict:
     ratios = {
-        case.title: own["mpcc"].mean(LARGE) / min(own[other].mean(LARGE) for other in ("dctcp", "hpcc"))
-        for case, own in loads.items()
+        case.title: item["mpcc"].mean(LARGE) / min(item[other].mean(LARGE) for other in ("dctcp", "hpcc"))
+        for case, item in loads.items()
     }
     ratios = {title: x for title, x in ratios.items() if x == x}
     if not ratios:

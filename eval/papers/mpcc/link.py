@@ -45,7 +45,7 @@ _Queue = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Settings:
-    """By setting: results, each flow's shares in whole periods; by horizon: ns to decide once."""
+    """Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon."""
 
     results: Mapping[str, Results]
     share: Mapping[str, Floats]
@@ -94,8 +94,8 @@ def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Sc
 def convergence(data: Data[Settings]) -> Outcome:
     """Four flows at once: weight ratios and horizons."""
     results, share, solving = data.runs.results, data.runs.share, data.runs.solving
-    runs = {name: Run(own) for name, own in results.items()}
-    queues = {name: (own.times_ns, own.lengths[BOTTLENECK]) for name, own in runs.items()}
+    runs = {name: Run(item) for name, item in results.items()}
+    queues = {name: (item.times_ns, item.lengths[BOTTLENECK]) for name, item in runs.items()}
     *_, last = results.values()
     bdp = float(last["windows"][0][2])
     empty = {name: empty_ns(*queue) for name, queue in queues.items()}
@@ -160,22 +160,22 @@ def convergence(data: Data[Settings]) -> Outcome:
 
 
 def empty_ns(times: Floats, lengths: Floats) -> float:
-    """When the queue is empty for the first time after its longest; NaN where it never is."""
+    """The first time (ns) at which the queue is empty after its longest; NaN where it never is."""
     peak = int(lengths.argmax())
     zeros = np.flatnonzero(lengths[peak:] == 0)
     return float(times[peak + zeros[0]]) if len(zeros) else float("nan")
 
 
 def _settled_ns(times: Floats, lengths: Floats) -> float:
-    """From when on the queue is at most two frames long."""
+    """The time (ns) from which on the queue is at most two frames long."""
     longer = np.flatnonzero(lengths > 2 * FRAME_BYTES)
     return float(times[min(longer[-1] + 1, len(times) - 1)]) if len(longer) else 0.0
 
 
 def _first_windows(results: Results) -> list[float]:
     """Flow 0's windows after its first three ACKs, bytes; NaN for those that came too late."""
-    own = [float(window) for _, flow, window, _ in results["windows"] if flow == 0][1:4]
-    return own + [float("nan")] * (3 - len(own))
+    item = [float(window) for _, flow, window, _ in results["windows"] if flow == 0][1:4]
+    return item + [float("nan")] * (3 - len(item))
 
 
 def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> Drawing:
@@ -304,14 +304,14 @@ def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kin
     return {
         "rows": [
             Row(
-                f"{name.upper()}, queue with {own['flows']:g} flow{'s' * (own['flows'] > 1)}",
+                f"{name.upper()}, queue with {item['flows']:g} flow{'s' * (item['flows'] > 1)}",
                 "B",
-                0.0 if name == "mpcc" else (own["flows"] - 1) * BDP_BYTES,
-                own["settled"],
+                0.0 if name == "mpcc" else (item["flows"] - 1) * BDP_BYTES,
+                item["settled"],
                 "Fig. 5.4a" if name == "mpcc" else "Fig. 5.4b",
             )
             for name in SHOWN
-            for own in table[name]
+            for item in table[name]
         ],
         "pictures": {
             f"fig-5-3-{kind}": draw_shares(shares, until_ns, flows, title, together, 2.8, 1.2),
@@ -321,7 +321,7 @@ def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kin
 
 
 def _changes_grid(title: str, table: Changes) -> Grid:
-    rows = ((name, own) for name, several in table.items() for own in several)
+    rows = ((name, item) for name, several in table.items() for item in several)
     return grid(title, "controller", _COLUMNS, rows)
 
 
@@ -382,13 +382,13 @@ def joining_cases(scale: float) -> dict[str, Scenario]:
 )
 def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that join a link 10 ms apart, MPCC against HPCC."""
-    runs = {name: Intervals(own) for name, own in data.runs.items()}
+    runs = {name: Intervals(item) for name, item in data.runs.items()}
     table = {name: run.after("joining") for name, run in runs.items()}
 
     def column(name: str, key: str) -> list[float]:
-        return [own[key] for own in table[name]]
+        return [item[key] for item in table[name]]
 
-    def told(values: list[float], form: str = ".2g") -> str:
+    def words(values: list[float], form: str = ".2g") -> str:
         return listed(values, form, missing="never") or "no change seen"
 
     fair, hpcc_fair = column("mpcc", "fair_ms"), column("hpcc", "fair_ms")
@@ -405,25 +405,25 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
         claims={
             "Under MPCC a joining flow has its fair share at once (5.3)": (
                 bool(fair) and all(x <= AT_ONCE_MS for x in fair),
-                f"within 5 % after {told(fair)} ms",
+                f"within 5 % after {words(fair)} ms",
             ),
             "Under HPCC it converges to the fair share, too (5.3)": (
                 bool(hpcc_fair) and not np.isnan(hpcc_fair).any(),
-                f"within 5 % after {told(hpcc_fair)} ms; unfairness {told(column('hpcc', 'unfairness'))}; "
-                f"with the larger increase {told(column(EAGER, 'unfairness'))}",
+                f"within 5 % after {words(hpcc_fair)} ms; unfairness {words(column('hpcc', 'unfairness'))}; "
+                f"with the larger increase {words(column(EAGER, 'unfairness'))}",
             ),
             "MPCC takes the queue back to zero after each join (Fig. 5.4a)": (
                 bool(queues) and max(queues) < FRAME_BYTES,
-                f"means of {told(queues, '.0f')} B once settled: less than a frame",
+                f"means of {words(queues, '.0f')} B once settled: less than a frame",
             ),
             "HPCC's queue stays at (N − 1) x 4344 B (Fig. 5.4b)": (
                 all(abs(x / y - 1) <= 0.5 for x, y in zip(hpcc_queues, expected, strict=True)),
-                f"means of {told(hpcc_queues, '.0f')} B against {told(expected, '.0f')} B",
+                f"means of {words(hpcc_queues, '.0f')} B against {words(expected, '.0f')} B",
             ),
             "The flow counter's timeout makes MPCC's queue oscillate, a shorter one more (5.3)": (
                 None if not short else max(short) > max(long) >= max(queues),
-                f"settled means with 20 µs: {told(short, '.0f')} B; 1 ms: {told(long, '.0f')} B; counted "
-                f"exactly: {told(queues, '.0f')} B",
+                f"settled means with 20 µs: {words(short, '.0f')} B; 1 ms: {words(long, '.0f')} B; counted "
+                f"exactly: {words(queues, '.0f')} B",
             ),
         },
         grids=(
@@ -460,9 +460,9 @@ def leaving_cases(scale: float) -> dict[str, Scenario]:
 )
 def leaving(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that end one after the other, MPCC against HPCC."""
-    runs = {name: Intervals(own) for name, own in data.runs.items()}
+    runs = {name: Intervals(item) for name, item in data.runs.items()}
     table = {name: run.after("leaving") for name, run in runs.items()}
-    ends = {name: float(own.results["totals"]["end_ns"]) for name, own in data.runs.items()}
+    ends = {name: float(item.results["totals"]["end_ns"]) for name, item in data.runs.items()}
     taken, unfair, queues = ([x[key] for x in table["mpcc"]] for key in ("taken_ms", "unfairness", "settled"))
     needed = ", ".join(f"{end / 1e6:,.0f} ms under {name}" for name, end in ends.items())
     unknown = "Windows of so many ACKs are not recorded: when the shares became fair is not known here."
@@ -481,7 +481,7 @@ def leaving(data: Data[dict[str, Shares]]) -> Outcome:
         grids=(_changes_grid("After a flow has left", table),),
         notes=(
             f"Sizes are {data.scale:g} of the thesis's. The flows need {needed}.",
-            *(() if any(own.moments for own in runs.values()) else (unknown,)),
+            *(() if any(item.moments for item in runs.values()) else (unknown,)),
         ),
         **_outcome(runs, table, max(ends.values()), "leaving"),
     )

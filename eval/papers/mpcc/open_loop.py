@@ -223,7 +223,7 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     }
     constant = data.runs[0]
     part = (constant.times_ns >= 1e5) & (constant.times_ns <= 1e6)
-    found = [
+    quantities = [
         (
             "slope at line rate",
             "Fig. 3.2",
@@ -233,9 +233,11 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     ]
     for frequency in FREQUENCIES_HZ:
         rise, fall = slopes(*pairs[frequency])
-        found.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
-        found.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
-    rows = [Row(what, "Gb/s", published / 1e9, ours / 1e9, where) for what, where, published, ours in found]
+        quantities.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
+        quantities.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
+    rows = [
+        Row(what, "Gb/s", published / 1e9, ours / 1e9, where) for what, where, published, ours in quantities
+    ]
     worst = max(abs(row.deviation or 0.0) for row in rows)
     error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
     return Outcome(
@@ -321,9 +323,9 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
     free, bound, far = data.runs
     delay, sender = _first(far.times_ns, far.switch_bytes), _first(far.asked_ns, far.sender_bytes)
     later = far.times_ns > 2e6
-    known = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
+    informed = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
     slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
-    sender_slope = slope_bps(far.asked_ns[known], far.sender_bytes[known])
+    sender_slope = slope_bps(far.asked_ns[informed], far.sender_bytes[informed])
     limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
     return Outcome(
@@ -355,7 +357,8 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
 
 
 def _first(times: Floats, lengths: Floats) -> float:
-    """When the queue first stands above a frame on the wire and one that waits; NaN where it never does."""
+    """The first time at which the queue stands above a frame on the wire and one that waits; NaN
+    where it never does."""
     above = np.flatnonzero(lengths > _BEGUN_BYTES)
     return float(times[above[0]]) if len(above) else float("nan")
 
@@ -377,7 +380,7 @@ def _draw_windows(free: Response, bound: Response) -> Drawing:
     )
     alone = (curve(times, windowed, "", SWITCH, unit, thin=True),)
     top = {"ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
-    shown = (
+    all_panels = (
         Panel("1 µs links", both, _axes("µs", "kB")),
         Panel(
             "the window's queue alone",
@@ -387,7 +390,7 @@ def _draw_windows(free: Response, bound: Response) -> Drawing:
             more=lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2)),
         ),
     )
-    return Drawing(shown, height=2.9)
+    return Drawing(all_panels, height=2.9)
 
 
 def _draw_delays(far: Response) -> Drawing:

@@ -56,7 +56,7 @@ class Path:
 
     @property
     def buffer_packets(self) -> int:
-        """What the bottleneck's queue holds: two at least, so that there is one."""
+        """Packets that the bottleneck's queue holds: two at least, so that there is one."""
         bdp = self.rate_bps * RTT_NS / 8e9 / MTU_BYTES
         return max(2, round(self.buffer_bdps * bdp))
 
@@ -244,16 +244,16 @@ def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> Drawing:
     no curve of its rate."""
     rates, rtts = [], []
     for name, look in styles(runs).items():
-        own = runs[name]
-        part = own.times_s <= end_s
-        times = own.times_s[part]
-        if own.rates.any():
-            rates.append(curve(times, own.combined[part], name, look, (1, 1), thin=True))
-        rtts.append(curve(times, own.rtts_ms[0, part], name, look, (1, 1), thin=True))
+        item = runs[name]
+        part = item.times_s <= end_s
+        times = item.times_s[part]
+        if item.rates.any():
+            rates.append(curve(times, item.combined[part], name, look, (1, 1), thin=True))
+        rtts.append(curve(times, item.rtts_ms[0, part], name, look, (1, 1), thin=True))
     time = {"xlabel": "time (s)", "xlim": (0, end_s)}
     rate = {**time, "ylabel": "rate (of 40)", "ylim": (0, 2 * RATE)}
-    shown = (
+    all_panels = (
         Panel("pacing rates together (dashed: the link)", rates, rate, [(RATE, None, LEVEL)]),
         Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
     )
-    return Drawing(shown, height=2.8, legend=1)
+    return Drawing(all_panels, height=2.8, legend=1)

@@ -78,8 +78,8 @@ def cases(scale: float) -> dict[_Case, Any]:
 
 
 def numbers(run: Flows) -> dict[str, float]:
-    """Of a whole run, as the paper's data points are: combined rates of 40, mean RTTs of the flows in ms, the
-    share of packets lost, the time until the link's rate was reached. Spreads: of the quartiles."""
+    """Numbers of a whole run, as the paper's data points are: combined rates of 40, mean RTTs of the flows in
+    ms, the share of packets lost, the time until the link's rate was reached. Spreads: of the quartiles."""
     rates, rtts = run.combined, run.mean_rtts_ms
     return {
         "rate": float(np.median(rates)),
@@ -107,8 +107,8 @@ def along(table: Table, name: str) -> Floats:
 def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     """1 to 8 flows and buffers from 1/16 to 16 BDP."""
     rate_bps = data.scale * net.RATE_BPS
-    results = {case: numbers(own) for case, own in data.runs.items()}
-    table = {case[:2]: own for case, own in results.items() if case[2] == DECAYS_RTTS[0]}
+    results = {case: numbers(record) for case, record in data.runs.items()}
+    table = {case[:2]: record for case, record in results.items() if case[2] == DECAYS_RTTS[0]}
     pairs = {buffer: data.runs[SHOWN, buffer, DECAYS_RTTS[0]] for buffer in BUFFERS_BDP}
     return Outcome(
         claims=claims(table),
@@ -254,7 +254,7 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
     rates = [run.combined[run.combined > 0] for run in runs.values()]
     buffer = {"xlabel": "buffer (BDP)"}
     rate = {**buffer, "ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
-    shown = (
+    all_panels = (
         Panel("combined rate of two flows", (), rate, [(RATE, "the link", LEVEL)], more=boxes(rates)),
         Panel(
             "mean RTT of two flows",
@@ -263,7 +263,7 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
             more=boxes([run.mean_rtts_ms for run in runs.values()]),
         ),
     )
-    return Drawing(shown, height=3.2)
+    return Drawing(all_panels, height=3.2)
 
 
 def _draw_losses_and_times(table: Table) -> Drawing:
@@ -283,11 +283,11 @@ def _draw_losses_and_times(table: Table) -> Drawing:
         axes.set_xscale("log", base=2)
         axes.set_xticks(BUFFERS_BDP, _LABELS)
 
-    shown = (
+    all_panels = (
         Panel("losses", lost, {**axes, "ylabel": heads[0]}, more=more),
         Panel("until 95 % of the link's rate, held", reached, {**axes, "ylabel": heads[1]}, rtt, more=more),
     )
-    return Drawing(shown, height=3.0)
+    return Drawing(all_panels, height=3.0)
 
 
 def _draw_starts(runs: Mapping[float, Flows]) -> Drawing:

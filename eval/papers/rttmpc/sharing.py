@@ -43,10 +43,10 @@ _DOMINATES = 1.5
 
 
 def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
-    """What is played, by name."""
+    """Paths and entries by the name of their case."""
     one, four = Path(rate_bps), Path(rate_bps, (net.RTT_NS,) * 4)
     apart = Path(rate_bps, tuple(net.RTT_NS + 10_000_000 * i for i in range(4)))
-    caps = {case: [cap / RATE for cap in own] for case, own in CAPS.items()}
+    caps = {case: [cap / RATE for cap in record] for case, record in CAPS.items()}
     return {
         SAME: (four, rttmpc(four, _LEAST)),
         SAME_CAPPED: (four, rttmpc(four, _LEAST, caps[SAME_CAPPED])),
@@ -91,7 +91,8 @@ def numbers(late: Flows) -> Numbers:
 def cases(scale: float) -> dict[str, Any]:
     """Four flows, and one; ``scale`` of the link's rate."""
     return {
-        name: net.episode(path, own, SECONDS) for name, (path, own) in entries(scale * net.RATE_BPS).items()
+        name: net.episode(path, record, SECONDS)
+        for name, (path, record) in entries(scale * net.RATE_BPS).items()
     }
 
 
@@ -105,7 +106,7 @@ def cases(scale: float) -> dict[str, Any]:
 def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     """Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR."""
     runs, rate_bps = data.runs, data.scale * net.RATE_BPS
-    results = {name: numbers(own.after(FROM * SECONDS)) for name, own in runs.items()}
+    results = {name: numbers(record.after(FROM * SECONDS)) for name, record in runs.items()}
     single = {name: runs[name] for name in (ALONE, CUBIC, BBR)}
     return Outcome(
         rows=rows(results),
@@ -144,8 +145,8 @@ def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
     ]
     targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [
-        (case, *(float(x[0]) for x in (own.goodput, own.rtt, own.rtt_std)), own.lost)
-        for case, own in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
+        (case, *(float(x[0]) for x in (record.goodput, record.rtt, record.rtt_std)), record.lost)
+        for case, record in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
     ]
     columns = ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost")
     return (
@@ -163,8 +164,8 @@ def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
     near_p, near_b = results[NEAR_P].rate, results[NEAR_B].rate
     within = "here: within 5 % of the cap, with a standard deviation of 5 % at most)"
 
-    def rtt(own: Numbers) -> str:
-        return f"{own.rtt[0]:.1f} ± {own.rtt_std[0]:.1f} ms"
+    def rtt(record: Numbers) -> str:
+        return f"{record.rtt[0]:.1f} ± {record.rtt_std[0]:.1f} ms"
 
     return {
         "A single flow's RTT lacks the sawtooth of other laws (3.1, Fig. 3; here: it varies less than "
@@ -200,9 +201,9 @@ def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
 
 
 def _keeps(results: Mapping[str, Numbers], case: str) -> Verdict:
-    own, caps = results[case], np.array(CAPS[case], dtype=np.float64)
-    near = np.abs(own.rate / caps - 1) <= _KEPT
+    record, caps = results[case], np.array(CAPS[case], dtype=np.float64)
+    near = np.abs(record.rate / caps - 1) <= _KEPT
     return (
-        (near & (own.rate_std <= _LOW * caps)).all(),
-        f"{listed(own.rate)}, ± {own.rate_std.max():.2f} at most; RTT ± {own.rtt_std.max():.2f} ms",
+        (near & (record.rate_std <= _LOW * caps)).all(),
+        f"{listed(record.rate)}, ± {record.rate_std.max():.2f} at most; RTT ± {record.rtt_std.max():.2f} ms",
     )

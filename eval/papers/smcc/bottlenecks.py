@@ -56,20 +56,20 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
     """Sending rates of three sources."""
     runs, end = data.runs, shorter(data.scale, _SECONDS)
     shares, early = (
-        {name: np.array([own.mean_rates(*span) for own in several]) for name, several in runs.items()}
+        {name: np.array([record.mean_rates(*span) for record in several]) for name, several in runs.items()}
         for span in ((0.75 * end, end), (0, 0.25 * end))
     )
     index, before = (
-        {name: mean(float(jain_index(one)) for one in own) for name, own in rates.items()}
+        {name: mean(float(jain_index(one)) for one in record) for name, record in rates.items()}
         for rates in (shares, early)
     )
-    worst = {name: float(np.abs(own / (RATE_BPS / SOURCES) - 1).max()) for name, own in shares.items()}
+    worst = {name: float(np.abs(record / (RATE_BPS / SOURCES) - 1).max()) for name, record in shares.items()}
     rows = [
         (name, before[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
         for name in _FAIRNESS
     ]
     columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
-    steps, ratio = max((_decreases(own) for own in runs[SMCC]), key=lambda pair: pair[1])
+    steps, ratio = max((_decreases(record) for record in runs[SMCC]), key=lambda pair: pair[1])
     return Outcome(
         claims={
             "Under SMCC each source reaches its fair share (5.3.1; here: within 10 % over the last "
@@ -91,7 +91,7 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
         },
         grids=(Grid("Rates of three sources", columns, rows),),
         notes=(f"{len(runs[SMCC])} seeds; the figure, and the table's rates, are of the first.",),
-        pictures={"smcc-fig-17": _draw_rates({name: own[0] for name, own in runs.items()}, end)},
+        pictures={"smcc-fig-17": _draw_rates({name: record[0] for name, record in runs.items()}, end)},
     )
 
 
@@ -100,12 +100,12 @@ def _draw_rates(runs: dict[str, Run], end_ns: float) -> Drawing:
     times = np.linspace(0, end_ns, 600)
     axes = {"xlabel": "time (s)", "ylabel": "rate (Mb/s)", "xlim": (0, end_ns / 1e9), "ylim": (0, 1050)}
     share = {"color": numbers.TARGET, "linestyle": "--", "linewidth": 1}
-    shown = [
+    all_panels = [
         Panel(
             name,
             [
-                (times / 1e9, own / 1e6, f"source {number}", {"color": colour, "linewidth": 1.0})
-                for number, (own, colour) in enumerate(
+                (times / 1e9, record / 1e6, f"source {number}", {"color": colour, "linewidth": 1.0})
+                for number, (record, colour) in enumerate(
                     zip(run.rates_at(times), flow_colours(SOURCES), strict=True), 1
                 )
             ],
@@ -114,19 +114,19 @@ def _draw_rates(runs: dict[str, Run], end_ns: float) -> Drawing:
         )
         for name, run in runs.items()
     ]
-    return Drawing(shown, height=2.3)
+    return Drawing(all_panels, height=2.3)
 
 
 def _decreases(run: Run) -> tuple[float, float]:
-    """How many times as large a decrease is of the source that sends most as of the one that sends least, on
-    average over the second half, and how many times as large its rate is."""
+    """Mean decrease and mean rate over the second half of the source that sends most, each over that of the
+    source that sends least."""
     half = run.end_ns / 2
     rates = run.mean_rates(half, run.end_ns)
     most, least = int(rates.argmax()), int(rates.argmin())
     means = []
     for flow in (most, least):
-        own = run.changes[(run.changes[:, 1] == flow) & (run.changes[:, 0] >= half), 2]
-        changes = np.diff(own)
+        record = run.changes[(run.changes[:, 1] == flow) & (run.changes[:, 0] >= half), 2]
+        changes = np.diff(record)
         means.append(float(-changes[changes < 0].mean()) if (changes < 0).any() else math.nan)
     return means[0] / means[1], float(rates[most] / rates[least])
 
@@ -172,23 +172,23 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
     runs, (start, steady, end) = data.runs, _moments(data.scale)
     late = {
         key: {
-            **numbers.numbers(numbers.coarse(own, steady, end)),
-            "used": mean(run.used(BOTTLENECK) for run in own),
-            "lost": mean(run.lost for run in own),
+            **numbers.numbers(numbers.coarse(record, steady, end)),
+            "used": mean(run.used(BOTTLENECK) for run in record),
+            "lost": mean(run.lost for run in record),
         }
-        for key, own in runs.items()
+        for key, record in runs.items()
     }
     base = numbers.numbers(numbers.coarse(runs[SMCC, STREAMS[0]], 0.5 * start, start))["std"]
-    std = {key: own["std"] for key, own in late.items()}
+    std = {key: record["std"] for key, record in late.items()}
     panels = {
-        (name, stream): (f"{name}, {stream} Mb/s beside", own[0], 0, end, BOTTLENECK)
-        for (name, stream), own in runs.items()
+        (name, stream): (f"{name}, {stream} Mb/s beside", record[0], 0, end, BOTTLENECK)
+        for (name, stream), record in runs.items()
     }
     by_stream = [panels[name, stream] for stream in STREAMS for name in (SMCC, QCN)]
     stages = [panels[name, 875] for name in (SMCC, TWO_STAGES)]
     columns = "mean (kB) = mean; std (kB) = std; 5 % (kB) = low; 95 % (kB) = high; empty = empty; "
     columns += "link used = used; lost = lost"
-    rows = (((name, float(stream)), own) for (name, stream), own in late.items())
+    rows = (((name, float(stream)), record) for (name, stream), record in late.items())
     return Outcome(
         claims={
             "Beside 500 Mb/s SMCC's queue stays as it is (5.3.2; here: 4 kB more of standard deviation at "
@@ -291,11 +291,11 @@ def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
 )
 def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     """Two bottlenecks, one after the other."""
-    runs, moments = data.runs, {key: own.moments(data.scale) for key, own in PATTERNS.items()}
-    late = {(which, name): _both(own, *moments[which]) for (which, name), own in runs.items()}
-    rows = ((f"{name}, pattern {which}", own) for (which, name), own in late.items())
+    runs, moments = data.runs, {key: record.moments(data.scale) for key, record in PATTERNS.items()}
+    late = {(which, name): _both(record, *moments[which]) for (which, name), record in runs.items()}
+    rows = ((f"{name}, pattern {which}", record) for (which, name), record in late.items())
     pictures: dict[str, Drawing] = {}
-    shown: list[numbers.Panel] = []
+    all_panels: list[numbers.Panel] = []
     for figure, which, names in (
         ("smcc-fig-20", "I", (QCN_SHORT, SMCC)),
         ("smcc-fig-21", "II", (QCN_SHORT, SMCC)),
@@ -307,8 +307,8 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
             for where, port in (("C1", FIRST), ("C2", SECOND))
         ]
         pictures[figure] = numbers.draw_queues(panels, 2.0)
-        shown += [(f"{which}: {panel[0]}", *panel[1:]) for panel in panels]
-    std = {key: (own["first_std"], own["std"]) for key, own in late.items()}
+        all_panels += [(f"{which}: {panel[0]}", *panel[1:]) for panel in panels]
+    std = {key: (record["first_std"], record["std"]) for key, record in late.items()}
     qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
     one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
     columns = "C1, mean (kB) = first_mean; std (kB) = first_std; C2, mean (kB) = mean; std (kB) = std; "

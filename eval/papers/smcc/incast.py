@@ -50,12 +50,12 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     runs, end = data.runs, network.shorter(data.scale, _SECONDS)
     long = {name: _of_long(runs[LONG, name], end) for name in _SHOWN}
     ended = {name: _of_mixed(runs[MIXED, name]) for name in _SHOWN}
-    shown: list[numbers.Panel] = [
+    all_panels: list[numbers.Panel] = [
         (f"{name}, long-lived", runs[LONG, name][0], 0, end, TO_RECEIVER) for name in _SHOWN[:2]
     ]
     for name in _SHOWN[:2]:
         run = runs[MIXED, name][0]
-        shown.append((f"{name}, mixed", run, 0, run.end_ns, TO_RECEIVER))
+        all_panels.append((f"{name}, mixed", run, 0, run.end_ns, TO_RECEIVER))
     spread = "mean (kB) = mean; std (kB) = std; empty = empty"
     long_columns = f"settled (ms) = settled; longest (kB) = longest; {spread}; Jain = jain; lost = lost"
     ended_columns = (
@@ -85,7 +85,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
             grid("15 flows of mixed sizes", "law", ended_columns, ended.items()),
         ),
         notes=(f"{len(runs[LONG, QCN])} seeds; the paper has one.",),
-        pictures={"smcc-fig-23": numbers.draw_queues(shown)},
+        pictures={"smcc-fig-23": numbers.draw_queues(all_panels)},
     )
 
 
@@ -98,7 +98,7 @@ def _of_long(runs: list[Run], end_ns: float) -> dict[str, float]:
         "settled": numbers.response_ms(runs, TO_RECEIVER),
         "longest": mean(run.lengths[TO_RECEIVER].max() for run in runs) / 1e3,
         "lost": mean(run.lost for run in runs),
-        "jain": mean(float(jain_index(own)) for own in rates),
+        "jain": mean(float(jain_index(record)) for record in rates),
     }
 
 
@@ -106,9 +106,9 @@ def _of_mixed(runs: list[Run]) -> dict[str, float]:
     """Numbers of the receiver's queue until the last flow is alone: nothing else empties it from then on."""
     shared: list[Floats] = [run.queue(TO_RECEIVER, 0, float(sorted(run.flow_ends_ns)[-2])) for run in runs]
     return {
-        "empty_ms": mean(float((own <= 0).sum()) * network.FINE_NS / 1e6 for own in shared),
+        "empty_ms": mean(float((record <= 0).sum()) * network.FINE_NS / 1e6 for record in shared),
         "empty": numbers.empty(np.concatenate(shared)),
-        "done": mean(max(own.flow_ends_ns) for own in runs),
+        "done": mean(max(record.flow_ends_ns) for record in runs),
         "mean": float(np.concatenate(shared).mean()) / 1e3,
-        "lost": mean(own.lost for own in runs),
+        "lost": mean(record.lost for record in runs),
     }

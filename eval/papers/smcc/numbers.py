@@ -62,10 +62,10 @@ def response_ms(runs: Sequence[Run], port: Port = BOTTLENECK) -> float:
     return float(np.nanmean(times)) if np.isfinite(times).any() else math.nan
 
 
-def draw_queues(shown: Sequence[Panel], height: float = 2.2) -> panels.Drawing:
+def draw_queues(all_panels: Sequence[Panel], height: float = 2.2) -> panels.Drawing:
     """A queue each millisecond, two panels in a row."""
     several = []
-    for title, run, begin, end, port in shown:
+    for title, run, begin, end, port in all_panels:
         lengths = run.queue(port, begin, end, SAMPLE_NS)
         unit, word = time_unit(end)
         times, lengths = envelope(begin + np.arange(len(lengths), dtype=np.float64) * SAMPLE_NS, lengths)

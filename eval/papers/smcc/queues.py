@@ -54,7 +54,7 @@ def cycle_cases(scale: float) -> dict[str, Scenario]:
 def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     """QCN's queue as T and the bandwidth change."""
     runs, phase = data.runs, shorter(data.scale, 2.0)
-    shown = [
+    all_panels = [
         (title, runs[name][0], begin * phase, (begin + 1) * phase, BOTTLENECK)
         for title, name, begin in (
             ("T = 150 kB, two flows", QCN, 0),
@@ -70,8 +70,8 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     )
     samples = np.concatenate(list(coarse.values()))
     table = {
-        (name, beside): _third(own, i, phase)
-        for name, own in runs.items()
+        (name, beside): _third(record, i, phase)
+        for name, record in runs.items()
         for i, beside in enumerate(_BESIDE)
     }
     busy, empty = table[QCN, _BESIDE[1]], numbers.empty(samples)
@@ -108,7 +108,7 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
         grids=(grid("The queue by law and time", ("law", "flows beside"), columns, table.items()),),
         notes=(f"{len(runs[QCN])} seeds a law.",),
         pictures={
-            "smcc-fig-5a": numbers.draw_queues(shown),
+            "smcc-fig-5a": numbers.draw_queues(all_panels),
             "smcc-fig-5b": numbers.draw_distributions("QCN's queue", coarse, fine),
         },
     )
@@ -118,9 +118,9 @@ def _third(runs: list[Run], i: int, phase: int) -> dict[str, float]:
     """Numbers of a third of the time, and the standard deviation in its second half; of the second one the
     link's use, too."""
     late = numbers.numbers(numbers.coarse(runs, (i + 0.5) * phase, (i + 1) * phase))
-    own = numbers.numbers(numbers.coarse(runs, i * phase, (i + 1) * phase))
+    record = numbers.numbers(numbers.coarse(runs, i * phase, (i + 1) * phase))
     used = {"used": mean(run.used(BOTTLENECK) for run in runs)} if i == 1 else {}
-    return {**own, "late": late["std"], **used}
+    return {**record, "late": late["std"], **used}
 
 
 #: R_a and R_b of four pairs: the paper names R_a of 256 and 64 and R_b of 64; the other R_b is a quarter.
@@ -156,27 +156,27 @@ def parameter_cases(scale: float) -> dict[str, Scenario]:
 def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
     """SMCC's queue by its parameters, against QCN and BCN."""
     runs, end = data.runs, shorter(data.scale, SECONDS)
-    shown = [
+    all_panels = [
         (name, runs[name][0], 0, end, BOTTLENECK)
         for name in (*(law_title(*pair) for pair in PAIRS), QCN, BCN)
     ]
     three = {SMCC: runs[law_title(256, 64)], QCN: runs[QCN], BCN: runs[BCN]}
     coarse, fine = (
-        {name: sample(own, 0, end) for name, own in three.items()}
+        {name: sample(record, 0, end) for name, record in three.items()}
         for sample in (numbers.coarse, numbers.fine)
     )
-    steady = {name: numbers.fine(own, 0.5 * end, end) for name, own in runs.items()}
+    steady = {name: numbers.fine(record, 0.5 * end, end) for name, record in runs.items()}
     table = {
         name: {
-            **numbers.numbers(numbers.coarse(own, 0, end)),
-            "settled": numbers.response_ms(own),
+            **numbers.numbers(numbers.coarse(record, 0, end)),
+            "settled": numbers.response_ms(record),
             "steady": float(steady[name].mean()) / 1e3,
             "steady_std": float(steady[name].std()) / 1e3,
             "near": _near(steady[name]),
-            "lost": mean(run.lost for run in own),
-            "frames": mean(run.totals["notification_frames"] for run in own),
+            "lost": mean(run.lost for run in record),
+            "frames": mean(run.totals["notification_frames"] for run in record),
         }
-        for name, own in runs.items()
+        for name, record in runs.items()
     }
     columns = (
         "settled (ms) = settled; mean (kB) = mean; steady mean (kB) = steady; steady std (kB) = steady_std; "
@@ -192,7 +192,7 @@ def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
         grids=(grid("Three flows", "law", columns, table.items()),),
         notes=(f"Three flows, {len(runs[QCN])} seeds a law, {end / 1e9:g} s each.",),
         pictures={
-            "smcc-fig-15": numbers.draw_queues(shown),
+            "smcc-fig-15": numbers.draw_queues(all_panels),
             "smcc-fig-16": numbers.draw_distributions("Three flows", coarse, fine),
         },
     )
@@ -203,7 +203,9 @@ def _near(samples: Floats) -> float:
 
 
 def _parameter_claims(table: dict[str, dict[str, float]], coarse: dict[str, Floats]) -> dict[str, Verdict]:
-    settled, stds = ({name: own[key] for name, own in table.items()} for key in ("settled", "steady_std"))
+    settled, stds = (
+        {name: record[key] for name, record in table.items()} for key in ("settled", "steady_std")
+    )
     pairs = [table[law_title(*pair)]["steady"] for pair in PAIRS]
     near = {name: 100 * _near(samples) for name, samples in coarse.items()}
     inside = float(((coarse[QCN] >= QCN_BYTES[0]) & (coarse[QCN] <= QCN_BYTES[1])).mean())

@@ -42,7 +42,7 @@ class Setting:
     socket_buffer_bytes: int = 4 << 20
 
     def tcp(self) -> Tcp:
-        """As a scenario has it, with Linux's timers: the thesis names none."""
+        """The settings of a scenario, with Linux's timers: the thesis names none."""
         return Tcp(
             packets_per_ack=self.packets_per_ack,
             delayed_ack_timeout_ns=40_000_000,

@@ -99,7 +99,7 @@ def incast(data: Data[dict[_Case, Run]]) -> Outcome:
         for who in CONTROLLERS
     ]
     needed = [(who, *(queue_kb(rtt) for rtt in PUBLISHED_MS[who][1:])) for who in CONTROLLERS]
-    settings = (((name, who), own) for name in SETTINGS for who, own in table[name].items())
+    settings = (((name, who), record) for name in SETTINGS for who, record in table[name].items())
     return Outcome(
         rows=rows,
         claims=claims(table),
@@ -118,7 +118,7 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
     """Cumulative distributions of RTTs: few flows, and many."""
     looks = styles(CONTROLLERS)
     axes = {"xlabel": "RTT (ms)", "ylabel": "share of packets", "ylim": (0, 1), "xscale": "log"}
-    shown = [
+    all_panels = [
         Panel(
             title,
             [
@@ -130,29 +130,31 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
         )
         for title, setting in (("15 flows", AS_PUBLISHED), (f"{_FLOWS:,} flows", MANY_FLOWS))
     ]
-    return Drawing(shown, height=2.9)
+    return Drawing(all_panels, height=2.9)
 
 
 def claims(settings: Table) -> dict[str, Verdict]:
     """Verdicts on sec. 4.2 in the setting beside the thesis's numbers; the evidence has the others."""
     main, each = settings[AS_PUBLISHED], settings[EACH_ACKED]
     ratio = main[TDCTCP]["throughput_mbps"] / main[DCTCP]["throughput_mbps"]
-    means = {name: own["rtt_mean_ms"] for name, own in main.items()}
+    means = {name: record["rtt_mean_ms"] for name, record in main.items()}
     fifteen = {
-        name: own[TDCTCP]["rtt_mean_ms"]
-        for name, own in settings.items()
-        if TDCTCP in own and name != MANY_FLOWS
+        name: record[TDCTCP]["rtt_mean_ms"]
+        for name, record in settings.items()
+        if TDCTCP in record and name != MANY_FLOWS
     }
-    theta = next(own[_SLIGHTLY_LESS] for own in settings.values() if _SLIGHTLY_LESS in own)["rtt_mean_ms"]
+    theta = next(record[_SLIGHTLY_LESS] for record in settings.values() if _SLIGHTLY_LESS in record)[
+        "rtt_mean_ms"
+    ]
 
-    def against(key: str, own: Mapping[str, Mapping[str, float]]) -> str:
-        return f"{own[TDCTCP][key]:.1f} against {own[DCTCP][key]:.1f}"
+    def against(key: str, record: Mapping[str, Mapping[str, float]]) -> str:
+        return f"{record[TDCTCP][key]:.1f} against {record[DCTCP][key]:.1f}"
 
     def shorter(key: str) -> Verdict:
         """T-DCTCP against DCTCP, in the setting beside the thesis's numbers; then in the others."""
-        both = {name: own for name, own in settings.items() if {TDCTCP, DCTCP} <= own.keys()}
+        both = {name: record for name, record in settings.items() if {TDCTCP, DCTCP} <= record.keys()}
         others = ", ".join(
-            f"{name} {against(key, own)}" for name, own in both.items() if name != AS_PUBLISHED
+            f"{name} {against(key, record)}" for name, record in both.items() if name != AS_PUBLISHED
         )
         return main[TDCTCP][key] < main[DCTCP][key], f"{against(key, main)} ms; {others}"
 
@@ -221,15 +223,17 @@ def flow_cases(scale: float) -> dict[str, Callable[[int], Scenario]]:
 def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: completion times of 2 kB to 10 MB."""
     runs = data.runs
-    fcts = {name: np.concatenate([own.fcts_ms for own in several]) for name, several in runs.items()}
-    means = {name: [float(np.nanmean(own)) for own in by_size(times)] for name, times in fcts.items()}
+    fcts = {name: np.concatenate([record.fcts_ms for record in several]) for name, several in runs.items()}
+    means = {name: [float(np.nanmean(record)) for record in by_size(times)] for name, times in fcts.items()}
     medians = {name: float(np.nanmedian(times)) for name, times in fcts.items()}
     ratios = {
         size: ours / other for size, ours, other in zip(SIZES, means[TDCTCP], means[DCTCP], strict=True)
     }
     table = []
     for name, times in fcts.items():
-        pairs = ((float(np.nanmean(own)), float(np.nanpercentile(own, 99))) for own in by_size(times))
+        pairs = (
+            (float(np.nanmean(record)), float(np.nanpercentile(record, 99))) for record in by_size(times)
+        )
         table.append((name, medians[name], *(x for pair in pairs for x in pair)))
     heads = [head for size in SIZES for head in (f"{size}, mean", "p99")]
     return Outcome(
@@ -288,10 +292,10 @@ def _draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, list
         curves.append((ordered, np.arange(1, len(ordered) + 1) / len(times), name, looks[name].of_line))
     axes = {"xlabel": "completion time (ms)", "ylabel": "share of flows", "xscale": "log", "ylim": (0, 1)}
     means = {"ylabel": "completion time (ms)", "yscale": "log"}
-    shown = (
+    all_panels = (
         Panel("completion times of all flows", curves, axes),
         Panel(
             "means by size", bars(means_ms, names=False), means, ticks=(range(len(SIZES)), list(SIZES), {})
         ),
     )
-    return Drawing(shown, height=2.9)
+    return Drawing(all_panels, height=2.9)

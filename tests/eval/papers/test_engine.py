@@ -72,10 +72,10 @@ def test_distributions_quartiles_and_jains_index() -> None:
 
 def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
-    found = grid("t", "of", "x = x; y (kB) = y/1e3", rows).as_dict()
-    assert found["columns"] == ["of", "x", "y (kB)"]
-    assert found["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
-    assert isinstance(found["rows"][0][1], int)
+    pairs = grid("t", "of", "x = x; y (kB) = y/1e3", rows).as_dict()
+    assert pairs["columns"] == ["of", "x", "y (kB)"]
+    assert pairs["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
+    assert isinstance(pairs["rows"][0][1], int)
 
 
 def test_a_figures_curves_are_its_csv() -> None:
@@ -101,14 +101,14 @@ def test_the_slowdown_of_who_left_flows_unfinished_counts_as_lost() -> None:
 def test_what_is_not_defined_is_not_compared() -> None:
     table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
     assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
-    found = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
-    assert (found.won, found.lost) == (0, ["case (HPCC, DCQCN)"])
+    pairs = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
+    assert (pairs.won, pairs.lost) == (0, ["case (HPCC, DCQCN)"])
 
 
 def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
     ours: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
-    theirs: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    assert Judge(ours, ("a", "b"), theirs)(("a",), lt, ("a", "b"), "x", (1e3, " kB")) == (
+    published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
+    assert Judge(ours, ("a", "b"), published)(("a",), lt, ("a", "b"), "x", (1e3, " kB")) == (
         True,
         "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (A, B); "
         "A 1 kB; B 2 kB",
@@ -126,9 +126,9 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     with Simulator() as simulator:
         runs = play(simulator, 1.0, lambda text: None, {}).runs
     assert list(runs) == ["all", "by seed"]
-    assert [len(own) for own in runs["all"]] == [2, 2]
+    assert [len(record) for record in runs["all"]] == [2, 2]
     assert runs["all"][0] != runs["all"][1]
-    assert [len(own) for own in runs["by seed"]] == [3, 3]
+    assert [len(record) for record in runs["by seed"]] == [3, 3]
 
 
 def missing(name: str) -> Path:
@@ -157,11 +157,11 @@ def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.Monk
         n: Scenario(topology=Dumbbell(senders=4), traffic=Incast(flows=n, size_bytes=9000, spread_ns=9000))
         for n in (2, 8)
     }
-    said: list[str] = []
+    messages: list[str] = []
     play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
     with Simulator() as simulator:
-        runs = play(simulator, 1.0, said.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
-    assert said[-1] == "6 of 6 episodes played"
+        runs = play(simulator, 1.0, messages.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
+    assert messages[-1] == "6 of 6 episodes played"
     assert [tuple(by_name) for by_name in runs.values()] == [("dcqcn", "hpcc", "fdcc")] * 2
     assert [(n, len(set(by_name.values()))) for n, by_name in runs.items()] == [(2, 1), (8, 1)]
     assert {len(starts) for starts in runs[8].values()} == {8}

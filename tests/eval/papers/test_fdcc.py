@@ -42,7 +42,7 @@ Numbers = dict[str, dict[str, dict[str, float | None]]]
 
 def holding() -> Numbers:
     """A table of incasts in which every claim on the dumbbell and on the fat-tree holds."""
-    own = {
+    record = {
         "dcqcn": (50e3, 4.0, 0.02, 0.95, 300.0),
         "timely": (50e3, 4.0, 0.03, 0.95, 300.0),
         "hpcc": (1e3, 4.5, 0.30, 0.88, 200.0),
@@ -52,7 +52,7 @@ def holding() -> Numbers:
     keys = ("qlen_avg", "fct_slowdown_avg", "unfair_ratio", "goodput", "pfc_pause_ns")
     numbers: dict[str, dict[str, float | None]] = {
         name: {**dict(zip(keys, row, strict=True)), "pfc_frames": 5.0, "unfinished": 0}
-        for name, row in own.items()
+        for name, row in record.items()
     }
     return {case: copy.deepcopy(numbers) for case in ("4-to-1", "16-to-1")}
 
@@ -97,9 +97,9 @@ def test_without_fdcc_nothing_is_said_of_it() -> None:
     table = holding()
     for by_name in table.values():
         del by_name["fdcc"]
-    found = {text: holds for text, (holds, _) in incast_claims(table).items()}
-    assert {holds for text, holds in found.items() if "FDCC" in text and "HPCC have" not in text} == {None}
-    assert [holds for text, holds in found.items() if text.startswith("HPCC is the least")] == [True]
+    pairs = {text: holds for text, (holds, _) in incast_claims(table).items()}
+    assert {holds for text, holds in pairs.items() if "FDCC" in text and "HPCC have" not in text} == {None}
+    assert [holds for text, holds in pairs.items() if text.startswith("HPCC is the least")] == [True]
 
 
 def test_short_flows_have_to_be_faster_at_every_load() -> None:
@@ -132,10 +132,10 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
     # What starts within a millisecond would hardly meet.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
     present, _ = ENTRIES.present({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
-    played = ENTRIES.each(base, present)
-    assert [x.name for x in played["fdcc"].controllers] == [POLICY]
+    scenarios = ENTRIES.each(base, present)
+    assert [x.name for x in scenarios["fdcc"].controllers] == [POLICY]
     with Simulator() as simulator:
-        for name, scenario in played.items():
+        for name, scenario in scenarios.items():
             results = simulator.play(scenario)
             longest = max(port["max_bytes"] for port in results["queues"])
             bdp = max(results["flows"]["base_rtt_ns"]) * 100 / 8
@@ -145,16 +145,16 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_bandwidths_of_an_incast_deviate_by_nothing_in_the_mean() -> None:
     with Simulator() as simulator:
-        own = spread(simulator.play(incast(Dumbbell(senders=4), 8, 0.01).under("hpcc")))
-    assert own.numbers["unfinished"] == 0
-    assert own.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(own.deviations)
+        record = spread(simulator.play(incast(Dumbbell(senders=4), 8, 0.01).under("hpcc")))
+    assert record.numbers["unfinished"] == 0
+    assert record.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(record.deviations)
 
 
 def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
     """n − 1 windows of a BDP wait: by the thesis's queues under RL-CC it has 16.5 kB."""
     with Simulator() as simulator:
-        played = incast(Dumbbell(delay_ns=SHORT_NS), 1, 0.001).under("dcqcn")
-        rtt_ns = simulator.play(played)["flows"]["base_rtt_ns"][0]
+        scenarios = incast(Dumbbell(delay_ns=SHORT_NS), 1, 0.001).under("dcqcn")
+        rtt_ns = simulator.play(scenarios)["flows"]["base_rtt_ns"][0]
     for flows in SHORT_FLOWS:
         queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["qlen_avg"]
         assert queue is not None

@@ -139,6 +139,6 @@ def runs(**changed: float) -> dict[str, dict[str, Tails]]:
     ],
 )
 def test_verdicts_follow_the_numbers(changed: dict[str, float], broken: set[int]) -> None:
-    found = list(claims(runs(**changed)).values())
-    assert {i for i, (holds, _) in enumerate(found) if not holds} == broken
-    assert all(evidence for _, evidence in found)
+    pairs = list(claims(runs(**changed)).values())
+    assert {i for i, (holds, _) in enumerate(pairs) if not holds} == broken
+    assert all(evidence for _, evidence in pairs)

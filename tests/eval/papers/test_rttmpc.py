@@ -46,14 +46,16 @@ def test_scaling_changes_the_rate_and_nothing_else() -> None:
 
 
 def test_caps_are_the_papers_shares_of_the_payload_rate() -> None:
-    path, own = sharing.entries(40e6)["one RTT, capped"]
-    assert [bits(cap) for cap in own.caps] == [
+    path, record = sharing.entries(40e6)["one RTT, capped"]
+    assert [bits(cap) for cap in record.caps] == [
         pytest.approx(share * 40e6 / 40 * 1460 / 1502, abs=1) for share in (3, 7, 10, 20)
     ]
-    content = episode(path, own, 1.0)
+    content = episode(path, record, 1.0)
     assert content["flows"]["controller"] == [0, 1, 2, 3]
-    assert [x["attributes"]["MaxRate"] for x in content["controllers"]] == list(own.caps)
-    assert {own["attributes"]["C1"] for own in content["controllers"] if "C1" in own["attributes"]} == set()
+    assert [x["attributes"]["MaxRate"] for x in content["controllers"]] == list(record.caps)
+    assert {
+        record["attributes"]["C1"] for record in content["controllers"] if "C1" in record["attributes"]
+    } == set()
 
 
 def test_a_capped_flow_keeps_its_cap_on_a_path_of_25_ms() -> None:
@@ -76,7 +78,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
     lost = [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}]
     flows = {"payload_bytes": [1460] * 2, "header_bytes": [42] * 2, "timeouts": [1, 2]}
     flows |= {"base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]}
-    found = measure(
+    results = measure(
         {
             "flows": {"src": [0, 1], "fct_ns": [-1, -1], **flows},
             "queues": [fast, back, slow],
@@ -86,11 +88,11 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
             "windows": [[0, 0, 1.0, 400e6], [1e6, 0, 1.0, 10e6], [6e6, 1, 1.0, 20e6], [7e6, 0, 1.0, 5e6]],
         }
     )
-    assert found.rtts_ms == pytest.approx(np.array([[25, 26, 27], [35, 36, 37]]))
-    assert found.rates == pytest.approx(np.array([[0, 10, 5], [0, 0, 20]]))
-    assert found.goodputs == pytest.approx([10, 20])
-    assert (found.lost, found.packets, found.timeouts) == (0.1, 90, 3)
-    assert found.mean_rtts_ms == pytest.approx([30, 31, 32])
+    assert results.rtts_ms == pytest.approx(np.array([[25, 26, 27], [35, 36, 37]]))
+    assert results.rates == pytest.approx(np.array([[0, 10, 5], [0, 0, 20]]))
+    assert results.goodputs == pytest.approx([10, 20])
+    assert (results.lost, results.packets, results.timeouts) == (0.1, 90, 3)
+    assert results.mean_rtts_ms == pytest.approx([30, 31, 32])
 
 
 def run_with(rates: list[float]) -> Flows:
@@ -146,13 +148,13 @@ def their_flows(case: str) -> Numbers:
 
 def test_tables_i_and_ii_meet_the_papers_own_claims_but_for_one_cap_each() -> None:
     """18.8 of a cap of 20 (Table I), 9.0 of 10 (Table II)."""
-    found = {case: their_flows(case) for case in PUBLISHED}
-    found[ALONE] = found[BBR] = flows_of([40.0], 0.5, 0.2)
-    found[CUBIC] = flows_of([40.0], 0.5, 7.0)
-    found[NEAR_P] = found[DIFFERENT]
-    found[NEAR_B] = flows_of([15.3, 10.5, 8.0, 5.8], 1.0, 0.2)
-    assert failed(sharing.claims(found)) == [
+    results = {case: their_flows(case) for case in PUBLISHED}
+    results[ALONE] = results[BBR] = flows_of([40.0], 0.5, 0.2)
+    results[CUBIC] = flows_of([40.0], 0.5, 7.0)
+    results[NEAR_P] = results[DIFFERENT]
+    results[NEAR_B] = flows_of([15.3, 10.5, 8.0, 5.8], 1.0, 0.2)
+    assert failed(sharing.claims(results)) == [
         "Flows with caps keep them, with little variation",
         "So do flows with different RTTs",
     ]
-    assert all(row.deviation == 0 for row in sharing.rows(found))
+    assert all(row.deviation == 0 for row in sharing.rows(results))

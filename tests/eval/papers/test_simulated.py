@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks and numbers of IRN, T-DCTCP and SMCC as they are simulated (Mittal 2018, Liang 2018, Jiang 2015)."""
+"""Networks and numbers of IRN, T-DCTCP and SMCC as simulated (Mittal 2018, Liang 2018, Jiang 2015)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_flows_of_four_sizes_come_from_every_server() -> None:
     sent = fat_tree.four_sizes(1, 1.0).flows
     assert len(sent) == 60
     assert [flow.size_bytes for flow in sent[:4]] == list(SIZES.values())
-    assert [own.mean() for own in incast.by_size(np.arange(60.0))] == [28, 29, 30, 31]
+    assert [record.mean() for record in incast.by_size(np.arange(60.0))] == [28, 29, 30, 31]
     half = [flow.size_bytes for flow in fat_tree.four_sizes(1, 0.5).flows[:4]]
     assert half == [1000, 25_000, 500_000, 5_000_000]
 
@@ -110,12 +110,12 @@ def test_marks_keep_the_rtt_where_the_threshold_is() -> None:
     """15 flows of DCTCP, each packet acknowledged, K = 20 packets: 20 to 60 packets of 1502 B at 100 Mb/s."""
     with Simulator() as simulator:
         run = Run(simulator.play(incast.cases(0.025)[EACH_ACKED, DCTCP]))
-    own, rtts = fat_tree.numbers(run), fat_tree.rtts_ms(run)
-    assert 20 * 0.12 < own["rtt_p50_ms"] < 60 * 0.12
-    assert own["throughput_mbps"] > 80
+    record, rtts = fat_tree.numbers(run), fat_tree.rtts_ms(run)
+    assert 20 * 0.12 < record["rtt_p50_ms"] < 60 * 0.12
+    assert record["throughput_mbps"] > 80
     assert len(rtts) == 99
     assert (np.diff(rtts) >= 0).all()
-    assert rtts[49] == pytest.approx(own["rtt_p50_ms"])
+    assert rtts[49] == pytest.approx(record["rtt_p50_ms"])
 
 
 def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Run:
@@ -136,8 +136,8 @@ def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -
 def far_end(network: Network, port: tuple[int, int]) -> int:
     """The node at the other end of a port's link."""
     node, number = port
-    own = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
-    return own[number]
+    record = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
+    return record[number]
 
 
 def test_the_watched_ports_are_the_bottlenecks() -> None:

@@ -43,9 +43,9 @@ FREE = Link(bounded=False)
 )
 def test_a_theorem_holds_on_random_states(agrees: Callable[..., theorems.Count], count: int) -> None:
     """Jiang 2015: SMCC reaches its sliding regime (a < 1, a > 1), QCN slides where (24) says, BCN never."""
-    found = agrees(np.random.default_rng(7), count)
-    assert found.all
-    assert found.tried == count
+    results = agrees(np.random.default_rng(7), count)
+    assert results.all
+    assert results.tried == count
 
 
 def test_inequality_24_by_hand() -> None:
@@ -86,8 +86,8 @@ def test_spirals_are_eq_9() -> None:
     t = np.linspace(0.0, 0.02, 50)
     start = np.linalg.solve(vectors, np.array([1e4, 1e6]))
     u, v = (vectors @ (start[:, None] * np.exp(values[:, None] * t))).real
-    kept = spiral(u, v, t, a, b)
-    assert kept == pytest.approx(kept[0], rel=1e-9)
+    constant = spiral(u, v, t, a, b)
+    assert constant == pytest.approx(constant[0], rel=1e-9)
     assert (values.real < 0).all()  # eq. 7 as printed has one minus too many
     assert (
         spiral_condition(Link(sample=10e6), 1 / 128)[0] > 1 > spiral_condition(Link(sample=10e6), 1 / 128)[1]
@@ -95,8 +95,8 @@ def test_spirals_are_eq_9() -> None:
 
 
 def test_recovery_is_no_hyperbola() -> None:
-    kept = not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)
-    assert kept == pytest.approx(kept[0], rel=1e-9)
+    constant = not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)
+    assert constant == pytest.approx(constant[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.256, 4.0])
@@ -104,8 +104,8 @@ def test_state_a_is_an_ellipse_and_state_b_a_line(share: float) -> None:
     law = Smcc(FREE, share, share)
     way = trajectory(law, 0.0, 0.2 * GIGABIT, 0.5)
     first = way.t <= way.switches[0].t
-    kept = ellipse(law, way.x[first], way.y[first])
-    assert kept == pytest.approx(kept[0], rel=1e-6)
+    constant = ellipse(law, way.x[first], way.y[first])
+    assert constant == pytest.approx(constant[0], rel=1e-6)
     # It meets y = 0 at x = y₀/√a₁, and stands there: state B has nothing to say at ΔQ = 0.
     assert way.x[-1] == pytest.approx(0.2 * GIGABIT / math.sqrt(law.a1(0.0)), rel=1e-3)
     assert way.stood

@@ -120,7 +120,7 @@ class Mode:
 
 
 class Law(Protocol):
-    """How sources answer."""
+    """The answer of sources to feedback."""
 
     @property
     def link(self) -> Link:
@@ -217,7 +217,7 @@ def trajectory(
 
 
 def _bound(link: Link, state: _State) -> bool:
-    """Whether the queue stands at a bound."""
+    """True where the queue stands at a bound."""
     lowest, highest = link.x_bounds
     return (state.x <= lowest and state.y < 0) or (state.x >= highest and state.y > 0)
 

@@ -168,12 +168,15 @@ def _grid(ways: Mapping[str, list[Trajectory]]) -> Grid:
 
 
 def _measured_grid(pairs: Mapping[str, Pair]) -> Grid:
-    """How soon each has brought the rates below C and the queue back, by fluid and by network."""
+    """Times at which each has brought the rates below C and the queue back, by fluid and by network."""
     columns = ("law", "rates below C: fluid (ms)", "measured", "queue back: fluid (ms)", "measured")
     rows = []
-    for name, own in pairs.items():
-        below = _below(own.fluid.t, own.fluid.y), _below(own.t, own.y)
-        back = (_back(t, x, _WATCHED_NS / 1e9) for t, x in ((own.fluid.t, own.fluid.x), (own.t, own.x)))
+    for name, record in pairs.items():
+        below = _below(record.fluid.t, record.fluid.y), _below(record.t, record.y)
+        back = (
+            _back(t, x, _WATCHED_NS / 1e9)
+            for t, x in ((record.fluid.t, record.fluid.x), (record.t, record.x))
+        )
         rows.append((name, *(1e3 * time for time in (*below, *back))))
     return Grid("From the start of 500 Mb/s beside two flows", columns, rows)
 

@@ -48,7 +48,8 @@ def slides(link: Link, above: Mode, below: Mode, x: float) -> bool:
 
 
 def spiral_condition(link: Link, gd: float) -> tuple[float, float]:
-    """What has to be below 1 for a spiral: (G_d w)²/(p² 4 G_d C) by eq. 20, sqrt(G_d w/(4Cp)) by Theorem 2.
+    """Both numbers that have to be below 1 for a spiral: (G_d w)²/(p² 4 G_d C) by eq. 20, sqrt(G_d w/(4Cp))
+    by Theorem 2.
 
     In packets of 1 kB and samples a second as eq. 15 counts them: G_d of a packet of F_b, p of packets.
     """
@@ -87,7 +88,8 @@ def shape(law: Smcc) -> float:
 
 
 def rest(law: Smcc, x: float, y: float) -> float:
-    """Where state B's straight line from (x, y) meets y = 0: at x + y/b₂, if it stays in its quadrant."""
+    """The offset at which state B's straight line from (x, y) meets y = 0: x + y/b₂, if it stays in
+    its quadrant."""
     return x + y / law.b2
 
 
@@ -169,7 +171,7 @@ def _shortly(law: Qcn, mode: Mode, x: float) -> float:
 
 
 def inequality_24_agrees(random: np.random.Generator, count: int) -> Count:
-    """Whether recovery leads back across F_b = 0, as it is followed and as inequality (24) has it."""
+    """Tries whether recovery leads back across F_b = 0, as it is followed and as inequality (24) has it."""
     lines = (random_line(random) for _ in range(count))
     return Count.of(
         (_shortly(law, law.recovering(target), x) <= 0) == inequality_24(law, x, target)
@@ -178,7 +180,7 @@ def inequality_24_agrees(random: np.random.Generator, count: int) -> Count:
 
 
 def decrease_leads_back(random: np.random.Generator, count: int) -> Count:
-    """Whether decrease leads back across F_b = 0 at pC/w · x₀, at any x₀ > 0 (eq. 22)."""
+    """Tries whether decrease leads back across F_b = 0 at pC/w · x₀, at any x₀ > 0 (eq. 22)."""
     lines = (random_line(random) for _ in range(count))
     return Count.of(
         math.isclose(_shortly(law, law.decreasing(target), x), x / law.link.lead, rel_tol=1e-3)
@@ -187,7 +189,7 @@ def decrease_leads_back(random: np.random.Generator, count: int) -> Count:
 
 
 def theorem_1_agrees(random: np.random.Generator, count: int) -> Count:
-    """Whether a state keeps changing modes at the line exactly where both fields lead to it."""
+    """Tries whether a state keeps changing modes at the line exactly where both fields lead to it."""
     verdicts: list[bool] = []
     while len(verdicts) < count:
         law, x, target = random_line(random)
@@ -212,7 +214,7 @@ def random_smcc(random: np.random.Generator, taller: bool) -> tuple[Smcc, float,
 
 
 def theorem_3_agrees(random: np.random.Generator, count: int, taller: bool) -> Count:
-    """Whether SMCC comes to y = 0 from a random state, in the time that the slowest motion needs."""
+    """Tries whether SMCC comes to y = 0 from a random state, in the time that the slowest motion needs."""
 
     def comes(law: Smcc, x: float, y: float) -> bool:
         way = trajectory(law, x, y, max(40 / law.b2, 20 / math.sqrt(law.a1(0.0))))
@@ -222,7 +224,7 @@ def theorem_3_agrees(random: np.random.Generator, count: int, taller: bool) -> C
 
 
 def bcn_never_slides(random: np.random.Generator, count: int) -> Count:
-    """Whether both of BCN's fields cross F_b = 0 in the same direction, at random points of it."""
+    """Tries whether both of BCN's fields cross F_b = 0 in the same direction, at random points of it."""
 
     def crosses() -> bool:
         law, x = Bcn(random_link(random)), FREE.target * random.uniform(-1, 1)
@@ -260,7 +262,7 @@ def claims(points: int, progress: Progress) -> dict[str, Verdict]:
 
 
 def misses(law: Qcn, x: float, y: float, delay: float = 1e-4) -> bool:
-    """Whether a queue that was too long falls to more than 1 kB below its target, within 0.1 s."""
+    """True where a queue that was too long falls to more than 1 kB below its target, within 0.1 s."""
     way = trajectory(law, x, y, 0.1, delay)
     return float(way.x[int(np.argmax(way.x)) :].min()) < -1e3
 
@@ -314,7 +316,7 @@ def _smcc(random: np.random.Generator, points: int) -> dict[str, Verdict]:
         [standstill(law, 0.3 * link.target, 0.1 * GIGABIT, delay) for delay in DELAYS]
         for law in (Smcc(link), Smcc(link, 0.064, 0.064))
     )
-    texts, small_texts = (listed((x / 1e3 + 0.0 for x in own), "+.1f") for own in (offsets, small))
+    texts, small_texts = (listed((x / 1e3 + 0.0 for x in record), "+.1f") for record in (offsets, small))
     return {
         "SMCC reaches y = 0 from any state, whatever a, b, N, C (Theorem 3)": (
             wide.all and tall.all,
