@@ -25,7 +25,6 @@ from ns3_env.eval.papers.fdcc.incasts import (
     TABLE_6_2,
     fat_tree_claims,
     incast,
-    spread,
 )
 from ns3_env.eval.papers.fdcc.incasts import dumbbell_claims as incast_claims
 from ns3_env.eval.papers.fdcc.link import fluctuation
@@ -86,6 +85,9 @@ def test_each_claim_on_an_incast_falls_with_its_number(
 
 
 def test_the_thesis_is_held_to_its_own_table() -> None:
+    # Zhang 2023, Tables 6.1 and 6.2
+    assert TABLE_6_2["1024-to-1"]["rlcc"]["fct_slowdown_avg"] == 984.35
+    assert TABLE_6_1["768-to-1"]["timely"]["goodput"] == 0.96
     # Its text says that FDCC is the fairest; in its table RL-CC is, 1e-5 against 2e-5, in one case of four.
     holds, evidence = incast_claims(TABLE_6_2)["FDCC is the fairest (6.2)"]
     assert holds is False
@@ -143,13 +145,6 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
             assert longest <= (8 * (bdp + 1000) - bdp) * 1.09, name
 
 
-def test_bandwidths_of_an_incast_deviate_by_nothing_in_the_mean() -> None:
-    with Simulator() as simulator:
-        record = spread(simulator.play(incast(Dumbbell(senders=4), 8, 0.01).under("hpcc")))
-    assert record.numbers["unfinished"] == 0
-    assert record.deviations.mean() == pytest.approx(0, abs=1e-9) or not len(record.deviations)
-
-
 def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
     """n − 1 windows of a BDP wait: by the thesis's queues under RL-CC it has 16.5 kB."""
     with Simulator() as simulator:
@@ -161,15 +156,6 @@ def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
         assert queue / (flows - 1) == pytest.approx(rtt_ns * 100 / 8, rel=0.03)
 
 
-def test_starts_lie_within_the_spread_which_scales_with_the_sizes() -> None:
-    flows = incast(Dumbbell(senders=64, receivers=64), 256, 0.5).flows()
-    assert set(flows.size_bytes) == {10_000_000}
-    assert 0 <= min(flows.start_ns) < 250_000
-    assert 250_000 < max(flows.start_ns) <= 500_000
-    assert set(flows.src) == set(range(64))
-    assert set(flows.dst) == {127}
-
-
 def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) -> None:
     policy = mlp_file(tmp_path / "policy.safetensors")
     options = ["--scale", "0.02", "--out", str(tmp_path / "out"), "--checkpoint", f"fdcc={policy}"]
@@ -178,11 +164,3 @@ def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) ->
     assert "fdcc" in [row[0] for row in result["grids"][0]["rows"]]
     assert [claim["holds"] is None for claim in result["claims"]] == [False, False]
     assert any("FDCC is a policy given" in note for note in result["notes"])
-
-
-def test_the_tables_have_what_the_thesis_prints() -> None:
-    # Zhang 2023, Tables 6.1 and 6.2
-    assert TABLE_6_2["256-to-1"]["fdcc"]["unfair_ratio"] == 0.00091
-    assert TABLE_6_2["4-to-1"]["hpcc"]["qlen_avg"] == 1089.1
-    assert TABLE_6_2["1024-to-1"]["rlcc"]["fct_slowdown_avg"] == 984.35
-    assert TABLE_6_1["768-to-1"]["timely"]["goodput"] == 0.96

@@ -28,20 +28,19 @@ SMALL = Path(40e6, (RTT_NS, RTT_NS), 1.0)
 
 
 def bits(text: Any) -> int:
-    """Of "123bps"."""
+    """The number of "123bps"."""
     return int(str(text).removesuffix("bps"))
 
 
 def test_scaling_changes_the_rate_and_nothing_else() -> None:
     """RTTs and buffers in BDPs stay; packets in a BDP and rates shrink together."""
     for buffer in BUFFERS_BDP:
-        full, small = Path(RATE_BPS, (RTT_NS,), buffer), Path(1e-2 * RATE_BPS, (RTT_NS,), buffer)
-        assert small.buffer_packets == pytest.approx(1e-2 * full.buffer_packets, rel=0.01)
-        assert bits(small.payload_bps(0.3)) == pytest.approx(1e-2 * bits(full.payload_bps(0.3)), rel=1e-6)
+        long, short = Path(RATE_BPS, (RTT_NS,), buffer), Path(1e-2 * RATE_BPS, (RTT_NS,), buffer)
+        assert short.buffer_packets == pytest.approx(1e-2 * long.buffer_packets, rel=0.01)
+        assert bits(short.payload_bps(0.3)) == pytest.approx(1e-2 * bits(long.payload_bps(0.3)), rel=1e-6)
     assert Path(RATE_BPS).buffer_packets == 83_333
-    assert {path.rtts_ns for path, _ in sharing.entries(1e6).values()} == {
-        path.rtts_ns for path, _ in sharing.entries(RATE_BPS).values()
-    }
+    full, small = ({path.rtts_ns for path, _ in sharing.entries(x).values()} for x in (RATE_BPS, 1e6))
+    assert full == small
     assert len(buffers.paths(1e6)) == 36 + 4
 
 
@@ -133,26 +132,19 @@ def test_table_v_meets_the_papers_own_claims_but_for_two() -> None:
     ]
 
 
-def flows_of(rates: list[float], rate_std: float, rtt_std: float) -> Numbers:
-    """Flows of these rates, with one RTT."""
-    rate = np.array(rates)
-    same = np.ones_like(rate)
-    return Numbers(rate, rate_std * same, 25.2 * same, rtt_std * same, rate, 0.0)
-
-
-def their_flows(case: str) -> Numbers:
-    """A case of Tables I and II."""
-    rate, rate_std, rtt, rtt_std = (np.array(values, dtype=np.float64) for values in PUBLISHED[case])
+def their_flows(*columns: tuple[float, ...]) -> Numbers:
+    """Flows with the paper's numbers: mean and standard deviation of rate and RTT (ms)."""
+    rate, rate_std, rtt, rtt_std = (np.array(values, dtype=np.float64) for values in columns)
     return Numbers(rate, rate_std, rtt, rtt_std, rate, 0.0)
 
 
 def test_tables_i_and_ii_meet_the_papers_own_claims_but_for_one_cap_each() -> None:
     """18.8 of a cap of 20 (Table I), 9.0 of 10 (Table II)."""
-    results = {case: their_flows(case) for case in PUBLISHED}
-    results[ALONE] = results[BBR] = flows_of([40.0], 0.5, 0.2)
-    results[CUBIC] = flows_of([40.0], 0.5, 7.0)
+    results = {case: their_flows(*columns) for case, columns in PUBLISHED.items()}
+    results[ALONE] = results[BBR] = their_flows((40.0,), (0.5,), (25.2,), (0.2,))
+    results[CUBIC] = their_flows((40.0,), (0.5,), (25.2,), (7.0,))
     results[NEAR_P] = results[DIFFERENT]
-    results[NEAR_B] = flows_of([15.3, 10.5, 8.0, 5.8], 1.0, 0.2)
+    results[NEAR_B] = their_flows((15.3, 10.5, 8.0, 5.8), *(x * 4 for x in ((1.0,), (25.2,), (0.2,))))
     assert failed(sharing.claims(results)) == [
         "Flows with caps keep them, with little variation",
         "So do flows with different RTTs",

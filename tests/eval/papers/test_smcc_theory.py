@@ -78,25 +78,18 @@ def test_bcn_swings_through_its_target() -> None:
     assert way.x.min() < -5e3
 
 
-def test_spirals_are_eq_9() -> None:
-    """The linear system of Jiang 2015, eq. 5, solved by its exponential."""
+def test_ways_keep_their_constants() -> None:
+    """Spirals by eq. 9 (the linear system of Jiang 2015, eq. 5, by its exponential); recovery by a logarithm."""
     a, b = 300.0, 5e5
-    matrix = np.array([[0.0, 1.0], [-b, -a]])
-    values, vectors = np.linalg.eig(matrix)
+    values, vectors = np.linalg.eig(np.array([[0.0, 1.0], [-b, -a]]))
     t = np.linspace(0.0, 0.02, 50)
     start = np.linalg.solve(vectors, np.array([1e4, 1e6]))
     u, v = (vectors @ (start[:, None] * np.exp(values[:, None] * t))).real
-    constant = spiral(u, v, t, a, b)
-    assert constant == pytest.approx(constant[0], rel=1e-9)
     assert (values.real < 0).all()  # eq. 7 as printed has one minus too many
-    assert (
-        spiral_condition(Link(sample=10e6), 1 / 128)[0] > 1 > spiral_condition(Link(sample=10e6), 1 / 128)[1]
-    )
-
-
-def test_recovery_is_no_hyperbola() -> None:
-    constant = not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)
-    assert constant == pytest.approx(constant[0], rel=1e-9)
+    for constant in (spiral(u, v, t, a, b), not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)):
+        assert constant == pytest.approx(constant[0], rel=1e-9)
+    right, printed = spiral_condition(Link(sample=10e6), 1 / 128)
+    assert right > 1 > printed
 
 
 @pytest.mark.parametrize("share", [0.05, 0.256, 4.0])
