@@ -34,7 +34,7 @@ def ablate(path: Path, out: Path, ray: str | None = None) -> Path:
     planned = Planned(path)
     address = None
     if ray is not None:
-        from ns3_env.cluster.address import find
+        from ns3_env.cluster.session import find
 
         address = find(ray)
     out.mkdir(parents=True, exist_ok=True)

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.configuration.inputs import read_inputs
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario, read_inputs
 from ns3_env.agents.training.checkpoint import load_policy
 from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.compare import evaluation_scenario

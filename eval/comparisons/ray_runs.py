@@ -12,11 +12,11 @@ from pathlib import Path
 
 from ns3_env.cluster.pool import RayPool
 from ns3_env.cluster.session import joined
-from ns3_env.cluster.store import scratch
+from ns3_env.cluster.worker_context import scratch
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import replace_folder
 from ns3_env.eval.comparisons.ablation_run import Planned, Run, Scores, train_and_score
-from ns3_env.scenario.named_files import Files
+from ns3_env.scenario.scenario import Files
 from ns3_env.simulator import Simulator
 
 #: What was judged, the name of the run's folder, and its files by name.

@@ -7,7 +7,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
 from ns3_env.programs.executable import references

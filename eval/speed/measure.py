@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ns3_env.config.files import write_file
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.decision.observations import column
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
 from ns3_env.eval.speed.placement import PLACEMENTS, decision_us

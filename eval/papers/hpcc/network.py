@@ -14,7 +14,7 @@ from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
-from ns3_env.scenario.topology.graph import Graph, GraphLink
+from ns3_env.scenario.topology.kind import Graph, GraphLink
 from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
 from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
 
@@ -37,7 +37,7 @@ PAPER = Entries(
 #: With the project's other controllers, and released policies.
 ENTRIES = Entries(
     {**PAPER.controllers, "hpcc-pint": {}, "powertcp": {}, "nscc": {}},
-    released=("fdcc", "rlcc", "courier", "courier-2"),
+    released=("fdcc", "rlcc", "courier"),
 )
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}

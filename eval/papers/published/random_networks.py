@@ -17,7 +17,7 @@ from ns3_env.eval.papers.published.published_files import (
     NetworkLink,
     PublishedNetwork,
 )
-from ns3_env.scenario.topology.published_text import nanoseconds
+from ns3_env.scenario.topology.published import nanoseconds
 
 _HOST_RATES = HPCC_RATES[:4]
 #: Flows start from here on, as in the published files (s).

@@ -14,8 +14,7 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue, QueueLength
+from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow

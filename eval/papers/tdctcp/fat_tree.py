@@ -12,8 +12,7 @@ import numpy as np
 from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue
+from ns3_env.scenario.tcp_queue import Queue, Tcp
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import FlowList, Incast, Traffic
 from ns3_env.scenario.traffic.listed import Flow

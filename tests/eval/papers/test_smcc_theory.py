@@ -79,7 +79,7 @@ def test_bcn_swings_through_its_target() -> None:
 
 
 def test_ways_keep_their_constants() -> None:
-    """Spirals by eq. 9 (the linear system of Jiang 2015, eq. 5, by its exponential); recovery by a logarithm."""
+    """Spirals by eq. 9 (the exponential of Jiang 2015, eq. 5), recovery by a logarithm."""
     a, b = 300.0, 5e5
     values, vectors = np.linalg.eig(np.array([[0.0, 1.0], [-b, -a]]))
     t = np.linspace(0.0, 0.02, 50)
