@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Record of a run: what papers read off the simulator's results; each flow's share of a link over time."""
+"""Record of a run: columns of its results, and each flow's share of a link over time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows an experiment's outcome from its JSON: on the terminal, as Markdown, between the marks of a page."""
+"""Shows an experiment's outcome from its JSON: on the terminal, and as Markdown on a page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: RTTs and completion times of 15 senders to one (Liang 2018, Table 4-1, Figs. 4-2 to 4-4)."""
+"""Experiments: RTTs and completion times of 15 senders to one (Liang 2018, sec. 4.2)."""
 
 from __future__ import annotations
 

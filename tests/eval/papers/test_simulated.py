@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks and numbers of IRN, T-DCTCP and SMCC as simulated (Mittal 2018, Liang 2018, Jiang 2015)."""
+"""Networks and numbers of Mittal 2018, Liang 2018 and Jiang 2015, as they are simulated."""
 
 from __future__ import annotations
 
