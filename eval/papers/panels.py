@@ -133,6 +133,11 @@ def curve(
     return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}
 
 
+def step(x: Floats, y: Floats, name: str | None, look: Style) -> Curve:
+    """A curve of steps, as of a distribution."""
+    return x, y, name, {"kind": "step", "where": "post", **look.of_line}
+
+
 def bars(heights: Mapping[str, Sequence[float]], names: bool = True) -> list[Curve]:
     """Bars side by side at places 0, 1, ...: of each entry a height for each place; with names or without."""
     looks, width = styles(heights), 0.8 / len(heights)

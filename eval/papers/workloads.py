@@ -17,7 +17,7 @@ from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
 from ns3_env.eval.output.plots import queue_scale, styles
 from ns3_env.eval.papers.outcome import Grid, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks
+from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks, step
 from ns3_env.simulator.results import Floats, Results, flow_column
 
 #: Names of the workloads, as papers write them.
@@ -49,14 +49,12 @@ class Load:
     Attributes:
         flows: their number.
         queue: samples of every port that sent anything, bytes, (samples,).
-        slowdowns: of the finished flows, by the names of ``SIZE_BUCKETS``.
         numbers: queue lengths over ports and time, every statistic of the slowdowns (see :func:`key`), the
             goodput of receivers' links, flows without an end, which are in no slowdown.
     """
 
     flows: int
     queue: Floats
-    slowdowns: Mapping[str, Floats]
     numbers: Mapping[str, float]
 
     def mean(self, bucket: str = "") -> float:
@@ -95,7 +93,7 @@ def measure(results: Results) -> Load:
         "goodput": goodput(results),
         "unfinished": float(unfinished_flows(results)),
     }
-    return Load(len(results["flows"]["src"]), queue, slowdowns, numbers)
+    return Load(len(results["flows"]["src"]), queue, numbers)
 
 
 def arrivals(loads: Loads, duration_ns: float) -> str:
@@ -146,12 +144,7 @@ def draw_queues(loads: Loads) -> Drawing:
         Panel(
             case.title,
             [
-                (
-                    record[name][0] / 1e3,
-                    record[name][1],
-                    name,
-                    {"kind": "step", "where": "post", **look.of_line},
-                )
+                step(record[name][0] / 1e3, record[name][1], name, look)
                 for name, look in styles(record).items()
                 if len(record[name][0])
             ],

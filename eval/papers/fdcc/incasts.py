@@ -16,7 +16,7 @@ from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
-from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.panels import Drawing, Panel, step
 from ns3_env.eval.papers.runs import distribution
 from ns3_env.eval.papers.verdicts import COMPARABLE, Judge, comparable, value
 from ns3_env.scenario import Scenario
@@ -339,11 +339,7 @@ def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> D
         Panel(
             title(n),
             [
-                (
-                    *distribution(values(by_name[name])),
-                    name,
-                    {"kind": "step", "where": "post", **look.of_line},
-                )
+                step(*distribution(values(by_name[name])), name, look)
                 for name, look in styles(by_name).items()
             ],
             axes,

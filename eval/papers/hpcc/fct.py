@@ -56,7 +56,7 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""
     runs = data.runs
     entries = {(case, name): record for case, by_name in runs.items() for name, record in by_name.items()}
-    slowdowns = [(place, {label: record.p95(label) for label in LABELS}) for place, record in entries.items()]
+    slowdowns = [(place, record.p95) for place, record in entries.items()]
     columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
     columns += "paused = paused; pauses = pauses; unfinished = unfinished"
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
@@ -90,7 +90,7 @@ def _rows(runs: Runs) -> list[Row]:
     """Ours beside the few numbers there are."""
     busy = runs[BUSY]["hpcc"].numbers
     tails = [
-        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95(SHORT[0]), where)
+        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95[SHORT[0]], where)
         for case in (INCAST, BUSY)
         for x, where in (
             (READ_OFF[case], "Fig. 11, read off"),
@@ -172,7 +172,7 @@ def _verdict(numbers: Mapping[str, float], holds: Callable[[float], bool]) -> bo
 def _shortest(runs: Runs) -> Verdict:
     """HPCC's tail over that of each other of the paper's, at each size."""
     ratios = {
-        f"{case}, {name} at {label} B": by_name["hpcc"].p95(label) / by_name[name].p95(label)
+        f"{case}, {name} at {label} B": by_name["hpcc"].p95[label] / by_name[name].p95[label]
         for case, by_name in runs.items()
         for name in PAPER.names
         for label in SHORT
@@ -193,7 +193,7 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
         Panel(
             f"{case}, {whose}",
             [
-                (sizes, [by_name[name].p95(label) for label in LABELS], name, looks[name].of_points)
+                (sizes, [by_name[name].p95[label] for label in LABELS], name, looks[name].of_points)
                 for name in names
                 if name in by_name
             ],

@@ -97,38 +97,34 @@ class Tails:
 
     Attributes:
         flows: of the workload, without incasts.
-        slowdowns: statistics by label of ``SIZES``; a flow without an end pays for what is left.
+        p95: 95 % slowdown by label of ``SIZES``; a flow without an end pays for what is left.
         numbers: "short" and "long" (95 % slowdowns of flows up to, and above 120 kB); "latency_p50_us",
             "latency_p95_us" and "latency_p99_us" of a packet and its ACK, over the flows that are one packet;
             "paused", the share of links and time; "pauses" (frames); "unfinished".
     """
 
     flows: int
-    slowdowns: Mapping[str, Mapping[str, float]]
+    p95: Mapping[str, float]
     numbers: Mapping[str, float]
-
-    def p95(self, label: str) -> float:
-        """The 95th percentile of a size's slowdowns."""
-        return self.slowdowns[label]["p95"]
 
 
 def measure(results: Results) -> Tails:
     """Measures a run. Flows of the very size of an incast's are taken for one's."""
     sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
     slow = charged_slowdowns(results)
-    record = sizes != INCAST_BYTES
+    ordinary = sizes != INCAST_BYTES
     places = np.searchsorted(SIZES, sizes)
-    slowdowns = {label: statistics_of(slow[record & (places == i)]) for i, label in enumerate(LABELS)}
-    single = fct[record & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
+    p95 = {label: statistics_of(slow[ordinary & (places == i)])["p95"] for i, label in enumerate(LABELS)}
+    single = fct[ordinary & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
     numbers = {
-        "short": statistics_of(slow[record & (sizes <= SIZES[-2])])["p95"],
-        "long": slowdowns[LONG]["p95"],
+        "short": statistics_of(slow[ordinary & (sizes <= SIZES[-2])])["p95"],
+        "long": p95[LONG],
         **{f"latency_{name}_us": x for name, x in statistics_of(single).items()},
         "paused": pfc_pause_ns(results) / (results["totals"]["end_ns"] * DIRECTIONS),
         "pauses": float(results["totals"]["pfc_frames"]),
         "unfinished": float((fct < 0).sum()),
     }
-    return Tails(int(record.sum()), slowdowns, numbers)
+    return Tails(int(ordinary.sum()), p95, numbers)
 
 
 #: By load and entry.

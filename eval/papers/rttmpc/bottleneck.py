@@ -172,8 +172,6 @@ class Flows:
         rtts_ms: of a packet that joins the queue then: (flows, m).
         goodputs: acknowledged over the whole run, in the same unit: (flows,).
         lost: share of packets that the bottleneck had no room for.
-        packets: sent through it.
-        timeouts: of all flows.
     """
 
     times_s: Floats
@@ -181,8 +179,6 @@ class Flows:
     rtts_ms: Floats
     goodputs: Floats
     lost: float
-    packets: int
-    timeouts: int
 
     def after(self, begin_s: float) -> Flows:
         """The same from a moment on; what is counted stays the whole run's."""
@@ -233,8 +229,6 @@ def measure(results: Results) -> Flows:
         flows["base_rtt_ns"][:, None] / 1e6 + run.lengths[place] * 8e3 / link_bps,
         flows["acked_bytes"] * 8 * frame / payload / (run.end_ns / 1e9) * (RATE / link_bps),
         lost / max(1, lost + passed),
-        passed,
-        run.timeouts,
     )
 
 

@@ -71,15 +71,6 @@ class Numbers:
     goodput: Floats
     lost: float
 
-    def table(self) -> dict[str, float]:
-        """For programs."""
-        of_flows = {
-            f"{name}_{i + 1}": float(value)
-            for name in ("rate", "rate_std", "rtt", "rtt_std", "goodput")
-            for i, value in enumerate(getattr(self, name))
-        }
-        return {**of_flows, "lost": self.lost}
-
 
 def numbers(late: Flows) -> Numbers:
     """Means and standard deviations of a run, from when it counts."""

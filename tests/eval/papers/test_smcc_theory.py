@@ -20,10 +20,6 @@ from ns3_env.eval.papers.smcc.theory.theorems import (
     inequality_24,
     line_y,
     not_a_hyperbola,
-    rest,
-    shape,
-    slides,
-    spiral,
     spiral_condition,
 )
 
@@ -63,8 +59,9 @@ def test_a_recovery_that_leads_to_the_rate_itself_never_slides() -> None:
     """N R(0) − C = y on the line: (24) comes to 2T x₀ ≤ 0."""
     law = Qcn(FREE, 30e3)
     target = line_y(FREE, 5e3)
-    assert not slides(FREE, law.recovering(target), law.decreasing(target), 5e3)
-    assert slides(FREE, law.recovering(0.1 * GIGABIT), law.decreasing(0.1 * GIGABIT), 5e3)
+    assert feedback_change(FREE, law.recovering(target), 5e3) > 0
+    assert feedback_change(FREE, law.recovering(0.1 * GIGABIT), 5e3) <= 0
+    assert feedback_change(FREE, law.decreasing(target), 5e3) >= 0
 
 
 def test_large_cycles_miss_the_sliding_mode_that_small_ones_enter() -> None:
@@ -86,7 +83,9 @@ def test_ways_keep_their_constants() -> None:
     start = np.linalg.solve(vectors, np.array([1e4, 1e6]))
     u, v = (vectors @ (start[:, None] * np.exp(values[:, None] * t))).real
     assert (values.real < 0).all()  # eq. 7 as printed has one minus too many
-    for constant in (spiral(u, v, t, a, b), not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)):
+    alpha, beta = -a / 2, math.sqrt(4 * b - a * a) / 2
+    spiral = ((v - alpha * u) ** 2 + (beta * u) ** 2) * np.exp(-2 * alpha * t)
+    for constant in (spiral, not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)):
         assert constant == pytest.approx(constant[0], rel=1e-9)
     right, printed = spiral_condition(Link(sample=10e6), 1 / 128)
     assert right > 1 > printed
@@ -103,8 +102,8 @@ def test_state_a_is_an_ellipse_and_state_b_a_line(share: float) -> None:
     assert way.x[-1] == pytest.approx(0.2 * GIGABIT / math.sqrt(law.a1(0.0)), rel=1e-3)
     assert way.stood
     # 0.256 · (1000 B / 100 kB) · 64: R_a/C · p · q0 in packets
-    assert shape(law) == pytest.approx(share * 0.64)
-    assert trajectory(law, 40e3, -2e6, 1.0).x[-1] == pytest.approx(rest(law, 40e3, -2e6), rel=1e-3)
+    assert law.a1(0.0) * (64e3 / GIGABIT) ** 2 == pytest.approx(share * 0.64)
+    assert trajectory(law, 40e3, -2e6, 1.0).x[-1] == pytest.approx(40e3 - 2e6 / law.b2, rel=1e-3)
 
 
 @pytest.mark.parametrize(("flows", "sample"), [(1, 100e3), (16, 100e3), (2, 30e3)])

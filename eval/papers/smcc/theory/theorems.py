@@ -41,12 +41,6 @@ def inequality_24(law: Qcn, x: float, target: float) -> bool:
     return (2 * law.cycle - lead) * x <= lead**2 * target
 
 
-def slides(link: Link, above: Mode, below: Mode, x: float) -> bool:
-    """Both fields lead to the line F_b = 0 (Jiang 2015, eq. 21): ``above`` where F_b > 0, ``below`` where
-    F_b < 0. The product of Theorem 1 is then at most 0 from both sides."""
-    return feedback_change(link, above, x) <= 0 <= feedback_change(link, below, x)
-
-
 def spiral_condition(link: Link, gd: float) -> tuple[float, float]:
     """Both numbers that have to be below 1 for a spiral: (G_d w)²/(p² 4 G_d C) by eq. 20, sqrt(G_d w/(4Cp))
     by Theorem 2.
@@ -60,14 +54,6 @@ def spiral_condition(link: Link, gd: float) -> tuple[float, float]:
     )
 
 
-def spiral(u: Floats, v: Floats, t: Floats, a: float, b: float) -> Floats:
-    """((v − αu)² + β²u²) e^(−2αt), which stays what it is along du/dt = v, dv/dt = −b u − a v with a² < 4b
-    (Jiang 2015, eq. 9)."""
-    alpha, beta = -a / 2, math.sqrt(4 * b - a * a) / 2
-    constant: Floats = ((v - alpha * u) ** 2 + (beta * u) ** 2) * np.exp(-2 * alpha * t)
-    return constant
-
-
 def not_a_hyperbola(u: Floats, v: Floats, g: float, h: float) -> Floats:
     """u + v/h + g/h² ln|g − h v|, which stays what it is along du/dt = v, dv/dt = g − h v (Jiang 2015,
     eq. 10): a logarithm, where the paper has hyperbolas."""
@@ -79,18 +65,6 @@ def ellipse(law: Smcc, x: Floats, y: Floats) -> Floats:
     """a₁ x² + y², which stays what it is in state A with one stage (Jiang 2015, eq. 26)."""
     constant: Floats = law.a1(0.0) * x**2 + y**2
     return constant
-
-
-def shape(law: Smcc) -> float:
-    """a₁ where queues count in q0 and rates in C: 1 is a circle, more is a tall ellipse (Figs. 7, 8)."""
-    link = law.link
-    return law.a1(0.0) * (link.target / link.capacity) ** 2
-
-
-def rest(law: Smcc, x: float, y: float) -> float:
-    """The offset at which state B's straight line from (x, y) meets y = 0: x + y/b₂, if it stays in
-    its quadrant."""
-    return x + y / law.b2
 
 
 def sliding_stretches(way: Trajectory, longest: float, least: int = 4) -> list[tuple[float, float]]:
