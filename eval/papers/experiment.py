@@ -8,7 +8,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.papers.outcome import Outcome
@@ -46,12 +46,9 @@ class Data(Generic[T]):
     notes: tuple[str, ...] = ()
 
 
-class Play(Protocol[T]):
-    """Plays an experiment's episodes; see :func:`episodes`, :func:`entered`, :func:`counted`."""
-
-    def __call__(self, simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Data[T]:
-        """Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails."""
-        ...
+#: Plays an experiment's episodes at a scale, as :func:`episodes`, :func:`entered` or :func:`counted` do.
+#: Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails.
+Play = Callable[[Simulator, float, Progress, Policies], Data[T]]
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def experiment(
 def in_parallel(
     cases: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
 ) -> dict[Case, T]:
-    """Applies ``keep`` to each case's results, which are not kept. Raises as :class:`Play`.
+    """Applies ``keep`` to each case's results, which are not kept. Raises as ``Play``.
 
     The last cases are begun first: an experiment's largest, which would otherwise be waited for alone.
     """
