@@ -7,14 +7,12 @@ What is heavy is imported when a command works, not before.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, paper, plot, report, run, speed
-from ns3_env.eval.commands.old_spellings import of_today
 from ns3_env.eval.commands.options import of_process, set_process
 from ns3_env.eval.output.json_file import check_json
 
@@ -45,11 +43,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if (today := of_today(given)) is not None:
-        print(f"{typed('eval')} {given[0]} is now: {typed('eval')} {shlex.join(today)}", file=sys.stderr)
-        given = today
-    options = parser().parse_args(given)
+    options = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     return guarded(lambda: _do(options))
 
 

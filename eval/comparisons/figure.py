@@ -56,7 +56,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
     names = [path.name.removesuffix(".queues.json") for path in sorted(evaluation.glob("*.queues.json"))]
     if not names:
         raise ScenarioError(
-            f"{evaluation}: no episodes here (no NAME.queues.json): run `{typed('eval')} evaluate RUN`"
+            f"{evaluation}: no episodes here (no NAME.queues.json): run `{typed('eval')} compare policy RUN`"
         )
     names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
 

@@ -10,7 +10,7 @@ from typing import Any
 from ns3_env.errors import ScenarioError
 
 #: Keys of which each command's JSON has one, three levels down at most.
-_MARKS = {"fct_slowdown_avg", "ref_avg", "packet_hops_per_s", "margin", "experiment"}
+_MARKS = {"fct_slowdown_avg", "ref_avg", "packet_hops_per_s", "experiment"}
 _MAX_BYTES = 64 << 20
 
 

@@ -192,10 +192,6 @@ def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refuse
         ("train seed=3 train.decisions=5 --config x", TRAINING),
         ("compare policy run a=1 --json t.json b=2", {"policy": Path("run"), "overrides": ["a=1", "b=2"]}),
         (
-            "compare training x a=1 --curriculum y b=2",
-            {"config": Path("x"), "curriculum": Path("y"), "overrides": ["a=1", "b=2"]},
-        ),
-        (
             "run --controllers hpcc s.yaml --out o seed=3",
             {"scenario": Path("s.yaml"), "overrides": ["seed=3"]},
         ),
