@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.folder import Cell, Flows, flows
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.frames import Flows, read_flows
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 FloatArray = npt.NDArray[np.float64]
@@ -192,5 +193,5 @@ class FlowPairs:
     def _flows(self, cell: Cell) -> Flows:
         key = cell.controller, cell.seed
         if key not in self._read:
-            self._read[key] = flows(cell)
+            self._read[key] = read_flows(cell)
         return self._read[key]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,6 +32,7 @@ from ns3_env.eval.output.plots import (
     size,
     styles,
 )
+from ns3_env.eval.output.table import read_csv
 from ns3_env.programs.executable import references
 from ns3_env.simulator.results import bottleneck
 
@@ -129,7 +129,6 @@ def _first_queue(path: Path) -> Mapping[str, Any]:
 
 
 def _first_slowdowns(path: Path) -> list[float]:
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["episode"] == "0" and float(row["fct_ns"]) >= 0]
-    rows = [row for row in rows if row.get("counted", "1") == "1"]
-    return [float(row["fct_ns"]) / float(row["standalone_ns"]) for row in rows]
+    rows = read_csv(path, ("episode", "fct_ns", "standalone_ns"), ("counted",), hint="compare again")
+    rows = rows[(rows["episode"] == 0) & (rows["fct_ns"] >= 0) & (rows.get("counted", 1.0) == 1)]
+    return list(rows["fct_ns"] / rows["standalone_ns"])

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.leaderboard.anchors import value_of
 from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
+from ns3_env.eval.output.table import read_csv
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
 from ns3_env.tasks.anchors import Anchors, anchors_of
@@ -83,11 +81,5 @@ def _value(test: _Test, cell: Cell, of_max_min: Cell) -> float:
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
     """Charged slowdowns of a cell's flows; one that is cut is cut by the time limit. Raises ScenarioError."""
-    path = cell.folder / "flows.csv"
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        flows: Mapping[str, list[float]] = {name: [float(x[name]) for x in rows] for name in _COLUMNS}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None
+    flows = read_csv(cell.folder / "flows.csv", _COLUMNS)
     return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ns3_env.eval.benchmark.folder import Cell, losses
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.frames import read_losses
 
 #: What a cause of ``ns3_env.simulator.results`` means to a reader.
 CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
@@ -46,10 +47,12 @@ def of_scenario(names: Sequence[str], cells: Sequence[Cell]) -> list[LostRow]:
     rows = []
     for name in names:
         own = [cell for cell in cells if cell.controller == name]
+        tables = [table for cell in own if (table := read_losses(cell)) is not None]
         packets: Counter[tuple[str, str]] = Counter()
         payload: Counter[tuple[str, str]] = Counter()
-        for lost in (lost for cell in own for lost in losses(cell)):
-            key = (f"{lost.node}:{lost.port}, to {lost.peer}", CAUSES.get(lost.cause, lost.cause))
+        for lost in (lost for table in tables for lost in table.itertuples()):
+            port = f"{lost.node:.0f}:{lost.port:.0f}, to {lost.peer:.0f}"
+            key = (port, CAUSES.get(lost.cause, lost.cause))
             packets[key] += lost.packets
             payload[key] += lost.payload_bytes
         most = [key for key, _ in packets.most_common()]

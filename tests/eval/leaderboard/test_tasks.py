@@ -124,7 +124,7 @@ def test_another_version_of_a_task_is_refused(
 
 def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
     changed = dataclasses.replace(TASKS["Joining"], draw=TASKS["Shallow"].draw)
-    with pytest.raises(ConfigError, match=r"raise its version in .*versions\.py; then .*--anchors"):
+    with pytest.raises(ConfigError, match=r"raise its version in .*ids\.py; then .*--anchors"):
         stored.anchors_of(changed)
 
 
