@@ -20,7 +20,7 @@ from ns3_env.eval.benchmark.statistics import (
     paired,
 )
 from ns3_env.eval.benchmark.suite import SuiteScenario
-from ns3_env.eval.benchmark.way import METRIC, ways
+from ns3_env.eval.benchmark.yardsticks import METRIC, ways
 from ns3_env.eval.metrics import METRICS, Metric, own_names
 from ns3_env.eval.output.table import cell as shown
 from ns3_env.programs.executable import references

@@ -15,8 +15,8 @@ from ns3_env.config.packaged import DATA
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.grid import controllers_of, scenarios_of
+from ns3_env.eval.episodes.arguments import wrong
 from ns3_env.eval.episodes.entry import Entry, OfGrid
-from ns3_env.eval.episodes.names import wrong
 from ns3_env.policies.released import released_under
 from ns3_env.programs.transport import TRANSPORTS, Transport
 from ns3_env.scenario import AGENT, Scenario

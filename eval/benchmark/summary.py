@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
+from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.metrics import own_names
 from ns3_env.eval.output.table import cell, of_own_metrics
 

@@ -17,8 +17,8 @@ from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.grid import MAX_POINTS, short_names
 from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, known_suites
+from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import in_full
-from ns3_env.eval.episodes.names import is_known
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import AGENT, POLICY, Scenario
 

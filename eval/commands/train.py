@@ -20,7 +20,7 @@ from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
-from ns3_env.eval.output.json_file import check_json
+from ns3_env.eval.commands.options import check_json
 
 #: ``pkg.module:name`` in what was typed.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

@@ -19,8 +19,8 @@ from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.training.checkpoint import load_controller
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
-from ns3_env.eval.comparisons.played import means, show_played
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW
+from ns3_env.eval.comparisons.compare import means, show_played
 from ns3_env.eval.episodes.policy import Episode as Played
 from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan

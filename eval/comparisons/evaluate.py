@@ -13,8 +13,7 @@ from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
-from ns3_env.eval.comparisons.compare import after_training, against, as_json
-from ns3_env.eval.comparisons.played import show_table
+from ns3_env.eval.comparisons.compare import after_training, against, as_json, show_table
 from ns3_env.eval.output import table
 from ns3_env.policies.released import LAYOUT, policy_path
 

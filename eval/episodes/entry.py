@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from ns3_env.agents.planning.planner import Planner
+from ns3_env.agents.training.checkpoint import load_checkpoint
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.imports import import_named
-from ns3_env.config.model import Strict
+from ns3_env.config.model import Strict, shown
 from ns3_env.decision import observations
 from ns3_env.decision.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import released_names
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
 from ns3_env.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -204,3 +206,32 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if loaded.clock is not None:  # the one that the policy was trained with
         asked = asked.model_copy(update={"clock": loaded.clock})
     return asked, loaded
+
+
+def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
+    """The files of trained policies, by name. Raises ScenarioError, naming the option."""
+    found: dict[str, Path] = {}
+    for text in checkpoints:
+        name, _, path = text.partition("=")
+        if not (path and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name)):
+            raise ScenarioError(f"--checkpoint: expected NAME=PATH, found {shown(text)}")
+        if name in names or name in found:
+            raise ScenarioError(f"--checkpoint: there is a controller {name!r} already")
+        found[name] = policy_of(Path(path))
+    return found
+
+
+def policy_of(path: Path) -> Path:
+    """The file of a policy, however it is named. Raises ScenarioError."""
+    try:
+        found = load_checkpoint(path)
+    except ConfigError as error:
+        raise ScenarioError(f"--checkpoint: {error}") from None
+    if isinstance(found, Controller) and found.name == POLICY:  # what a search found
+        return Path(str(found.attributes["File"]))
+    if isinstance(found, Controller) or not isinstance(found.policy, NetworkPolicy):
+        raise ScenarioError(
+            f"--checkpoint: {path}: holds no policy's file that the simulator could play; "
+            "a suite's `checkpoint:` and `eval compare policy` ask it in Python"
+        )
+    return found.policy.path

@@ -8,10 +8,10 @@ from typing import Any
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.yaml import to_text
-from ns3_env.eval.episodes.series import FILES as SERIES_FILES
+from ns3_env.eval.episodes.recording import FILES as SERIES_FILES
 from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
-from ns3_env.eval.metrics.jobs import SECTION as JOBS
-from ns3_env.eval.metrics.jobs import TASK_COLUMNS, spans, task_rows
+from ns3_env.eval.metrics.job_times import SECTION as JOBS
+from ns3_env.eval.metrics.job_times import TASK_COLUMNS, spans, task_rows
 from ns3_env.eval.output.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
@@ -131,7 +131,7 @@ def result_files(
     port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
-    there are training jobs: iterations and collectives (``ns3_env.eval.metrics.jobs``);
+    there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
     tasks.csv: a row for each flow and computation of theirs that began. counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has

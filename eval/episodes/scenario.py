@@ -21,11 +21,9 @@ from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
-from ns3_env.eval.episodes.entry import Entry, results_of, under
-from ns3_env.eval.episodes.recording import recorded
+from ns3_env.eval.episodes.entry import Entry, results_of, trained_policies, under
+from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, result_files
-from ns3_env.eval.episodes.series import series_files
-from ns3_env.eval.episodes.trained import trained_policies
 from ns3_env.eval.metrics import by_group, line, load_metrics, own_metrics, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines

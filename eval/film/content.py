@@ -1,19 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a film's page knows: the network, its flows, and what each controller made of them."""
+"""Content of a film's page: the network, its flows, each controller's run, as packed arrays."""
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ns3_env.eval.film.bins import FlowSeries, Ports, bins, flows_over_time, ports_over_time
 from ns3_env.eval.film.layout import places
-from ns3_env.eval.film.packing import pack
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
+
+#: How the page's script names a type.
+_KINDS = {"<u4": "u32", "<f4": "f32", "<f8": "f64", "|u1": "u8"}
+
+
+def pack(array: npt.NDArray[Any]) -> dict[str, str | int]:
+    """{"kind": type, "count": numbers, "data": text}; page/unpack.js reads it.
+
+    The lowest bytes of all numbers come first, then the next ones: small numbers deflate to little.
+    """
+    kind = array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype
+    flat = np.ascontiguousarray(array.astype(kind)).reshape(-1)
+    planes = flat.view(np.uint8).reshape(-1, kind.itemsize).T.tobytes()
+    text = base64.b64encode(zlib.compress(planes, 6)).decode()
+    return {"kind": _KINDS[kind.str], "count": len(flat), "data": text}
+
 
 #: Bytes of a page that its data may have, all runs together.
 ROOM = 12 << 20

@@ -1,24 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a task measures of an episode; its anchors, measured and written into the package."""
+"""Groups of tasks, their measure of an episode, and anchors, measured and written into the package."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
-from ns3_env.eval.leaderboard.groups import group_of
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, DEPLOYED
 from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
+from ns3_env.tasks.definition import RDMA_FIELDS
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group.
+
+    Attributes:
+        name: as the leaderboard has it.
+        base: the rule that is deployed there.
+    """
+
+    name: str
+    base: str
+
+
+RDMA = Group("RDMA", DEPLOYED["rdma"])
+#: Flows hear feedback frames of switches alone.
+LAYER2 = Group("Layer2", "qcn")
+TCP = Group("TCP", DEPLOYED["tcp"])
+#: In the leaderboard's order.
+GROUPS = (RDMA, LAYER2, TCP)
+
+
+def group_of(spec: TaskSpec) -> Group:
+    """The task's group: by its transport, and by what flows observe."""
+    if spec.test(0).transport == "tcp":
+        return TCP
+    return RDMA if spec.fields == RDMA_FIELDS else LAYER2
+
 
 #: A constant window of one BDP, as an entry.
 CONSTANT = "constant-window"

@@ -11,11 +11,10 @@ from ns3_env.agents.training.checkpoint import checkpoints_of, load_checkpoint
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.availability import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
+from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import Entry, in_full
-from ns3_env.eval.episodes.names import is_known
-from ns3_env.eval.leaderboard.anchors import CONSTANT
-from ns3_env.eval.leaderboard.groups import LAYER2, group_of
+from ns3_env.eval.leaderboard.anchors import CONSTANT, LAYER2, group_of
 from ns3_env.policies.released import FOLDER, LAYOUT, policy_path, released_names
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import AGENT, POLICY, Controller

@@ -21,15 +21,19 @@ from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.summary import notes
-from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard
+from ns3_env.eval.leaderboard.anchors import Group, group_of
+from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard, beaten, sections
 from ns3_env.eval.leaderboard.entrants import TASK
-from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
-from ns3_env.eval.leaderboard.groups import Group, group_of
-from ns3_env.eval.leaderboard.job_times import METRICS, JobTimes, job_times
-from ns3_env.eval.leaderboard.job_times import markdown as job_markdown
-from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves, newest
-from ns3_env.eval.leaderboard.measured import scores_in
-from ns3_env.eval.leaderboard.sections import beaten, sections
+from ns3_env.eval.leaderboard.figures import (
+    checkpoints_in,
+    draw_improvement,
+    draw_learning,
+    draw_means,
+    learning_curves,
+    newest,
+)
+from ns3_env.eval.leaderboard.measured import METRICS, JobTimes, job_times, scores_in
+from ns3_env.eval.leaderboard.measured import markdown as job_markdown
 from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.output.files import FOLDER, save

@@ -12,9 +12,9 @@ from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import SUITE, read_suite
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
+from ns3_env.eval.leaderboard.anchors import group_of
 from ns3_env.eval.leaderboard.board import REFERENCES
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
-from ns3_env.eval.leaderboard.groups import group_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 

@@ -14,16 +14,12 @@ import numpy as np
 
 from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     convergence,
-    duration,
     fairness,
     goodput,
-    jobs,
+    job_times,
     losses,
-    paths,
-    pauses,
     queues,
-    reordering,
-    rtt,
+    round_trips,
     slowdown,
 )
 from ns3_env.eval.metrics.groups import OF_FLOWS, by_group

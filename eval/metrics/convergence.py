@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convergence: time to the fair share after a flow, or background, joins or leaves."""
+"""Convergence, the time to the fair share after a join or leave, and the duration of all flows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from ns3_env import _native
-from ns3_env.eval.metrics.registry import Metric, Shared, declare
+from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
 from ns3_env.simulator.columns import Windows
 from ns3_env.simulator.results import (
     Floats,
@@ -185,3 +185,17 @@ for _name, _key, _heading, _unit, _format, _resolution, _formula in (
 ):
     _of = partial(_of_changes, what=_key)
     declare(Metric(_name, _heading, _formula, _of, "lower", _unit, _format, resolution=_resolution))
+
+
+@metric(
+    "duration",
+    "first start to last end (the episode's end where a flow has none)",
+    None,
+    unit="ns",
+    format=",.0f",
+)
+def duration_ns(results: Results) -> float:
+    """From the first flow's start to the last one's end (to the episode's end where one did not finish)."""
+    end = flow_column(results, "end_ns")
+    last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
+    return last - float(flow_column(results, "start_ns").min(initial=last))

@@ -25,9 +25,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
+from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
-from ns3_env.eval.output.json_file import check_json
 from ns3_env.simulator import Simulator
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped

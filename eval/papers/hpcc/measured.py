@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ns3_env.eval.metrics.pauses import pfc_pause_ns
+from ns3_env.eval.metrics.queues import pfc_pause_ns
 from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.papers.hpcc.network import DIRECTIONS, INCAST_BYTES, PAPER
 from ns3_env.simulator.results import Results, charged_slowdowns, flow_column

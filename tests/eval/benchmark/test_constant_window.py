@@ -12,8 +12,8 @@ from rich.console import Console
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW, beside, within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW, beside, within_noise
 from ns3_env.eval.comparisons.compare import against
 from ns3_env.eval.report import write
 from ns3_env.policies.policy import FloatArray, State

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ns3_env.eval.benchmark.way import HEADING, ways
+from ns3_env.eval.benchmark.yardsticks import HEADING, ways
 from ns3_env.eval.commands.evaluation import main
 from tests.samples.suites import SUITE
 

@@ -12,7 +12,7 @@ import pytest
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.leaderboard.job_times import job_times
+from ns3_env.eval.leaderboard.measured import job_times
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.leaderboard.anchors import measured_anchors, value_of, write_anchors
+from ns3_env.eval.leaderboard.board import beaten, sections
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
-from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves
-from ns3_env.eval.leaderboard.sections import beaten, sections
+from ns3_env.eval.leaderboard.figures import checkpoints_in, learning_curves
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.leaderboard.table import whole
 from ns3_env.ids import VERSIONS

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ns3_env.eval.speed.starting import cell_overhead_ms, reset_ms
+from ns3_env.eval.speed.measure import cell_overhead_ms, reset_ms
 
 
 def test_a_reset_costs_either_side_something() -> None:

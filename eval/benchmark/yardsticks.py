@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Constant window of one BDP as a yardstick, and comparisons of policies with it."""
+"""Yardsticks: a constant window of one BDP, the way from what is deployed to the oracle."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.statistics import Difference, least_pairs, paired
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller
 
 #: What a policy that learned nothing easily looks like: every flow sends at line rate, one BDP at most.
@@ -103,3 +104,35 @@ def _shown(found: Difference) -> str:
     if found.pairs < _LEAST:
         return estimate
     return f"{estimate} ({format(found.low, form)}{joint}{format(found.high, form)})"
+
+
+#: What each transport's flows are under where nobody asks.
+DEPLOYED: Mapping[Transport, str] = {"rdma": "dcqcn", "tcp": "dctcp"}
+ORACLE = "oracle"
+#: Of an episode, what the way is measured in.
+METRIC = "slowdown_charged"
+HEADING = "way to the oracle (%)"
+
+
+def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dict[str, float]:
+    """By name 100 ln(deployed / own) / ln(deployed / oracle), of geometric means over the same seeds.
+
+    Args:
+        values: of ``METRIC``, by name and seed.
+        transport: of the scenario.
+
+    Returns:
+        0 of what is deployed, 100 of the oracle, beyond where somebody is; NaN of who shares no seed with
+        both. Empty where one of both has not played, or is no better than the other.
+    """
+    base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
+    found = {name: _way(own, base, best) for name, own in values.items()}
+    return found if not math.isnan(found.get(ORACLE, math.nan)) else {}
+
+
+def _way(own: Mapping[int, float], base: Mapping[int, float], best: Mapping[int, float]) -> float:
+    seeds = [seed for seed in own if seed in base and seed in best]
+    logs = np.log([[x[seed] for seed in seeds] for x in (base, own, best)]).mean(axis=1) if seeds else None
+    if logs is None or not logs[0] > logs[2]:
+        return math.nan
+    return float(100 * (logs[0] - logs[1]) / (logs[0] - logs[2]))
