@@ -39,24 +39,6 @@ from ns3_env.simulator.results import Results, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
-#: Files of a cell's folder; losses.csv where packets were lost, streams.csv where there is background,
-#: film.npz of a benchmark that is watched.
-CELL_FILES = (
-    "metrics.json",
-    "config.yaml",
-    "flows.csv",
-    "streams.csv",
-    "queues.csv",
-    "losses.csv",
-    "groups.csv",
-    "classes.csv",
-    "jobs.csv",
-    "tasks.csv",
-    "queue_cdf.csv",
-    "series.csv",
-    FILM,
-)
-
 #: series.csv: most rows of one id, ports (the longest queues) and flows (the largest).
 _ROWS, _PORTS, _FLOWS = 2000, 4, 32
 

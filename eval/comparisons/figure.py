@@ -18,16 +18,14 @@ from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.files import FOLDER, save
-from ns3_env.eval.output.multiples import band, panels_in
+from ns3_env.eval.output.multiples import draw_queues, panels_in
 from ns3_env.eval.output.plots import (
     COLOURS,
     Floats,
     Style,
-    figure_font,
     for_paper,
     legend,
     picture,
-    queue_scale,
     settings,
     size,
     styles,
@@ -91,15 +89,7 @@ def _draw_queues(
     curves = {name: _curve(series) for name, series in queues.items() if series}
     if not curves:
         return
-    last = max(float(times[-1]) for times, _ in curves.values())
-    several = panels_in(where, list(curves), looks)
-    for axes, (name, (times, lengths)) in zip(several, curves.items(), strict=True):
-        band(axes, times, lengths, looks[name].colour, last)
-    queue_scale(several[0], "y")
-    several[0].set_xlim(0, last)
-    several[0].set_ylim(0, max(1.0, 1.2 * max(float(lengths.max()) for _, lengths in curves.values())))
-    where.supxlabel("time (ms)", fontsize=figure_font())
-    where.supylabel("bottleneck queue (kB)", fontsize=figure_font())
+    draw_queues(where, panels_in(where, list(curves), looks), list(curves.values()), "ms")
 
 
 def _draw_slowdowns(

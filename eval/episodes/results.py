@@ -28,38 +28,14 @@ FLOW_COLUMNS = (
     "payload_bytes",
     "header_bytes",
 )
-QUEUE_COLUMNS = (
-    "node",
-    "port",
-    "peer",
-    "rate_bps",
-    "mean_bytes",
-    "p50_bytes",
-    "p95_bytes",
-    "p99_bytes",
-    "max_bytes",
-    "tx_bytes",
-    "paused_ns",
-    "pause_frames",
-    "pause_frames_sent",
-)
+_PORT = ("node", "port", "peer")
+_LENGTHS = ("mean_bytes", "p50_bytes", "p95_bytes", "p99_bytes", "max_bytes")
+_SENT = ("tx_bytes", "paused_ns", "pause_frames")
+QUEUE_COLUMNS = (*_PORT, "rate_bps", *_LENGTHS, *_SENT, "pause_frames_sent")
 #: A row for each port and cause that lost packets.
-LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+LOSS_COLUMNS = (*_PORT, "cause", "packets", "payload_bytes")
 #: A row for each port and traffic class.
-CLASS_COLUMNS = (
-    "node",
-    "port",
-    "peer",
-    "name",
-    "mean_bytes",
-    "p50_bytes",
-    "p95_bytes",
-    "p99_bytes",
-    "max_bytes",
-    "tx_bytes",
-    "paused_ns",
-    "pause_frames",
-)
+CLASS_COLUMNS = (*_PORT, "name", *_LENGTHS, *_SENT)
 #: A row for each stream of the background.
 STREAM_COLUMNS = (
     "src",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,19 +36,9 @@ class TaskTable:
     parts: list[str]
 
     def take(self, rows: Whole) -> TaskTable:
-        """These rows alone."""
-        return TaskTable(
-            self.job[rows],
-            self.iteration[rows],
-            self.part[rows],
-            self.rank[rows],
-            self.peer[rows],
-            self.start[rows],
-            self.end[rows],
-            self.finished[rows],
-            self.jobs,
-            self.parts,
-        )
+        """Returns these rows alone."""
+        columns = {name: column[rows] for name, column in vars(self).items() if name not in ("jobs", "parts")}
+        return replace(self, **columns)
 
     def is_compute(self) -> npt.NDArray[np.bool_]:
         """Of each row, whether it is a step."""

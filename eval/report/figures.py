@@ -18,13 +18,12 @@ from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.frames import Flows, Series, read_flows, read_queue_cdf, read_series
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
-from ns3_env.eval.output.multiples import band, multiples
+from ns3_env.eval.output.multiples import draw_queues, multiples
 from ns3_env.eval.output.plots import (
     CURVES,
     Floats,
     Style,
     envelope,
-    figure_font,
     legend,
     new_axes,
     queue_scale,
@@ -194,16 +193,10 @@ def _queues(
             curves[name] = queues[port]
     if not curves:
         return []
-    last = max(float(times[-1]) for times, _ in curves.values())
-    unit, unit_name = time_unit(last)
+    unit, unit_name = time_unit(max(float(times[-1]) for times, _ in curves.values()))
     figure, panels = multiples(list(curves), looks)
-    for axes, (times, lengths) in zip(panels, curves.values(), strict=True):
-        band(axes, times / unit, lengths / 1e3, axes.title.get_color(), last / unit)
-    queue_scale(panels[0], "y")
-    panels[0].set_xlim(0, last / unit)
-    panels[0].set_ylim(0, max(1.0, 1.2e-3 * max(float(lengths.max()) for _, lengths in curves.values())))
-    figure.supxlabel(f"time ({unit_name})", fontsize=figure_font())
-    figure.supylabel("bottleneck queue (kB)", fontsize=figure_font())
+    scaled = [(times / unit, lengths / 1e3) for times, lengths in curves.values()]
+    draw_queues(figure, panels, scaled, unit_name)
     return [
         Panel(
             "queue-over-time",

@@ -23,7 +23,6 @@ import yaml
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark import runner
-from ns3_env.eval.benchmark.cell import CELL_FILES
 from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
@@ -105,10 +104,8 @@ def test_every_cell_has_its_folder(done: Path) -> None:
     assert len(folder.cells) == 8
     for cell in folder.cells:
         assert list(cell.metrics) == [name for name, metric in METRICS.items() if not metric.section]
-        with_series = cell.scenario == "incast" and cell.seed == 1
-        sometimes = {"losses.csv", "streams.csv", "groups.csv", "classes.csv", "jobs.csv", "tasks.csv"}
-        not_of_it = {*sometimes, "film.npz"}
-        expected = set(CELL_FILES) - not_of_it - (set() if with_series else {"series.csv"})
+        expected = {"metrics.json", "config.yaml", "flows.csv", "queues.csv", "queue_cdf.csv"}
+        expected |= {"series.csv"} if cell.scenario == "incast" and cell.seed == 1 else set()
         assert cell.metrics["dropped_packets"] == 0
         assert {path.name for path in cell.folder.iterdir()} == expected
         flows = rows(cell.folder / "flows.csv")
