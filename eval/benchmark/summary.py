@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import math
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
 from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.metrics import own_names
-from ns3_env.eval.output.table import cell, of_own_metrics
+from ns3_env.eval.output.table import cell, new_table, of_own_metrics
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
@@ -32,15 +30,11 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
 
 def show(folder: BenchFolder, console: Console) -> None:
     """Prints a row for each controller in each scenario, what is missing, and the winners."""
-    drawn = Table(
-        title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
-    )
-    drawn.add_column("\ncontroller", no_wrap=True)
     summary = standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()])
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
-    for heading in ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS)):
-        drawn.add_column(heading, justify="right", no_wrap=True)
+    headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
+    drawn = new_table(escape(_title(folder)), "\ncontroller", headings)
     own: list[tuple[str, list[float]]] = []
     for scenario in summary:
         best = scenario.verdicts[SCORE].winner

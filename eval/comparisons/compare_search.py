@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -134,16 +133,7 @@ def _finite(values: Floats) -> list[float | None]:
 
 def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:
     """Mean score over seeds: a row for each scenario, a column for each controller."""
-    shown = Table(
-        title=f"{heading}; mean over seeds",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        show_edge=False,
-    )
-    shown.add_column("scenario", no_wrap=True)
-    for name in scores:
-        shown.add_column(name, justify="right", no_wrap=True)
+    shown = table.new_table(f"{heading}; mean over seeds", "scenario", scores, (0, 1, 0, 0))
     for place in next(iter(scores.values())):
         means = (float(by_place[place].mean()) for by_place in scores.values())
         shown.add_row(place, *(table.cell(value, ".4f") for value in means))

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -38,6 +36,7 @@ from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
+from ns3_env.eval.output.table import new_table
 from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.
@@ -143,10 +142,8 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
     """A row for each entry of each group, without single tasks: those are in the file."""
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
-        drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        drawn.add_column("entry", no_wrap=True)
-        for heading in ("runs", "IQM of the scores", f"better than {board.baseline}"):
-            drawn.add_column(heading, justify="right", no_wrap=True)
+        headings = ("runs", "IQM of the scores", f"better than {board.baseline}")
+        drawn = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
         for line in board.lines:
             name = f"{line.entry} (bound)" if line.reference else line.entry
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
@@ -159,10 +156,7 @@ def _show_times(times: Sequence[JobTimes], console: Console) -> None:
     """Job times of each task that has jobs."""
     for own in times:
         title = f"{own.task}: job times over those of {own.base}"
-        drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        drawn.add_column("entry", no_wrap=True)
-        for heading in METRICS.values():
-            drawn.add_column(heading, justify="right", no_wrap=True)
+        drawn = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
         for name, ratios in own.ratios.items():
             drawn.add_row(name, *(f"{x:.3f}" for x in ratios))
         console.print(drawn)

@@ -13,7 +13,7 @@ from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.leaderboard.anchors import group_of, value_of
 from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
-from ns3_env.eval.output.table import markdown_cell, read_csv
+from ns3_env.eval.output.table import markdown_cell, markdown_table, read_csv
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
 from ns3_env.tasks.anchors import Anchors, anchors_of
@@ -131,16 +131,11 @@ def _mean(own: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, flo
 
 def markdown(times: JobTimes) -> str:
     """A row for each entry, the fastest first."""
-    rows = [
-        f"| {markdown_cell(name)} | " + " | ".join(f"{x:.3f}" for x in own) + " |"
-        for name, own in times.ratios.items()
-    ]
+    rows = [[markdown_cell(name), *(f"{x:.3f}" for x in own)] for name, own in times.ratios.items()]
     lines = [
         f"## Job times in {times.task}",
         "",
-        "| entry | " + " | ".join(METRICS.values()) + " |",
-        "|---|" + "--:|" * len(METRICS),
-        *rows,
+        *markdown_table(["entry", *METRICS.values()], rows),
         "",
         f"From a job's first start to its last end, over what {markdown_cell(times.base)} takes: geometric "
         "means over the tests. Scored is the slowdown.",

@@ -52,6 +52,27 @@ def cell(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
+def new_table(
+    title: str,
+    first: str,
+    headings: Iterable[str],
+    padding: int | tuple[int, int, int, int] = 0,
+    edge: bool = False,
+) -> Table:
+    """Returns a table for the terminal without rows: a column of names, one of numbers for each heading."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding, show_edge=edge)
+    table.add_column(first, no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> list[str]:
+    """Returns the lines of a Markdown table; the first ``names`` columns stand to the left."""
+    under = "|" + "---|" * names + "--:|" * (len(headings) - names)
+    return [f"| {' | '.join(headings)} |", under, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
 def markdown_cell(text: str) -> str:
     """A name that ends no cell of a Markdown table and starts no tag."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
@@ -59,16 +80,13 @@ def markdown_cell(text: str) -> str:
 
 def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
     """Prints one row for each controller."""
-    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("\ncontroller", no_wrap=True)
     columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
     if any(RTT[0] in metrics for metrics in rows.values()):
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     if any(WAY[0] in metrics for metrics in rows.values()):
         columns.insert(2, WAY)
-    for _, heading, _ in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
+    table = new_table(escape(title), "\ncontroller", (heading for _, heading, _ in columns))
     for name, metrics in rows.items():
         table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
     console = console or Console()

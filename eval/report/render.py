@@ -17,7 +17,7 @@ from ns3_env.eval.benchmark.statistics import FloatArray
 from ns3_env.eval.benchmark.yardsticks import HEADING
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.output.table import cell as shown
-from ns3_env.eval.output.table import markdown_cell
+from ns3_env.eval.output.table import markdown_cell, markdown_table
 from ns3_env.eval.report.curves import sweeps
 from ns3_env.eval.report.facts import HEADINGS, Facts, LostRow
 from ns3_env.eval.report.pictures import Picture, looks_of, title
@@ -112,10 +112,7 @@ def _table(scenario: Standing) -> list[str]:
     with_way = has_way([scenario])
     if with_way:
         headings.append(HEADING)
-    lines = [
-        "| controller | seeds | " + " | ".join(headings) + " |",
-        "|---|--:|" + "--:|" * len(headings),
-    ]
+    rows = []
     for row in scenario.rows:
         cells = []
         for info in infos:
@@ -126,19 +123,18 @@ def _table(scenario: Standing) -> list[str]:
             cells.append(f"**{text}**" if won else text)
         cells += [shown(row.way, ".0f")] if with_way else []
         seeds = f"{row.seeds} of {row.expected}" + (f" ({row.note})" if row.note else "")
-        lines.append(f"| {markdown_cell(row.controller)} | {seeds} | " + " | ".join(cells) + " |")
+        rows.append([markdown_cell(row.controller), seeds, *cells])
     verdicts = [markdown_cell(scenario.verdicts[info.name].text) for info in infos]
     verdicts += [""] if with_way else []
-    lines.append("| *winner* | | " + " | ".join(verdicts) + " |")
-    return lines
+    lines = markdown_table(["controller", "seeds", *headings], rows)
+    return [*lines, "| *winner* | | " + " | ".join(verdicts) + " |"]
 
 
 def _losses(rows: Sequence[LostRow]) -> list[str]:
     if not rows:
         return []
-    lines = ["", "Packets lost, means over seeds:", "", "| " + " | ".join(HEADINGS) + " |"]
-    lines.append("|---|---|---|--:|--:|")
-    return lines + ["| " + " | ".join(markdown_cell(text) for text in row.texts) + " |" for row in rows]
+    cells = ([markdown_cell(text) for text in row.texts] for row in rows)
+    return ["", "Packets lost, means over seeds:", "", *markdown_table(HEADINGS, cells, names=3)]
 
 
 def _problems(what: str, rows: Sequence[tuple[object, ...]]) -> list[str]:
