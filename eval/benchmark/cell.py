@@ -173,7 +173,7 @@ def _check_versions(wanted: Mapping[str, str]) -> None:
 
 
 def cost(work: float, entry: Entry) -> float:
-    """How long a cell with so much work may take: a policy in Python asks per decision.
+    """Estimates how long a cell with so much work takes: a policy in Python asks per decision.
 
     Only good for the order and the remaining time.
     """
@@ -262,7 +262,7 @@ def _series_text(results: Results) -> str:
 
 
 def _whole(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """As text, without a fraction where there is none."""
+    """Returns the numbers as text, without a fraction where there is none."""
     return [str(int(x)) if x.is_integer() else repr(x) for x in numbers.tolist()]
 
 

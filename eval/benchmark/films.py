@@ -15,13 +15,13 @@ from ns3_env.programs.executable import references
 
 
 def has_film(suite: Suite, case: SuiteScenario, entry: Entry, seed: int) -> bool:
-    """Whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
+    """Tells whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
     bound = entry.controller in references(case.scenario.transport)
     return case.series and seed == suite.seeds_of(case)[0] and not bound
 
 
 def film_page(folder: Path, scenario: str) -> Path:
-    """Where a scenario's film is."""
+    """Returns the path of a scenario's film."""
     return folder / "cells" / scenario / PAGE
 
 

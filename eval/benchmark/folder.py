@@ -132,12 +132,12 @@ class BenchFolder:
 
 
 def cell_folder(path: Path, scenario: str, controller: str, seed: int) -> Path:
-    """Where a cell is, once it is complete."""
+    """Returns the folder of a cell that is complete."""
     return path / "cells" / scenario / controller / f"seed-{seed}"
 
 
 def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
-    """Where the error of a cell that failed is."""
+    """Returns the file with the error of a cell that failed."""
     return path / "failed" / scenario / controller / f"seed-{seed}.txt"
 
 

@@ -114,7 +114,7 @@ class Value:
 
     @property
     def parameter(self) -> bool | int | float | str:
-        """What a table holds: the value itself, or the label of one that is no number or text."""
+        """The value in a table: itself, or the label of one that is no number or text."""
         return self.value if isinstance(self.value, bool | int | float | str) else self.label
 
 
@@ -220,7 +220,7 @@ def _axis(values: object, place: str) -> list[Value]:
 
 
 def _label(value: object, number: int) -> str:
-    """How a value is called in names: 0.2, 1e+11, true; the kind of a section, or its number in the list."""
+    """Names a value: 0.2, 1e+11, true; the kind of a section, or its number in the list."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
     if isinstance(value, float):

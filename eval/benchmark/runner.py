@@ -136,7 +136,7 @@ def _check_jobs(jobs: int | None) -> None:
 
 @contextmanager
 def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> Iterator[Pool]:
-    """Where cells are played. Raises ConfigError where a Ray cluster does not let us in."""
+    """Opens the pool that plays cells. Raises ConfigError where a Ray cluster does not let us in."""
     if ray is None:
         with LocalPool(min(jobs or os.cpu_count() or 1, cells)) as pool:
             yield pool
@@ -255,7 +255,7 @@ def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
-    """What came of a cell. Raises ConnectionError where the cluster is gone."""
+    """Returns a cell's files, or its error. Raises ConnectionError where the cluster is gone."""
     try:
         return future.result()
     except TimeoutError:
@@ -267,7 +267,7 @@ def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
 
 
 class _View:
-    """How far a benchmark is."""
+    """Progress of a benchmark."""
 
     def __init__(self, weights: dict[Key, float]) -> None:
         self._weights = weights

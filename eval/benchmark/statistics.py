@@ -155,7 +155,7 @@ class FlowPairs:
 
     @staticmethod
     def are_of(metric: str) -> bool:
-        """Whether the metric is the mean slowdown of a size, which is compared flow by flow."""
+        """Tells whether the metric is the mean slowdown of a size, which is compared flow by flow."""
         found = _METRIC.fullmatch(metric)
         return found is not None and found[1] in _BUCKETS
 

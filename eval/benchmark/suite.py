@@ -154,7 +154,7 @@ class Suite(Strict):
             raise ScenarioError("\n".join(dict.fromkeys(faults)))
 
     def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
-        """What is wrong with the controllers that play a transport's scenarios, a line each."""
+        """Lists faults of the controllers that play a transport's scenarios, a line each."""
         known = [name for name in list_controllers(transport=transport) if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: "

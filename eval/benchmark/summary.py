@@ -64,7 +64,7 @@ def show(folder: BenchFolder, console: Console) -> None:
 
 
 def notes(folder: BenchFolder) -> list[str]:
-    """What is not in the means: failed, missing and stale cells."""
+    """Lists cells that are not in the means: failed, missing and stale ones."""
     found = [
         f"failed: {name} / {entry} / seed {seed}: {text.strip().splitlines()[-1] if text.strip() else ''}"
         for (name, entry, seed), text in folder.failed.items()

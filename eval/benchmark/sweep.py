@@ -157,7 +157,7 @@ def parse_axes(texts: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def _listed(key: str, text: str) -> list[Any]:
-    """What stands between commas, each as YAML. Raises ScenarioError."""
+    """Reads the values between commas, each as YAML. Raises ScenarioError."""
     try:
         values = parse(f"[{text}]")
     except yaml.YAMLError:
@@ -175,7 +175,7 @@ def _number(value: Any) -> Any:
 
 
 def _range(key: str, text: str) -> list[Any]:
-    """As Python's: from start in steps of step, without stop; of decimal numbers, exactly."""
+    """Counts as Python's range, from start in steps of step, without stop; of decimal numbers, exactly."""
     place = f"command line: {key}: range({text})"
     try:
         numbers = [Decimal(part.strip()) for part in text.split(",")]

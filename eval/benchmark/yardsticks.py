@@ -70,7 +70,7 @@ def _is_constant(entry: Entry) -> bool:
 
 
 def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
-    """By what a line calls it; what no episode defines is left out."""
+    """Compares each metric, by the name in a line; what no episode defines is left out."""
     found = {
         name: paired(
             np.array([row.get(metric, math.nan) for row in rows]),
@@ -91,7 +91,7 @@ def _listed(found: Mapping[str, Difference]) -> str:
 
 
 def _alike(found: Difference) -> bool:
-    """Whether the interval reaches what is no difference; with too few pairs for one, the estimate itself."""
+    """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
     none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if found.is_ratio else (0.0, 0.0)
     low, high = (found.low, found.high) if found.pairs >= _LEAST else (found.estimate, found.estimate)
     return low <= none[1] and high >= none[0]
@@ -115,7 +115,7 @@ HEADING = "way to the oracle (%)"
 
 
 def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dict[str, float]:
-    """By name 100 ln(deployed / own) / ln(deployed / oracle), of geometric means over the same seeds.
+    """Returns 100 ln(deployed / own) / ln(deployed / oracle) by name, of geometric means over the same seeds.
 
     Args:
         values: of ``METRIC``, by name and seed.

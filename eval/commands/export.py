@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """What the options ask for."""
+    """Exports as the options say."""
     from ns3_env.agents.export.export import LIMIT, export
 
     if options.allow_imports:
@@ -106,7 +106,7 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
 
 
 def _run_c(options: argparse.Namespace) -> int:
-    """As above, of a C file, with what it takes of a NIC."""
+    """Exports a C file, and says what it takes of a NIC."""
     from ns3_env.agents.export.c99.export import LIMIT, export_c
 
     made, found = export_c(options.checkpoint, options.out)

@@ -60,7 +60,7 @@ def add_kinds(
 
 
 def names(text: str) -> list[str]:
-    """What stands between commas."""
+    """Returns the names between commas."""
     return [name.strip() for name in text.split(",")] if text else []
 
 

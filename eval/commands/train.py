@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """What the options ask for."""
+    """Trains or searches, as the options say."""
     check_json(options.json)
     given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
     trust(name for text in given for name in _NAME_OF_CODE.findall(text))

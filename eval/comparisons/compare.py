@@ -124,7 +124,7 @@ def against(
 
 
 def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
-    """Where the policy decides: as asked, but in Python where it has no file that the simulator plays."""
+    """Returns the place of decisions: as asked, but Python where no file is there for the simulator."""
     return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
 
 

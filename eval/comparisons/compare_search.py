@@ -87,7 +87,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
 def _show_gains(
     gains: Mapping[str, Any], after: str, before: str, heading: str, played: Mapping[str, list[Played]]
 ) -> None:
-    """What was gained over the one before, and what the objective does not say of it."""
+    """Prints the gain over the one before, and what the objective does not say of it."""
     seeds = len(next(iter(gains.values()))["by_seed"])
     print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
     for name, gained in gains.items():

@@ -19,7 +19,7 @@ from ns3_env.policies.released import LAYOUT, policy_path
 
 
 class _Comparison(Strict):
-    """What may be said of the comparison of a policy that comes without a run."""
+    """Settings of the comparison of a policy that comes without a run."""
 
     evaluation: EvaluationConfig
 

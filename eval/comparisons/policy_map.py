@@ -64,7 +64,7 @@ class Axis:
 
     @property
     def log(self) -> bool:
-        """Whether orders of magnitude are drawn."""
+        """Tells whether orders of magnitude are drawn."""
         return self.low > 0 and self.high > 20 * self.low
 
     def values(self) -> Floats:

@@ -63,7 +63,7 @@ class Judged:
 
     @property
     def correlation(self) -> float:
-        """Of what is predicted with the branches' mean returns."""
+        """Correlation of predictions with the branches' mean returns."""
         return float(np.corrcoef(self.predicted, self.returns.mean(axis=1))[0, 1])
 
 

@@ -32,7 +32,7 @@ def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
 
 
 def wrong(name: str, transport: Transport, whose: str = "the scenario's transport") -> str:
-    """What is wrong with a controller's name that is not known under the transport.
+    """Says what is wrong with a controller's name that is not known under the transport.
 
     Args:
         name: the controller's.
@@ -49,7 +49,7 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
 
 
 def is_known(name: str) -> bool:
-    """Whether it is a controller of some transport, or a released policy."""
+    """Tells whether a name is that of a controller of some transport, or of a released policy."""
     return any(name in _of(transport) for transport in TRANSPORTS)
 
 
@@ -67,7 +67,7 @@ Attributes = dict[str, dict[str, bool | int | float | str]]
 
 @dataclass(frozen=True)
 class Given:
-    """What a command line says of a run.
+    """A command line's words on a run.
 
     Attributes:
         scenario: the file's, with ``key=value`` put in.
@@ -148,7 +148,7 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
 
 
 def _is_attribute(text: str) -> bool:
-    """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    """Tells whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
     first, dot, _ = text.partition("=")[0].partition(".")
     return bool(dot) and first not in Scenario.model_fields and is_known(first)
 

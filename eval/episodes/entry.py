@@ -54,7 +54,7 @@ def in_full(name: str) -> dict[str, str]:
 
 
 class Entry(OfGrid):
-    """Who decides: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
+    """A decider: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
 
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
@@ -113,7 +113,7 @@ def load(entry: Entry) -> TrainedPolicy:
 
 
 def of_module(entry: Entry) -> TrainedPolicy:
-    """What the factory of ``entry.policy`` makes. Raises ScenarioError."""
+    """Calls the factory of ``entry.policy``. Raises ScenarioError."""
     from ns3_env.agents.configuration.config import EnvConfig, Named
     from ns3_env.agents.training.checkpoint import TrainedPolicy
 
@@ -143,7 +143,7 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
-    """What ``entry.checkpoint`` holds. Raises ScenarioError."""
+    """Loads ``entry.checkpoint``. Raises ScenarioError."""
     from ns3_env.agents.training.checkpoint import load_checkpoint
 
     try:

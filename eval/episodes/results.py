@@ -178,7 +178,7 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
 
 
 def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What the transport's own sections are beside what the user wrote."""
+    """Resolves the transport's sections beside what the user wrote."""
     if scenario.transport == "tcp":
         tcp = scenario.resolved_tcp().model_dump(mode="json")
         return {"tcp": tcp}

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ports:
-    """Of ports over time, each a row per port: (p, n) all.
+    """Ports over time, each array with a row per port: (p, n).
 
     Attributes:
         queue: bytes at the sample; of several samples in a bin the longest.
@@ -34,7 +34,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class FlowSeries:
-    """Of flows while they are under way, one after the other.
+    """Flows while they are under way, one after the other.
 
     Attributes:
         first: (f,) the first sample of each flow.
@@ -143,7 +143,7 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
 
 
 def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
-    """How long before each sample the byte was sent that is acknowledged then: NaN before the first one.
+    """Returns how long before each sample the byte was sent that it acknowledges: NaN before the first one.
 
     Between two samples a flow is taken to send evenly.
     """

@@ -40,7 +40,7 @@ _SHARED = ("src", "dst", "size", "start")
 
 
 def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
-    """Of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
+    """Returns the content of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
 
     Where a page would have more than ``ROOM``, neighbouring samples are put together, 2, 4, 8 ... in one.
     """

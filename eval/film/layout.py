@@ -22,7 +22,7 @@ _MANY_NODES = 150
 
 
 def places(network: Network) -> Places:
-    """Of each node: switches in a row are a chain, switches in tiers lie above their hosts."""
+    """Places each node: switches in a row are a chain, switches in tiers lie above their hosts."""
     neighbours = _neighbours(network)
     switches = [node for node, kind in enumerate(network.nodes) if kind == "switch"]
     chain = _chain(switches, neighbours)
@@ -124,7 +124,7 @@ def _in_tiers(
 
 
 def _graph(network: Network) -> Places:
-    """As springs would hold it: networkx's layouts."""
+    """Places nodes as springs would, by networkx's layouts."""
     import networkx
 
     graph = networkx.Graph()

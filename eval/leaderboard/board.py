@@ -62,7 +62,7 @@ class Leaderboard:
         return list(max(self.lines, key=lambda line: len(line.tasks)).tasks)
 
     def lacks(self, line: Line) -> bool:
-        """Whether the entry has no scores in some task: its numbers are those of the others."""
+        """Tells whether the entry has no scores in some task: its numbers are those of the others."""
         return len(line.tasks) < len(self.tasks)
 
 

@@ -68,7 +68,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
 
 
 def can_play(entry: Entry, spec: TaskSpec) -> bool:
-    """Whether an entry knows in a task what it decides by, and may stand beside the task's other flows.
+    """Tells whether an entry observes in a task what it decides by, and may stand beside its other flows.
 
     Raises ConfigError where its policy is none.
     """

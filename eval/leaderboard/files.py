@@ -130,7 +130,7 @@ def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
 
 
 def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
-    """What stands before these lines, and after them."""
+    """Splits a page into the text before these lines and the text after them."""
     whole = rf"^{re.escape(lines[0])}$.*^{re.escape(lines[1])}$"
     parts = re.split(whole, read_text(page), maxsplit=1, flags=re.MULTILINE | re.DOTALL)
     if len(parts) < 2:

@@ -93,7 +93,7 @@ METRICS = {"job_completion": "a job", "job_completion_max": "the last job"}
 
 @dataclass(frozen=True)
 class JobTimes:
-    """Of one task: by entry, the geometric mean over its tests of each metric over the base's.
+    """Job times of one task: by entry, geometric means over its tests of each metric over the base's.
 
     Attributes:
         task: its name.
@@ -108,7 +108,7 @@ class JobTimes:
 
 
 def job_times(folder: BenchFolder) -> list[JobTimes]:
-    """Of each task whose tests have jobs, over entries that have played it whole. Raises as ``tests_in``."""
+    """Measures tasks whose tests have jobs, over entries that have played them whole. Raises as ``tests_in``."""
     cells = {(cell.scenario, cell.controller): cell.metrics for cell in folder.cells}
     found = []
     for name, cases in tests_in(folder.suite).items():

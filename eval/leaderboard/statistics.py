@@ -73,8 +73,9 @@ def range_of_runs(scores: Scores) -> tuple[float, float]:
 
 
 def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) -> Estimate:
-    """How likely a run of one entry is better than one of the other in a task, mean over tasks; ties count
-    half.
+    """Estimates how likely a run of one entry beats one of the other in a task, mean over tasks.
+
+    Ties count half.
 
     The interval is of the runs where one of both has several; the other's single run stays as it is. Where
     each has one, it is of the test seeds, the same for both: they play the same flows.
@@ -149,7 +150,7 @@ def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
 
 
 def _share_better(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    """Of (B, n, tasks) and (B, m, tasks), pairs of which the first is better, mean over tasks: (B,)."""
+    """Share of pairs of (B, n, tasks) and (B, m, tasks) whose first is better, mean over tasks: (B,)."""
     shares = []
     for task in range(ours.shape[2]):
         one, other = ours[:, :, None, task], theirs[:, None, :, task]

@@ -71,7 +71,7 @@ def _test(spec: TaskSpec, number: int, controllers: list[str]) -> SuiteScenario:
 
 
 def is_of_tasks(suite: Suite) -> bool:
-    """Whether its scenarios are tests of tasks, and nothing else."""
+    """Tells whether its scenarios are tests of tasks, and nothing else."""
     return suite.title == TITLE and all(
         (match := _TEST.fullmatch(case.name)) is not None and match["task"] in TASKS
         for case in suite.scenarios
@@ -103,7 +103,7 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
 
 
 def holds_tasks(path: Path) -> bool:
-    """Whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
+    """Tells whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
     return (path / SUITE).exists() and is_of_tasks(read_suite(path)[0])
 
 

@@ -41,7 +41,7 @@ class TaskTable:
         return replace(self, **columns)
 
     def is_compute(self) -> npt.NDArray[np.bool_]:
-        """Of each row, whether it is a step."""
+        """Tells of each row whether it is a step."""
         return self.peer < 0
 
 
@@ -167,7 +167,7 @@ def _span(own: TaskTable, part: str, finished: bool) -> Span:
 
 
 def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """How long at least one of the intervals (begin, end) lasts."""
+    """Returns how long at least one of the intervals (begin, end) lasts."""
     ordered = sorted(intervals)
     total, until = 0.0, -np.inf
     for begin, end in ordered:
@@ -177,7 +177,7 @@ def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
 
 
 def completion_times(found: Sequence[Span]) -> list[float]:
-    """Of each job from its first task's start to its last one's end (the episode's, where it was cut), ns."""
+    """Measures each job from its first task's start to its last one's end (the episode's, where cut), ns."""
     ends: dict[str, list[float]] = defaultdict(list)
     for span in found:
         ends[span.job] += [span.start_ns, span.end_ns]
@@ -200,7 +200,7 @@ def job_completion(found: Sequence[Span]) -> float:
 
 
 def job_completion_max(found: Sequence[Span]) -> float:
-    """Of the slowest job."""
+    """Completion time of the slowest job."""
     return max(completion_times(found), default=math.nan)
 
 
@@ -220,7 +220,7 @@ def exposed_communication(found: Sequence[Span]) -> float:
 
 
 def straggler_spread(found: Sequence[Span]) -> float:
-    """How much later the last rank is through with an iteration than the first, mean over iterations."""
+    """Time from the first rank's end of an iteration to the last one's, mean over iterations."""
     return _mean(span.straggler_ns for span in iterations(found))
 
 

@@ -94,7 +94,7 @@ def failure_losses(results: Results) -> float:
 
 
 def reordered_fraction(results: Results) -> float:
-    """Of the data packets that arrived, those that came after one that was sent later (RFC 4737)."""
+    """Share of the data packets that arrived after one that was sent later (RFC 4737)."""
     paths = results.get(SECTION, {"arrived_packets": 0})
     arrived = paths["arrived_packets"]
     return float(paths["reordered_packets"] / arrived) if arrived else math.nan

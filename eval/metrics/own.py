@@ -33,7 +33,7 @@ def load_metrics(named: Iterable[str]) -> None:
 
 
 def own_metrics() -> tuple[str, ...]:
-    """What was loaded, as the command line said it."""
+    """Returns the names of loaded metrics, as the command line said them."""
     return tuple(said for said, _ in _JOINED.values())
 
 

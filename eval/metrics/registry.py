@@ -34,7 +34,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Metric:
-    """What a table says of a metric, and how it is computed.
+    """A metric: its place in tables, and how it is computed.
 
     Attributes:
         name: key in ``measure`` and in a cell's metrics.json.

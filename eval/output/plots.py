@@ -167,7 +167,7 @@ def size(width: float, height: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Style:
-    """What one controller looks like: the three differ, so that no figure depends on colour alone."""
+    """The look of one controller: the three differ, so that no figure depends on colour alone."""
 
     colour: str
     line: Any
@@ -308,7 +308,7 @@ def _svg(figure: Figure) -> bytes:
 
 
 def is_png(image: bytes) -> bool:
-    """Whether a picture is PNG, not SVG."""
+    """Tells whether a picture is PNG, not SVG."""
     return image.startswith(b"\x89PNG")
 
 

@@ -203,7 +203,7 @@ def _are_numbers(values: Sequence[Parameter]) -> bool:
 
 
 def _places(values: Sequence[Parameter]) -> dict[Parameter, float]:
-    """Where each value stands: numbers at themselves, others side by side."""
+    """Places each value: numbers at themselves, others side by side."""
     if _are_numbers(values):
         return {x: float(x) for x in values}
     return {x: float(place) for place, x in enumerate(values)}

@@ -22,7 +22,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class Facts:
-    """What the reports say beside the numbers.
+    """Facts that the reports say beside the numbers.
 
     Attributes:
         title: the suite's, or its file's name.
@@ -111,7 +111,7 @@ HEADINGS = ("controller", "port (node:port, to node)", "cause", "packets", "payl
 
 @dataclass(frozen=True)
 class LostRow:
-    """What one controller lost at one port by one cause; ``packets``, ``payload_kb``: means over seeds."""
+    """Losses of one controller at one port by one cause; ``packets``, ``payload_kb``: means over seeds."""
 
     controller: str
     port: str
@@ -121,7 +121,7 @@ class LostRow:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """As shown, a text for each of ``HEADINGS``."""
+        """The row as text, one for each of ``HEADINGS``."""
         return self.controller, self.port, self.cause, f"{self.packets:,.1f}", f"{self.payload_kb:,.1f}"
 
 

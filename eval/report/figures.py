@@ -81,7 +81,7 @@ def of_scenario(
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
-    """By size; a CDF where all flows fall into one bucket."""
+    """Draws slowdowns by size; a CDF where all flows fall into one bucket."""
     sizes = np.concatenate([one.sizes for several in of_flows.values() for one in several])
     used = [bucket for bucket in SIZE_BUCKETS if ((sizes > bucket[2]) & (sizes <= bucket[3])).any()]
     if len(used) < 2:
@@ -328,7 +328,7 @@ def _rates(
 
 
 def _what_binds(own: Series, most: float) -> tuple[str, Curves, str]:
-    """What to draw: ("rate" or "window", curves by flow, how to read them).
+    """Chooses what to draw: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.

@@ -46,7 +46,7 @@ def looks_of(suite: Suite) -> dict[str, Style]:
 
 
 def title(sweep: curves.Sweep) -> str:
-    """What the page calls the figures over an axis."""
+    """Names the figures over an axis for the page."""
     return sweep.axis if sweep.axis.startswith(f"{sweep.of}.") else f"{sweep.of} over {sweep.axis}"
 
 

@@ -54,7 +54,7 @@ def read_timeline(path: Path) -> Timeline | None:
 
 
 def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
-    """Of the files that there are, by controller."""
+    """Reads the files that there are, by controller."""
     read = {name: read_timeline(path) for name, path in paths.items()}
     return {name: found for name, found in read.items() if found is not None}
 
@@ -75,7 +75,7 @@ def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
 
 
 def keys(colour: str) -> list[Patch]:
-    """What the colours are, for a legend."""
+    """Returns the colours' meanings for a legend."""
     return [Patch(color=COMPUTES, label="computes"), Patch(color=colour, label="sends or receives only")]
 
 

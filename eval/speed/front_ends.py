@@ -56,7 +56,7 @@ def _alone(name: str, **arguments: Any) -> Steps:
 
 
 def _pendulum() -> Steps:
-    """What an environment costs that computes next to nothing."""
+    """Steps an environment that computes next to nothing."""
     return _alone("Pendulum-v1")
 
 
