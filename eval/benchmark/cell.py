@@ -163,9 +163,9 @@ def _of_simulator(entry: Entry) -> list[Controller]:
 
 def _check_versions(wanted: Mapping[str, str]) -> None:
     """Raises ScenarioError where the cell's results would be another version's."""
-    found = versions_in_use()
-    for name in sorted({*found, *wanted}):
-        if (here := found.get(name, "none")) != (there := wanted.get(name, "none")):
+    here_versions = versions_in_use()
+    for name in sorted({*here_versions, *wanted}):
+        if (here := here_versions.get(name, "none")) != (there := wanted.get(name, "none")):
             raise ScenarioError(
                 f"node {platform.node()}: {name} is {here}, but {there} where the command runs: all nodes "
                 "need the same versions"
@@ -205,14 +205,14 @@ def work_in(scenario: Scenario) -> float:
 
 
 def _hops(neighbours: dict[int, list[int]], start: int) -> dict[int, int]:
-    found, todo = {start: 0}, deque([start])
+    distances, todo = {start: 0}, deque([start])
     while todo:
         node = todo.popleft()
         for other in neighbours[node]:
-            if other not in found:
-                found[other] = found[node] + 1
+            if other not in distances:
+                distances[other] = distances[node] + 1
                 todo.append(other)
-    return found
+    return distances
 
 
 def _queue_cdf_text(results: Results) -> str:
@@ -270,5 +270,5 @@ def _longest(lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Index of the longest of each run of samples, as long as makes ``_ROWS`` runs at most."""
     run = max(1, -(-len(lengths) // _ROWS))
     runs = np.pad(lengths, (0, -len(lengths) % run), constant_values=-1).reshape(-1, run)
-    found: npt.NDArray[np.int64] = np.arange(len(runs)) * run + runs.argmax(axis=1)
-    return found
+    places: npt.NDArray[np.int64] = np.arange(len(runs)) * run + runs.argmax(axis=1)
+    return places

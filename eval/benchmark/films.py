@@ -45,9 +45,9 @@ def films(folder: BenchFolder) -> dict[str, dict[str, str]]:
 
 def _sampled(folder: BenchFolder) -> Mapping[str, Mapping[str, Path]]:
     """scenario -> controller -> the folder of its cell with film.npz, in the suite's order."""
-    found: dict[str, dict[str, Path]] = {}
+    folders: dict[str, dict[str, Path]] = {}
     first = {case.name: folder.suite.seeds_of(case)[0] for case in folder.suite.scenarios}
     for cell in folder.cells:
         if cell.seed == first[cell.scenario] and (cell.folder / FILE).is_file():
-            found.setdefault(cell.scenario, {})[cell.controller] = cell.folder
-    return found
+            folders.setdefault(cell.scenario, {})[cell.controller] = cell.folder
+    return folders

@@ -243,7 +243,7 @@ def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
 
 def _cells_in(path: Path) -> list[Cell]:
     """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
-    found = []
+    cells = []
     for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
         match = _SEED.fullmatch(file.parent.name)
         if match is None:
@@ -254,7 +254,7 @@ def _cells_in(path: Path) -> list[Cell]:
                 str(name): math.nan if value is None else float(value)
                 for name, value in content["metrics"].items()
             }
-            found.append(
+            cells.append(
                 Cell(
                     scenario=file.parent.parent.parent.name,
                     controller=file.parent.parent.name,
@@ -269,4 +269,4 @@ def _cells_in(path: Path) -> list[Cell]:
             raise ScenarioError(
                 f"{file}: not a cell's metrics; remove {file.parent} and run the benchmark again"
             ) from None
-    return found
+    return cells

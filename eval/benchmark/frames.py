@@ -50,22 +50,24 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
     return _frame(BenchFolder.read(Path(folder)))
 
 
-def _frame(found: BenchFolder) -> pandas.DataFrame:
+def _frame(folder: BenchFolder) -> pandas.DataFrame:
     """See ``load_results``."""
     pandas = import_extra("pandas")
-    scenarios = {entry.name: entry for entry in found.suite.scenarios}
-    controllers = {entry.name: entry for entry in found.suite.controllers}
+    scenarios = {entry.name: entry for entry in folder.suite.scenarios}
+    controllers = {entry.name: entry for entry in folder.suite.controllers}
     parameters = list(
         dict.fromkeys(
-            [key for entry in found.suite.scenarios for key in entry.parameters]
-            + [key for entry in found.suite.controllers for key in _attributes(entry)]
+            [key for entry in folder.suite.scenarios for key in entry.parameters]
+            + [key for entry in folder.suite.controllers for key in _attributes(entry)]
         )
     )
-    rows = [_row(found, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in found.cells]
+    rows = [
+        _row(folder, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in folder.cells
+    ]
     metrics = [
         name
         for name, metric in METRICS.items()
-        if not metric.section or any(name in cell.metrics for cell in found.cells)
+        if not metric.section or any(name in cell.metrics for cell in folder.cells)
     ]
     frame = pandas.DataFrame(rows, columns=[*CELL_COLUMNS, *parameters, *metrics])
     frame = frame.astype({"seed": "int64", **dict.fromkeys(metrics, "float64")})
@@ -149,12 +151,12 @@ def read_series(cell: Cell) -> Series:
     return series
 
 
-def write_results(found: BenchFolder) -> Path:
+def write_results(folder: BenchFolder) -> Path:
     """Writes ``load_results`` into the folder, as ``results.parquet``. Raises as it does; needs pyarrow."""
-    target = found.path / FILE
+    target = folder.path / FILE
     refuse_link(target)
     import_extra("pyarrow")
-    write_atomically(target, _frame(found).to_parquet(None, index=False, engine="pyarrow"))
+    write_atomically(target, _frame(folder).to_parquet(None, index=False, engine="pyarrow"))
     return target
 
 
@@ -168,8 +170,8 @@ def lacking() -> str | None:
     return None
 
 
-def _row(found: BenchFolder, cell: Cell, scenario: SuiteScenario, entry: Entry) -> dict[str, Any]:
-    suite = found.suite.title or Path(found.source or found.path.name).stem
+def _row(folder: BenchFolder, cell: Cell, scenario: SuiteScenario, entry: Entry) -> dict[str, Any]:
+    suite = folder.suite.title or Path(folder.source or folder.path.name).stem
     of = (suite, cell.scenario, scenario.of, scenario.group, cell.controller, entry.of, cell.seed)
     keys = dict(zip(CELL_COLUMNS, of, strict=True))
     return {**keys, **scenario.parameters, **_attributes(entry), **cell.metrics}

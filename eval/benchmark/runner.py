@@ -169,7 +169,7 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
     used = versions_in_use()
     done = {cell.key: cell.folder for cell in BenchFolder.read(out).cells}
     work: dict[tuple[str, int], float] = {}
-    found = []
+    jobs = []
     for case, entry, seed in suite.cells():
         film = watch and has_film(suite, case, entry, seed)
         folder = done.get((case.name, entry.name, seed))
@@ -189,8 +189,8 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
             metrics=own_metrics(),
             film=film,
         )
-        found.append((cost(work[case.name, seed], entry), job))
-    return sorted(found, key=lambda pair: -pair[0])
+        jobs.append((cost(work[case.name, seed], entry), job))
+    return sorted(jobs, key=lambda pair: -pair[0])
 
 
 def _play(

@@ -156,8 +156,8 @@ class FlowPairs:
     @staticmethod
     def are_of(metric: str) -> bool:
         """Tells whether the metric is the mean slowdown of a size, which is compared flow by flow."""
-        found = _METRIC.fullmatch(metric)
-        return found is not None and found[1] in _BUCKETS
+        match = _METRIC.fullmatch(metric)
+        return match is not None and match[1] in _BUCKETS
 
     def log_ratios(self, metric: str, cells: Sequence[Cell], others: Sequence[Cell]) -> FloatArray:
         """For each seed, the mean over flows of the size of ln(slowdown in the cell / in the other): (n,).
@@ -173,21 +173,21 @@ class FlowPairs:
         Raises:
             ScenarioError: a cell's flows cannot be read.
         """
-        found = _METRIC.fullmatch(metric)
-        assert found is not None
-        above, up_to = _BUCKETS[found[1]]
+        match = _METRIC.fullmatch(metric)
+        assert match is not None
+        above, up_to = _BUCKETS[match[1]]
         means = []
         for cell, other in zip(cells, others, strict=True):
-            ours, theirs = self._flows(cell), self._flows(other)
-            if len(ours.sizes) != len(theirs.sizes):
+            mine, theirs = self._flows(cell), self._flows(other)
+            if len(mine.sizes) != len(theirs.sizes):
                 raise ScenarioError(
                     f"{cell.folder / 'flows.csv'} and {other.folder / 'flows.csv'} hold other flows; delete "
                     "the cells' folders and run them again"
                 )
-            both = (ours.sizes > above) & (ours.sizes <= up_to)
-            both &= ~np.isnan(ours.slowdowns) & ~np.isnan(theirs.slowdowns)
+            both = (mine.sizes > above) & (mine.sizes <= up_to)
+            both &= ~np.isnan(mine.slowdowns) & ~np.isnan(theirs.slowdowns)
             if both.any():
-                means.append(float(np.log(ours.slowdowns[both] / theirs.slowdowns[both]).mean()))
+                means.append(float(np.log(mine.slowdowns[both] / theirs.slowdowns[both]).mean()))
         return np.array(means)
 
     def _flows(self, cell: Cell) -> Flows:

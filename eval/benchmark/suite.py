@@ -129,19 +129,19 @@ class Suite(Strict):
         entries, controllers = whole.get("scenarios"), whole.get("controllers")
         if isinstance(entries, list):
             whole["scenarios"] = [
-                made
+                point
                 for i, entry in enumerate(entries)
-                for made in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
+                for point in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
             ]
         if isinstance(controllers, list):
             whole["controllers"] = [
-                made
+                point
                 for i, entry in enumerate(controllers)
-                for made in controllers_of(entry, f"{source}: controllers.{i}")
+                for point in controllers_of(entry, f"{source}: controllers.{i}")
             ]
-        made = validate(whole, cls, source, raises=ScenarioError)
-        made._source = source
-        return made
+        suite = validate(whole, cls, source, raises=ScenarioError)
+        suite._source = source
+        return suite
 
     def check_controllers(self) -> None:
         """Raises ScenarioError for a controller that the simulator of a scenario that it plays does not have,
@@ -174,12 +174,12 @@ class Suite(Strict):
 
     def played_under(self, transport: Transport) -> dict[str, str]:
         """Names of the controllers that play a scenario of the transport, each with the first of those."""
-        found: dict[str, str] = {}
+        first: dict[str, str] = {}
         for case in self.scenarios:
             if case.scenario.transport == transport:
                 for entry in self.entries_of(case):
-                    found.setdefault(entry.name, case.name)
-        return found
+                    first.setdefault(entry.name, case.name)
+        return first
 
     def entry(self, name: str) -> Entry:
         """The controller of this name. Raises KeyError."""

@@ -34,12 +34,12 @@ def show(folder: BenchFolder, console: Console) -> None:
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
     headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
-    drawn = new_table(escape(_title(folder)), "\ncontroller", headings)
+    table = new_table(escape(_title(folder)), "\ncontroller", headings)
     own: list[tuple[str, list[float]]] = []
     for scenario in summary:
         best = scenario.verdicts[SCORE].winner
-        drawn.add_section()
-        drawn.add_row(f"[bold]{scenario.name}[/]")
+        table.add_section()
+        table.add_row(f"[bold]{scenario.name}[/]")
         own.append((f"[bold]{scenario.name}[/]", []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
@@ -47,9 +47,9 @@ def show(folder: BenchFolder, console: Console) -> None:
                 name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
-            drawn.add_row(f" {name}", *_numbers(row, with_way))
+            table.add_row(f" {name}", *_numbers(row, with_way))
             own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
-    console.print(drawn)
+    console.print(table)
     if own_names():
         console.print(of_own_metrics(own))
     console.print(
@@ -65,18 +65,18 @@ def show(folder: BenchFolder, console: Console) -> None:
 
 def notes(folder: BenchFolder) -> list[str]:
     """Lists cells that are not in the means: failed, missing and stale ones."""
-    found = [
+    lines = [
         f"failed: {name} / {entry} / seed {seed}: {text.strip().splitlines()[-1] if text.strip() else ''}"
         for (name, entry, seed), text in folder.failed.items()
     ]
-    found += [f"missing: {name} / {entry} / seed {seed}" for name, entry, seed in folder.missing]
+    lines += [f"missing: {name} / {entry} / seed {seed}" for name, entry, seed in folder.missing]
     if folder.stale:
         x = folder.stale[0]
-        found.append(
+        lines.append(
             f"{len(folder.stale)} cells are of another suite or version and not counted, "
             f"e.g. {x.scenario} / {x.controller} / seed {x.seed}"
         )
-    return found
+    return lines
 
 
 def _title(folder: BenchFolder) -> str:

@@ -144,16 +144,16 @@ def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
 
 def parse_axes(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Key -> its values, in the order given. Raises ScenarioError, naming the text."""
-    found: dict[str, list[Any]] = {}
+    axes: dict[str, list[Any]] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         if not (key and equals):
             raise ScenarioError(f"command line: {shown(text)} is not of the form key=a,b,c")
-        if key in found:
+        if key in axes:
             raise ScenarioError(f"command line: {key}: is there twice; its values go into one list")
         match = _RANGE.fullmatch(values)
-        found[key] = _range(key, match[1]) if match else _listed(key, values)
-    return found
+        axes[key] = _range(key, match[1]) if match else _listed(key, values)
+    return axes
 
 
 def _listed(key: str, text: str) -> list[Any]:

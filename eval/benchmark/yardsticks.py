@@ -30,11 +30,11 @@ Rows = Sequence[Mapping[str, float]]
 
 def beside(name: str, rows: Rows, constant: Rows) -> str:
     """A line on a policy beside the constant window, from metrics of the same episodes under both."""
-    found = _differences(rows, constant)
+    differences = _differences(rows, constant)
     count = f"{len(rows)} episode{'s' * (len(rows) != 1)}"
-    if _all_alike(found):
-        return f"{name} is within noise of a constant window of one BDP: {_listed(found)} over {count}"
-    found_text = f"{name} beside a constant window of one BDP: {_listed(found)} over {count}"
+    if _all_alike(differences):
+        return f"{name} is within noise of a constant window of one BDP: {_listed(differences)} over {count}"
+    found_text = f"{name} beside a constant window of one BDP: {_listed(differences)} over {count}"
     few = "" if len(rows) >= _LEAST else f"; fewer than {_LEAST} decide nothing: evaluation.episodes={_LEAST}"
     return found_text + few
 
@@ -60,9 +60,9 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
             if entry.controller is not None or not both:
                 continue
             rows, constant = ([cells[name, seed] for seed in both] for name in (entry.name, yardstick))
-            found = _differences(rows, constant)
-            if _all_alike(found):
-                yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(found)}"
+            differences = _differences(rows, constant)
+            if _all_alike(differences):
+                yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(differences)}"
 
 
 def _is_constant(entry: Entry) -> bool:
@@ -71,7 +71,7 @@ def _is_constant(entry: Entry) -> bool:
 
 def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
     """Compares each metric, by the name in a line; what no episode defines is left out."""
-    found = {
+    differences = {
         name: paired(
             np.array([row.get(metric, math.nan) for row in rows]),
             np.array([row.get(metric, math.nan) for row in constant]),
@@ -79,31 +79,35 @@ def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
         )
         for metric, name in _COMPARED.items()
     }
-    return {name: difference for name, difference in found.items() if difference.pairs}
+    return {name: difference for name, difference in differences.items() if difference.pairs}
 
 
-def _all_alike(found: Mapping[str, Difference]) -> bool:
-    return bool(found) and all(_alike(x) for x in found.values())
+def _all_alike(differences: Mapping[str, Difference]) -> bool:
+    return bool(differences) and all(_alike(x) for x in differences.values())
 
 
-def _listed(found: Mapping[str, Difference]) -> str:
-    return ", ".join(f"{name} {_shown(x)}" for name, x in found.items())
+def _listed(differences: Mapping[str, Difference]) -> str:
+    return ", ".join(f"{name} {_shown(x)}" for name, x in differences.items())
 
 
-def _alike(found: Difference) -> bool:
+def _alike(difference: Difference) -> bool:
     """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
-    none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if found.is_ratio else (0.0, 0.0)
-    low, high = (found.low, found.high) if found.pairs >= _LEAST else (found.estimate, found.estimate)
+    none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if difference.is_ratio else (0.0, 0.0)
+    low, high = (
+        (difference.low, difference.high)
+        if difference.pairs >= _LEAST
+        else (difference.estimate, difference.estimate)
+    )
     return low <= none[1] and high >= none[0]
 
 
-def _shown(found: Difference) -> str:
+def _shown(difference: Difference) -> str:
     """ "× 0.940 (0.921–0.963)", or "+3 (−1 to 5)" where there are zeros; no interval of too few pairs."""
-    form, joint = (".3f", "–") if found.is_ratio else ("+,.3g", " to ")
-    estimate = ("× " if found.is_ratio else "") + format(found.estimate, form)
-    if found.pairs < _LEAST:
+    form, joint = (".3f", "–") if difference.is_ratio else ("+,.3g", " to ")
+    estimate = ("× " if difference.is_ratio else "") + format(difference.estimate, form)
+    if difference.pairs < _LEAST:
         return estimate
-    return f"{estimate} ({format(found.low, form)}{joint}{format(found.high, form)})"
+    return f"{estimate} ({format(difference.low, form)}{joint}{format(difference.high, form)})"
 
 
 #: What each transport's flows are under where nobody asks.
@@ -126,8 +130,8 @@ def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dic
         both. Empty where one of both has not played, or is no better than the other.
     """
     base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
-    found = {name: _way(own, base, best) for name, own in values.items()}
-    return found if not math.isnan(found.get(ORACLE, math.nan)) else {}
+    shares = {name: _way(own, base, best) for name, own in values.items()}
+    return shares if not math.isnan(shares.get(ORACLE, math.nan)) else {}
 
 
 def _way(own: Mapping[int, float], base: Mapping[int, float], best: Mapping[int, float]) -> float:

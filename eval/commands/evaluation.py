@@ -42,14 +42,14 @@ COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    command_line = argparse.ArgumentParser(
         prog=typed("eval"), description="Measures policies, controllers and the simulator."
     )
-    commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
+    commands = command_line.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
     for name, add in COMMANDS.items():
         command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, parents=[of_process()])
         command.set_defaults(work=add(command))
-    return made
+    return command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

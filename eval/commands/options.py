@@ -66,7 +66,7 @@ def names(text: str) -> list[str]:
 
 def seeds(text: str) -> list[int]:
     """``1-20``, ``7`` or ``1,4,10-12`` as a list."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         match = _SEEDS.fullmatch(part.strip())
         if match is None:
@@ -76,10 +76,10 @@ def seeds(text: str) -> list[int]:
             raise argparse.ArgumentTypeError(
                 f"{part.strip()}: seeds are in 0 to 2^63 - 1, the first one first, at most {MAX_SEEDS}"
             )
-        found += range(first, last + 1)
-    if len(set(found)) < len(found):
+        numbers += range(first, last + 1)
+    if len(set(numbers)) < len(numbers):
         raise argparse.ArgumentTypeError(f"{text}: a seed is there twice")
-    return found
+    return numbers
 
 
 def seconds(text: str) -> float:

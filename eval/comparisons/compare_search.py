@@ -40,12 +40,14 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     if config.evaluation is None:
         raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
     checkpoint = folder.latest_checkpoint()[0]
-    found = load_controller(checkpoint)
+    controller = load_controller(checkpoint)
     after = plan.subject.label
-    players = {after: found}
+    players = {after: controller}
     if plan.subject.before is not None:
         players |= dict([plan.subject.before])
-    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != found.name}
+    players |= {
+        name: Controller(name=name) for name in config.evaluation.controllers if name != controller.name
+    }
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
     shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
@@ -70,7 +72,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
             "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
         }
         _show_gains(gains, after, before, plan.objective.heading, played)
-    print(f"found: {checkpoint}", *plan.subject.remarks(found), sep="\n")
+    print(f"found: {checkpoint}", *plan.subject.remarks(controller), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(values),
@@ -78,7 +80,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         }
         for name, values in means(played, shown.transport).items()
     }
-    content[after]["attributes"], content[after]["gain"] = found.attributes, gains
+    content[after]["attributes"], content[after]["gain"] = controller.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)

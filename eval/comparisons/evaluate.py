@@ -48,17 +48,17 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
     """A policy by itself: on its run's scenario where there is one, else on an incast; the table alone."""
-    found = load_checkpoint(path)
-    if not isinstance(found, TrainedPolicy):
+    policy = load_checkpoint(path)
+    if not isinstance(policy, TrainedPolicy):
         raise ConfigError(f"{path}: holds a controller of the simulator: name its run, or use `eval run`")
     run = RunFolder(path.absolute().parent.parent)
     whole = run.read()[0] if (path / LAYOUT).exists() and (run.path / "config.yaml").exists() else {}
-    known = whole.get("evaluation") or EvaluationConfig().model_dump()
+    settings = whole.get("evaluation") or EvaluationConfig().model_dump()
     source = str(run.path / "config.yaml") if whole.get("evaluation") else "command line"
-    asked = apply_overrides({"evaluation": known}, overrides)
+    asked = apply_overrides({"evaluation": settings}, overrides)
     evaluation = validate(asked, _Comparison, source).evaluation
-    scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
-    played = against("policy", found.policy, found.env, scenario, evaluation)
+    scenario = make_scenario(policy.env, evaluation.scenario, f"{source}: evaluation.scenario")
+    played = against("policy", policy.policy, policy.env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
     show_table(title, played, "policy", scenario.transport)
     if json_file is not None:

@@ -37,8 +37,8 @@ def read_progress(run: Path) -> list[dict[str, float]]:
 
 def _files(run: Path) -> list[tuple[int, Path]]:
     """The decisions or trials that a file goes on from, and the file."""
-    found = [(_FILE.fullmatch(path.name), path) for path in run.glob("progress*.csv")]
-    return [(int(match[1] or 0), path) for match, path in found if match is not None]
+    matches = [(_FILE.fullmatch(path.name), path) for path in run.glob("progress*.csv")]
+    return [(int(match[1] or 0), path) for match, path in matches if match is not None]
 
 
 def _rows(file: Path) -> list[dict[str, float]]:
@@ -53,11 +53,11 @@ def _rows(file: Path) -> list[dict[str, float]]:
 
 
 def _numbers(header: list[str], line: list[str]) -> dict[str, float]:
-    found = {}
+    row = {}
     for name, cell in zip(header, line, strict=False):
         with suppress(ValueError):  # empty, or no number
-            found[name] = float(cell)
-    return found
+            row[name] = float(cell)
+    return row
 
 
 #: What a run may be judged by; the first that is there is drawn.

@@ -55,12 +55,12 @@ class Axis:
         field, _, ends = text.partition("=")
         low, _, high = ends.partition("..")
         try:
-            made = cls(field, float(low), float(high))
+            axis = cls(field, float(low), float(high))
         except ValueError:
-            made = None
-        if made is None or not made.low < made.high:
+            axis = None
+        if axis is None or not axis.low < axis.high:
             raise ConfigError(f"{text!r}: expected FIELD=LOW..HIGH, e.g. qlen=0..2")
-        return made
+        return axis
 
     @property
     def log(self) -> bool:
@@ -69,8 +69,8 @@ class Axis:
 
     def values(self) -> Floats:
         """(_CELLS,)."""
-        made: Floats = (np.geomspace if self.log else np.linspace)(self.low, self.high, _CELLS)
-        return made
+        places: Floats = (np.geomspace if self.log else np.linspace)(self.low, self.high, _CELLS)
+        return places
 
 
 def policy_map(

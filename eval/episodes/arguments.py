@@ -127,7 +127,7 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
 
     Raises ScenarioError for a base that there is not, a setting that is none, or one that is there twice.
     """
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for text in texts:
         base, *rest = text.split(",")
         able = [name for name in controller_names(transport) if name not in references(transport)]
@@ -140,11 +140,11 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
             )
         settings = apply_overrides({"base": base}, rest)
         name = f"planner-{'-'.join([base, *rest])}".replace("=", "-").replace("_", "-")
-        if name in names or name in (entry.name for entry in found):
+        if name in names or name in (entry.name for entry in entries):
             raise ScenarioError(f"--planner: {text!r} is there twice")
         content = {"name": name, "planner": settings}
-        found.append(validate(content, Entry, "--planner", raises=ScenarioError))
-    return found
+        entries.append(validate(content, Entry, "--planner", raises=ScenarioError))
+    return entries
 
 
 def _is_attribute(text: str) -> bool:

@@ -106,10 +106,10 @@ def load(entry: Entry) -> TrainedPolicy:
     """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
     if entry.policy is not None:
         return of_module(entry)
-    found = of_checkpoint(entry)
-    if isinstance(found, Controller):
+    policy = of_checkpoint(entry)
+    if isinstance(policy, Controller):
         raise ScenarioError(f"checkpoint {entry.name}: holds a controller of the simulator, no policy")
-    return found
+    return policy
 
 
 def of_module(entry: Entry) -> TrainedPolicy:
@@ -210,28 +210,28 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
 
 def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
     """The files of trained policies, by name. Raises ScenarioError, naming the option."""
-    found: dict[str, Path] = {}
+    policies: dict[str, Path] = {}
     for text in checkpoints:
         name, _, path = text.partition("=")
         if not (path and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name)):
             raise ScenarioError(f"--checkpoint: expected NAME=PATH, found {shown(text)}")
-        if name in names or name in found:
+        if name in names or name in policies:
             raise ScenarioError(f"--checkpoint: there is a controller {name!r} already")
-        found[name] = policy_of(Path(path))
-    return found
+        policies[name] = policy_of(Path(path))
+    return policies
 
 
 def policy_of(path: Path) -> Path:
     """The file of a policy, however it is named. Raises ScenarioError."""
     try:
-        found = load_checkpoint(path)
+        policy = load_checkpoint(path)
     except ConfigError as error:
         raise ScenarioError(f"--checkpoint: {error}") from None
-    if isinstance(found, Controller) and found.name == POLICY:  # what a search found
-        return Path(str(found.attributes["File"]))
-    if isinstance(found, Controller) or not isinstance(found.policy, NetworkPolicy):
+    if isinstance(policy, Controller) and policy.name == POLICY:  # what a search found
+        return Path(str(policy.attributes["File"]))
+    if isinstance(policy, Controller) or not isinstance(policy.policy, NetworkPolicy):
         raise ScenarioError(
             f"--checkpoint: {path}: holds no policy's file that the simulator could play; "
             "a suite's `checkpoint:` and `eval compare policy` ask it in Python"
         )
-    return found.policy.path
+    return policy.policy.path

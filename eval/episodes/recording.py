@@ -95,15 +95,15 @@ def recorded_series(results: Mapping[str, Any]) -> dict[str, Sequence[Sequence[A
     (1) or let go (0). ``controller_state``, ``controller_counters``: each change of what a flow's controller
     declares.
     """
-    found = {name: results[name] for name in COLUMNS if name in results}
+    series = {name: results[name] for name in COLUMNS if name in results}
     queues = [port for port in results["queues"] if "series" in port]
     if queues:
-        found["queue_series"] = [
+        series["queue_series"] = [
             (time, port["node"], port["port"], length)
             for port in queues
             for time, length in zip(port["series"]["t_ns"], port["series"]["bytes"], strict=True)
         ]
-    return {name: found[name] for name in COLUMNS if name in found}
+    return {name: series[name] for name in COLUMNS if name in series}
 
 
 def series_files(results: Mapping[str, Any]) -> dict[str, str]:

@@ -123,30 +123,30 @@ def result_files(
     flows = results["flows"]
     columns = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
     finished = [int(fct >= 0) for fct in flows["fct_ns"]]
-    found = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
+    files = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
     if streams := results.get("streams"):
-        found["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
+        files["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
     of_ports = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
-    found["queues.csv"] = _by_row(of_ports, results["queues"])
+    files["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
-        found["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
+        files["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
     if groups := by_group(results, lambda own: measure(own, OF_FLOWS)):
-        found["groups.csv"] = csv_text(
+        files["groups.csv"] = csv_text(
             ["group", "flows", *OF_FLOWS],
             ([name, *without_nan(row).values()] for name, row in groups.items()),
         )
     if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
-        found["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
+        files["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
     if JOBS in results:
         of_jobs = [[*(getattr(x, name) for name in JOB_COLUMNS), int(x.finished)] for x in spans(results)]
-        found["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
-        found["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
+        files["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
+        files["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
     if counters := results["flow_counters"]:
         numbers = range(len(finished))
-        found["counters.csv"] = _by_column({"flow": numbers, **counters})
+        files["counters.csv"] = _by_column({"flow": numbers, **counters})
     config = {"source": scenario.source, **(used or {"versions": versions()}), "scenario": resolved(scenario)}
-    found["config.yaml"] = to_text(config)
-    return found
+    files["config.yaml"] = to_text(config)
+    return files
 
 
 def _by_column(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -59,8 +59,8 @@ def panels(results: Results) -> list[Panel]:
     for state in sorted({name for _, _, name, _ in changes}):
         rows = [(time, flow, value) for time, flow, name, value in changes if name == state]
         of_state = np.asarray(rows, dtype=np.float64)
-        drawn = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
-        found.append(Panel(f"state-{state}", 2.2, drawn))
+        draw = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
+        found.append(Panel(f"state-{state}", 2.2, draw))
     return found
 
 
@@ -93,7 +93,7 @@ def draw(results: Results, title: str) -> Figure:
 
 def separately(results: Results) -> list[tuple[str, Figure]]:
     """(name, figure) of each panel by itself."""
-    found = []
+    figures = []
     for panel in panels(results):
         figure, axes = new_axes(4.9, 2.7)
         with matplotlib.rc_context(settings()):
@@ -105,8 +105,8 @@ def separately(results: Results) -> list[tuple[str, Figure]]:
                 )
         _finish(axes)
         _say_time(axes, results)
-        found.append((panel.name, figure))
-    return found
+        figures.append((panel.name, figure))
+    return figures
 
 
 def _is_tcp(results: Results) -> bool:
@@ -232,17 +232,17 @@ def pause_intervals(
         rows: (t_ns, node, port, paused 0 or 1), ascending in time for each port.
         end: of the episode, ns.
     """
-    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    intervals: dict[tuple[int, int], list[tuple[float, float]]] = {}
     since: dict[tuple[int, int], float] = {}
     for time, node, port, paused in rows:
         place = (int(node), int(port))
         if paused:
             since.setdefault(place, time)
         elif place in since:
-            found.setdefault(place, []).append((since.pop(place), time))
+            intervals.setdefault(place, []).append((since.pop(place), time))
     for place, begin in since.items():
-        found.setdefault(place, []).append((begin, end))
-    return dict(sorted(found.items()))
+        intervals.setdefault(place, []).append((begin, end))
+    return dict(sorted(intervals.items()))
 
 
 def _say(axes: Axes, text: str) -> None:

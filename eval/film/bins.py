@@ -73,12 +73,12 @@ def ports_over_time(recording: Recording, places: PortIndex, factor: int) -> Por
     shape = len(places), bins(n, factor)
     at = np.array([places[int(node), int(peer)] for node, _, peer, _ in recording.ports], np.int64)
     row, column = at[port], _bin(sample, factor)
-    found = Ports(*(np.zeros(shape, np.uint32) for _ in range(3)))
-    np.add.at(found.sent, (row, column), sent)
-    np.add.at(found.paused, (row, column), paused)
-    np.maximum.at(found.queue, (row, column), queue)
-    _hold(found.queue, recording, at, factor)
-    return found
+    ports = Ports(*(np.zeros(shape, np.uint32) for _ in range(3)))
+    np.add.at(ports.sent, (row, column), sent)
+    np.add.at(ports.paused, (row, column), paused)
+    np.maximum.at(ports.queue, (row, column), queue)
+    _hold(ports.queue, recording, at, factor)
+    return ports
 
 
 def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:

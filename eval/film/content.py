@@ -48,9 +48,9 @@ def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> di
     common = _common(scenario, network, next(iter(runs.values())), title)
     factor = 1
     while True:
-        found = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
-        if _size(found) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
-            return found
+        page = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
+        if _size(page) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
+            return page
         factor *= 2
 
 
@@ -133,7 +133,7 @@ def _flows(recording: Recording, index: Mapping[tuple[int, int], int], series: F
     return {name: pack(array) for name, array in arrays.items()}
 
 
-def _size(found: Mapping[str, Any]) -> int:
+def _size(page: Mapping[str, Any]) -> int:
     """Bytes of the packed arrays."""
-    packed = [*found["flows"].values(), *(x for run in found["runs"] for x in run.values())]
+    packed = [*page["flows"].values(), *(x for run in page["runs"] for x in run.values())]
     return sum(len(x["data"]) for x in packed if isinstance(x, dict))

@@ -147,7 +147,7 @@ def _board(frame: pandas.DataFrame, base: str, generalists: Collection[str]) -> 
 
 def beaten(frame: pandas.DataFrame) -> str:
     """In which tests somebody is better than the reference, a line."""
-    found: list[str] = []
+    words: list[str] = []
     count, tests = 0, 0
     for name, own in frame.groupby("task", sort=False):
         spec = TASKS[str(name)]
@@ -160,6 +160,6 @@ def beaten(frame: pandas.DataFrame) -> str:
         count += len(better)
         if len(better):
             most = better.iloc[0]
-            found.append(f"{name} {len(better)} ({most['entry']} by {100 * (1 - most['ratio']):.1f} %)")
+            words.append(f"{name} {len(better)} ({most['entry']} by {100 * (1 - most['ratio']):.1f} %)")
     what = f"In {count} of {tests} tests an entry is better than the reference"
-    return what + (f", at most: {', '.join(found)}." if found else ".")
+    return what + (f", at most: {', '.join(words)}." if words else ".")

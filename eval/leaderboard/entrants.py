@@ -53,13 +53,13 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
         ConfigError: there is no such rule or path, a name is taken, a folder holds no policy, or there is no
             run's folder to learn from.
     """
-    found: dict[str, list[Entry]] = {}
+    policies: dict[str, list[Entry]] = {}
     for text in names:
         name, several = _named(text)
-        if name in found:
+        if name in policies:
             raise ConfigError(f"--entries: {name!r} is there twice")
-        found[name] = several
-    entries = [entry for several in found.values() for entry in several]
+        policies[name] = several
+    entries = [entry for several in policies.values() for entry in several]
     if learning:
         entries = [checkpoint for entry in entries for checkpoint in _checkpoints(entry)]
         if not any(DECISIONS in entry.parameters for entry in entries):
@@ -76,11 +76,11 @@ def can_play(entry: Entry, spec: TaskSpec) -> bool:
         return False
     if entry.controller is not None:
         return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
-    found = load_checkpoint(Path(entry.checkpoint or ""))
-    if isinstance(found, Controller):
-        return _plays(found, spec)
+    decider = load_checkpoint(Path(entry.checkpoint or ""))
+    if isinstance(decider, Controller):
+        return _plays(decider, spec)
     transport = spec.test(0).transport
-    fields = found.policy.fields
+    fields = decider.policy.fields
     if group_of(spec) == LAYER2:
         return set(fields) <= set(spec.fields)
     hears_frames = any(field.startswith("notified_") for field in fields)
@@ -160,10 +160,10 @@ def _checkpoints(entry: Entry) -> Iterator[Entry]:
 
 
 def _folders(path: Path) -> list[Path]:
-    found = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
-    if not found:
+    folders = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
+    if not folders:
         raise ConfigError(f"--entries: {path} is no policy, and holds none")
-    return found
+    return folders
 
 
 def _is_policy(path: Path) -> bool:

@@ -90,14 +90,14 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
             for name, draw in _FIGURES.items():
                 save(draw(board), path / FOLDER, f"leaderboard-{group.name}-{name}", formats or ["png"])
         learned = {group_of(TASKS[name]) for name in curves["task"]}
-        drawn = {group.name: _learning(frame, group) for group, _ in boards if group in learned}
-        for name, figure in drawn.items():
+        figures = {group.name: _learning(frame, group) for group, _ in boards if group in learned}
+        for name, figure in figures.items():
             save(figure, path / FOLDER, f"leaderboard-{name}-learning", formats or ["png"])
             if page is not None:
                 save(figure, page.parent / PICTURES, f"leaderboard-{name}-learning", ["png"])
     if page is not None and around is not None:
-        if drawn:
-            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in drawn]
+        if figures:
+            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
             text = "\n".join(shown)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
@@ -143,20 +143,20 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
         headings = ("runs", "IQM of the scores", f"better than {board.baseline}")
-        drawn = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
+        table = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
         for line in board.lines:
             name = f"{line.entry} (bound)" if line.reference else line.entry
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
-            drawn.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
-        console.print(drawn)
+            table.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
+        console.print(table)
 
 
 def _show_times(times: Sequence[JobTimes], console: Console) -> None:
     """Job times of each task that has jobs."""
     for own in times:
         title = f"{own.task}: job times over those of {own.base}"
-        drawn = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
+        table = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
         for name, ratios in own.ratios.items():
-            drawn.add_row(name, *(f"{x:.3f}" for x in ratios))
-        console.print(drawn)
+            table.add_row(name, *(f"{x:.3f}" for x in ratios))
+        console.print(table)

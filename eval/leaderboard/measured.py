@@ -108,9 +108,9 @@ class JobTimes:
 
 
 def job_times(folder: BenchFolder) -> list[JobTimes]:
-    """Measures tasks whose tests have jobs, over entries that have played them whole. Raises as ``tests_in``."""
+    """Measures tasks whose tests have jobs, by entries that played them whole. Raises as ``tests_in``."""
     cells = {(cell.scenario, cell.controller): cell.metrics for cell in folder.cells}
-    found = []
+    times = []
     for name, cases in tests_in(folder.suite).items():
         base = group_of(TASKS[name]).base
         names = [entry.name for entry in folder.suite.entries_of(cases[0])]
@@ -119,8 +119,8 @@ def job_times(folder: BenchFolder) -> list[JobTimes]:
         if base not in whole or any(key not in own for own in whole[base] for key in METRICS):
             continue
         ratios = {x: tuple(_mean(own, whole[base], key) for key in METRICS) for x, own in whole.items()}
-        found.append(JobTimes(name, base, dict(sorted(ratios.items(), key=lambda pair: pair[1]))))
-    return found
+        times.append(JobTimes(name, base, dict(sorted(ratios.items(), key=lambda pair: pair[1]))))
+    return times
 
 
 def _mean(own: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, float]], key: str) -> float:

@@ -84,7 +84,7 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
     Raises:
         ConfigError: they are those of another version of the task.
     """
-    found: dict[str, list[SuiteScenario]] = {}
+    tests: dict[str, list[SuiteScenario]] = {}
     for case in suite.scenarios:
         match = _TEST.fullmatch(case.name)
         assert match is not None
@@ -94,12 +94,12 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
                 f"the folder holds tests of {case.group}, and the task is {spec.id} now: `{typed('eval')} "
                 f"benchmark --tasks {spec.name}` plays them into a new folder"
             )
-        found.setdefault(spec.name, []).append(case)
-    for name, cases in found.items():
+        tests.setdefault(spec.name, []).append(case)
+    for name, cases in tests.items():
         played = [case.scenario.with_seed(suite.seeds_of(case)[0]) for case in cases]
         if digest(played) != anchors_of(TASKS[name]).tests:
             raise ConfigError(f"the folder's tests of {name} are not those of {TASKS[name].id}")
-    return found
+    return tests
 
 
 def holds_tasks(path: Path) -> bool:

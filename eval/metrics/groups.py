@@ -32,8 +32,8 @@ def by_group(
     Returns:
         Group -> metric -> value, with ``flows``, how many; empty where the scenario has no groups.
     """
-    found = {}
+    rows = {}
     for name in groups_of(results):
         own = of_group(results, name)
-        found[name] = {"flows": float(len(own["flows"]["src"])), **measured(own)}
-    return found
+        rows[name] = {"flows": float(len(own["flows"]["src"])), **measured(own)}
+    return rows

@@ -110,16 +110,16 @@ def spans(results: Results) -> list[Span]:
     """Each iteration of each job (``part`` "") and each collective of it, in this order."""
     table = task_table(results)
     whole = _whole_iterations(results)
-    found = []
+    result = []
     for rows in _groups(table.job, table.iteration):
         own = table.take(rows)
         job, iteration = int(own.job[0]), int(own.iteration[0])
-        found.append(_span(own, "", (job, iteration) in whole))
+        result.append(_span(own, "", (job, iteration) in whole))
         sent = own.take(np.flatnonzero(~own.is_compute()))
         for of_part in _groups(sent.part):
             part = sent.take(of_part)
-            found.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
-    return found
+            result.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
+    return result
 
 
 def _whole_iterations(results: Results) -> set[tuple[int, int]]:
@@ -176,10 +176,10 @@ def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
     return float(total)
 
 
-def completion_times(found: Sequence[Span]) -> list[float]:
+def completion_times(rows: Sequence[Span]) -> list[float]:
     """Measures each job from its first task's start to its last one's end (the episode's, where cut), ns."""
     ends: dict[str, list[float]] = defaultdict(list)
-    for span in found:
+    for span in rows:
         ends[span.job] += [span.start_ns, span.end_ns]
     return [max(times) - min(times) for times in ends.values()]
 
@@ -189,39 +189,39 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(each)) if each else math.nan
 
 
-def iterations(found: Sequence[Span]) -> list[Span]:
+def iterations(rows: Sequence[Span]) -> list[Span]:
     """Iterations that were over when the episode ended."""
-    return [span for span in found if not span.part and span.finished]
+    return [span for span in rows if not span.part and span.finished]
 
 
-def job_completion(found: Sequence[Span]) -> float:
+def job_completion(rows: Sequence[Span]) -> float:
     """Mean over jobs."""
-    return _mean(completion_times(found))
+    return _mean(completion_times(rows))
 
 
-def job_completion_max(found: Sequence[Span]) -> float:
+def job_completion_max(rows: Sequence[Span]) -> float:
     """Completion time of the slowest job."""
-    return max(completion_times(found), default=math.nan)
+    return max(completion_times(rows), default=math.nan)
 
 
-def iteration_time(found: Sequence[Span]) -> float:
+def iteration_time(rows: Sequence[Span]) -> float:
     """Mean over iterations of all jobs."""
-    return _mean(span.duration_ns for span in iterations(found))
+    return _mean(span.duration_ns for span in iterations(rows))
 
 
-def collective_time(found: Sequence[Span]) -> float:
+def collective_time(rows: Sequence[Span]) -> float:
     """Mean over collectives of all iterations: first start of a flow to last delivery."""
-    return _mean(span.duration_ns for span in found if span.part and span.finished)
+    return _mean(span.duration_ns for span in rows if span.part and span.finished)
 
 
-def exposed_communication(found: Sequence[Span]) -> float:
+def exposed_communication(rows: Sequence[Span]) -> float:
     """Share of an iteration in which a rank does not compute, mean over ranks and iterations."""
-    return _mean(span.exposed_ns / (span.exposed_ns + span.compute_ns) for span in iterations(found))
+    return _mean(span.exposed_ns / (span.exposed_ns + span.compute_ns) for span in iterations(rows))
 
 
-def straggler_spread(found: Sequence[Span]) -> float:
+def straggler_spread(rows: Sequence[Span]) -> float:
     """Time from the first rank's end of an iteration to the last one's, mean over iterations."""
-    return _mean(span.straggler_ns for span in iterations(found))
+    return _mean(span.straggler_ns for span in iterations(rows))
 
 
 def _declare(

@@ -28,8 +28,8 @@ class Shared:
         """``function(results)``, the same one each time."""
         if function not in self._made:
             self._made[function] = function(self.results)
-        made: T = self._made[function]
-        return made
+        value: T = self._made[function]
+        return value
 
 
 @dataclass(frozen=True)

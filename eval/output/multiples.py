@@ -42,7 +42,7 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
     columns, rows = _shape(len(names))
     with matplotlib.rc_context(settings()):
         grid = where.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    found: list[Axes] = []
+    panels: list[Axes] = []
     for place, axes in enumerate(grid.flat):
         if place >= len(names):
             axes.remove()
@@ -52,8 +52,8 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
         colour = looks[name].colour if name in looks else "black"
         axes.set_title(name, color=colour, fontsize=0.9 * figure_font(), pad=3)
         axes.tick_params(labelsize=0.85 * figure_font(), labelbottom=place + columns >= len(names))
-        found.append(axes)
-    return found
+        panels.append(axes)
+    return panels
 
 
 def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) -> None:

@@ -204,16 +204,16 @@ def styles(
     of = {name: (families or {}).get(name, name) for name in names}
     own = _own_styles(dict.fromkeys(family for name, family in of.items() if name not in references))
     bounds = itertools.cycle(_BOUNDS)
-    found = {}
+    looks = {}
     for name, family in of.items():
         if name in references:
-            found[name] = next(bounds)
+            looks[name] = next(bounds)
             continue
         variants = [other for other, its in of.items() if its == family]
-        found[name] = (
+        looks[name] = (
             own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))
         )
-    return found
+    return looks
 
 
 def _variant(style: Style, number: int, count: int) -> Style:
@@ -223,17 +223,17 @@ def _variant(style: Style, number: int, count: int) -> Style:
 
 
 def _own_styles(names: Iterable[str]) -> dict[str, Style]:
-    found: dict[str, Style] = {}
+    looks: dict[str, Style] = {}
     known, others = list(COLOURS), 0
     for name in names:
         if name in COLOURS:
             place = known.index(name)
-            found[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
+            looks[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
         else:
             place = others % len(OTHERS)
-            found[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
+            looks[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
             others += 1
-    return found
+    return looks
 
 
 def figure_font() -> float:
@@ -277,18 +277,18 @@ def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
     """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
     with matplotlib.rc_context(settings()):
         lay_out(figure)
-        if kind == "svg" and len(drawn := _svg(figure)) <= LARGEST_SVG:
-            return drawn
+        if kind == "svg" and len(image := _svg(figure)) <= LARGEST_SVG:
+            return image
         target = io.BytesIO()
         figure.savefig(target, format="png", dpi=160)
     return target.getvalue()
 
 
-def with_curves(drawn: bytes, figure: Figure) -> bytes:
+def with_curves(before: bytes, figure: Figure) -> bytes:
     """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
 
     Args:
-        drawn: its picture with other curves, an SVG.
+        before: its picture with other curves, an SVG.
         figure: with one pair of axes, which take longer to draw than curves.
     """
     (axes,) = figure.axes
@@ -297,8 +297,8 @@ def with_curves(drawn: bytes, figure: Figure) -> bytes:
         curves = _CURVES.search(_svg(figure))
     axes.set_axis_on()
     assert curves is not None
-    found = _CURVES.sub(lambda _: curves[0], drawn)
-    return found if len(found) <= LARGEST_SVG else picture(figure, "png")
+    image = _CURVES.sub(lambda _: curves[0], before)
+    return image if len(image) <= LARGEST_SVG else picture(figure, "png")
 
 
 def _svg(figure: Figure) -> bytes:

@@ -71,18 +71,18 @@ def gather(folder: BenchFolder) -> Facts:
 
 
 def _commands(folder: BenchFolder) -> list[tuple[str, str]]:
-    found = []
+    commands = []
     if folder.command:
-        found.append(("run what is missing", shlex.join(folder.command)))
-    found.append(
+        commands.append(("run what is missing", shlex.join(folder.command)))
+    commands.append(
         ("write this report again", shlex.join(["python", "-m", "eval", "report", str(folder.path)]))
     )
     if folder.cells:
         cell = folder.cells[0]
         command = ["python", "-m", "eval", "run", str(cell.folder / "config.yaml"), "--trace"]
         command += ["--out", f"trace-{cell.scenario}"]
-        found.append(("look inside a cell (here the first one)", shlex.join(command)))
-    return found
+        commands.append(("look inside a cell (here the first one)", shlex.join(command)))
+    return commands
 
 
 def _shortened(values: Any) -> Any:

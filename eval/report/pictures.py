@@ -61,15 +61,15 @@ def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
-    drawn: dict[Figure, bytes] = {}
-    found = []
+    images: dict[Figure, bytes] = {}
+    pictures = []
     for x in panels:
-        before = drawn.get(x.figure)
+        before = images.get(x.figure)
         image = with_curves(before, x.figure) if before else picture(x.figure, x.image)
         if not is_png(image):
-            drawn[x.figure] = image
-        found.append(Picture(data_uri(image), x.title, x.reading, x.small))
-    return found
+            images[x.figure] = image
+        pictures.append(Picture(data_uri(image), x.title, x.reading, x.small))
+    return pictures
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
@@ -144,18 +144,18 @@ def parts_of(folder: BenchFolder, progress: Progress) -> list[Part]:
     names = [case.name for case in folder.suite.scenarios]
     jobs = [PartJob(_alone(folder, name), name, own_metrics()) for name in names]
     at_once = min(len(jobs), len(os.sched_getaffinity(0)))
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     if at_once == 1:
         for job in jobs:
-            found[job.scenario] = job.run()
-            progress(job.scenario, len(found), len(jobs))
+            parts[job.scenario] = job.run()
+            progress(job.scenario, len(parts), len(jobs))
     else:
         with LocalPool(at_once) as pool:
             playing = {pool.submit(job): job.scenario for job in jobs}
             for future in as_completed(playing):
-                found[playing[future]] = future.result()
-                progress(playing[future], len(found), len(jobs))
-    return [found[name] for name in names]
+                parts[playing[future]] = future.result()
+                progress(playing[future], len(parts), len(jobs))
+    return [parts[name] for name in names]
 
 
 def _alone(folder: BenchFolder, name: str) -> BenchFolder:

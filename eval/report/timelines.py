@@ -56,7 +56,7 @@ def read_timeline(path: Path) -> Timeline | None:
 def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
     """Reads the files that there are, by controller."""
     read = {name: read_timeline(path) for name, path in paths.items()}
-    return {name: found for name, found in read.items() if found is not None}
+    return {name: lines for name, lines in read.items() if lines is not None}
 
 
 def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
@@ -81,22 +81,22 @@ def keys(colour: str) -> list[Patch]:
 
 def joined(spans: Iterable[tuple[float, float]]) -> Spans:
     """The same without overlaps, in their order."""
-    found: Spans = []
+    apart: Spans = []
     for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if apart and begin <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
         else:
-            found.append((begin, end))
-    return found
+            apart.append((begin, end))
+    return apart
 
 
 def small_figures(paths: Mapping[str, Path], looks: Mapping[str, Style]) -> list[tuple[str, str, Figure]]:
     """(controller, job, figure) of each file, all with the same time axis."""
-    found = timelines(paths)
-    last = max((one.end_ns for one in found.values()), default=0.0)
-    made = []
-    for name, timeline in found.items():
+    lines = timelines(paths)
+    last = max((one.end_ns for one in lines.values()), default=0.0)
+    figures = []
+    for name, timeline in lines.items():
         figure, axes = new_axes(4.2, 2.7)
         draw(axes, timeline, looks[name].colour, last)
-        made.append((name, timeline.job, figure))
-    return made
+        figures.append((name, timeline.job, figure))
+    return figures

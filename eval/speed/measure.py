@@ -256,33 +256,35 @@ def measure(
 
 def table(figures: dict[str, Any]) -> Table:
     """The figures of :func:`measure`, to be printed."""
-    drawn = Table("what", "measured", title="Speed on this machine")
-    drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
-    drawn.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
-    drawn.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
+    sheet = Table("what", "measured", title="Speed on this machine")
+    sheet.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
+    sheet.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
+    sheet.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
     for count, rate in figures["decisions_per_s"].items():
-        drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
+        sheet.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for name, rate in figures["front_end_steps_per_s"].items():
         ratio = figures["front_end_pendulum_steps"][name]
-        drawn.add_row(
+        sheet.add_row(
             f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k, {ratio:.2g} Pendulum steps each"
         )
     for key, shortcut in MPCC_SHORTCUTS:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
-            drawn.add_row(what, f"{us:.2f} µs")
+            sheet.add_row(what, f"{us:.2f} µs")
     for where, us in figures["mpcc_placement_us"].items():
-        drawn.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
+        sheet.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
     for name, us in figures["native_us"].items():
-        drawn.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
+        sheet.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
     for where, rate in figures["rollout_decisions_per_s"].items():
-        drawn.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
+        sheet.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
     for who, ms in figures["reset_ms"].items():
-        drawn.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
-    drawn.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
+        sheet.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
+    sheet.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
     for key, _, controller in REFERENCE_RUNS:
-        drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
-    return drawn
+        sheet.add_row(
+            f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s"
+        )
+    return sheet
 
 
 def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
