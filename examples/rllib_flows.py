@@ -22,9 +22,8 @@ from ray.rllib.algorithms.sac import SACConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.rllib.export import write_rllib_policy
-from ns3_env.cluster.address import find
-from ns3_env.cluster.session import joined
+from ns3_env.agents.export.rllib import write_rllib_policy
+from ns3_env.cluster.session import find, joined
 from ns3_env.envs.rllib_env import NAME
 from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.native_policy import NetworkPolicy

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -17,13 +17,14 @@ from pydantic import (
 )
 
 from ns3_env.agents.configuration.registry import AgentConfig, find_agent
-from ns3_env.agents.configuration.spared import Spared
 from ns3_env.config.bounds import (
     WHY_SETTING,
+    Bdps,
     Count,
     LearnerSeed,
     Nanoseconds,
     Processes,
+    Rtts,
     Seed,
     Setting,
     TelemetryBytes,
@@ -36,8 +37,26 @@ from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.policies.policy import Placement
 from ns3_env.scenario import Clock, PerFlowRtt
 
-#: Of version 0.1.
-DROPPED_KEYS = {"hang_timeout_s": (0.9, "--hang-timeout S, or the variable NS3_ENV_HANG_TIMEOUT")}
+
+class Spared(Strict):
+    """Settings of a policy's file that leave flows or packets alone (docs/policy-format.md)."""
+
+    decides_from_bdps: Bdps = Field(
+        default=0.0, ge=0, description="flows of at most so many BDPs leave at line rate, and never decide"
+    )
+    telemetry_from_bdps: Bdps = Field(
+        default=0.0, ge=0, description="flows of at most so many BDPs carry no telemetry, and see none"
+    )
+    telemetry_every_rtts: Rtts = Field(
+        default=0.0,
+        ge=0,
+        description="only packets so many base RTTs after the last that did carry any; 0: all",
+    )
+
+    @property
+    def spared(self) -> dict[str, Any]:
+        """The settings alone."""
+        return {key: getattr(self, key) for key in Spared.model_fields}
 
 
 def _agent(value: Any) -> Any:
@@ -92,9 +111,6 @@ RayAddress = Annotated[
 
 class EnvConfig(Spared):
     """The environment (ns3_env.envs.sb3_vec_env)."""
-
-    renamed_keys: ClassVar = {"rollout": "placement", "ahead": "prefetch"}
-    dropped_keys: ClassVar = DROPPED_KEYS
 
     simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
     placement: Placement = Field(

@@ -6,22 +6,57 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from ns3_env.agents.configuration.config import EnvConfig, Keys, Named
-from ns3_env.agents.configuration.problem import make_scenario, merge
+from ns3_env.agents.configuration.inputs import make_scenario, merge
 from ns3_env.agents.curriculum.drawn import DrawConfig, DrawSampler
+from ns3_env.agents.curriculum.families import Range, draw
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
-from ns3_env.agents.curriculum.ranges import Range, draw
-from ns3_env.agents.curriculum.sampler import ScenarioSampler, make_sampler
 from ns3_env.config.bounds import WHY_SETTING, Count, Setting, few
+from ns3_env.config.imports import made_by
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.units import plain
 from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
+
+
+@runtime_checkable
+class ScenarioSampler(Protocol):
+    """Draws the scenario of each episode.
+
+    It may also have ``record(mean_return)``, called as episodes end, and ``state()`` with ``restore(state)``,
+    whose mapping of numbers, texts and lists goes into checkpoints; and ``held_back``, called as it is
+    itself, for the scenarios of validations.
+
+    Attributes:
+        most_flows: flows under the agent in the largest scenario that it draws.
+    """
+
+    most_flows: int
+
+    def __call__(self, episode: int, random: np.random.Generator) -> Scenario | Mapping[str, Any]:
+        """The scenario, or its keys.
+
+        Args:
+            episode: the episode's number.
+            random: of the run's seed and the episode: what is drawn from it alone is the same in every run.
+        """
+        ...
+
+
+def make_sampler(named: Named, source: str) -> ScenarioSampler:
+    """The sampler that a curriculum names. Raises ConfigError, naming ``source`` and the key."""
+    wanted = "a ScenarioSampler, with 'most_flows' and a call of an episode's number and a generator"
+    try:
+        made: ScenarioSampler = made_by(named.name, named.settings, ScenarioSampler, wanted)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: sampler: {error}") from error
+    return made
+
 
 #: Draws of validations come from numbers that no episode has.
 _HELD_BACK = 2**32
@@ -79,7 +114,7 @@ class CurriculumConfig(Strict):
     @field_validator("tasks")
     @classmethod
     def _there_are_such(cls, tasks: list[str] | None) -> list[str] | None:
-        from ns3_env.tasks.declared import task
+        from ns3_env.tasks.networks import task
 
         return None if tasks is None else [task(name).name for name in tasks]
 
@@ -117,7 +152,7 @@ class CurriculumState(Strict):
 def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
     """What draws the scenarios, where stages do not. Raises ConfigError."""
     if config.tasks is not None:
-        from ns3_env.agents.curriculum.tasks import TaskSampler
+        from ns3_env.agents.curriculum.drawn import TaskSampler
 
         return TaskSampler(config.tasks)
     if config.draw is not None:
@@ -200,7 +235,7 @@ class Curriculum:
     def examples(self) -> dict[str, Scenario]:
         """A scenario of each stage or task, or the first that a sampler draws, by name."""
         if self.config.tasks is not None:
-            from ns3_env.tasks.declared import task
+            from ns3_env.tasks.networks import task
 
             return {name: self._clocked(task(name).training(0)) for name in self.config.tasks}
         if self.sampler is not None:

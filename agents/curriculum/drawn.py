@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from ns3_env.agents.curriculum.families import FAMILIES, Keys, Ranges
-from ns3_env.agents.curriculum.ranges import Range, ascending
+from ns3_env.agents.curriculum.families import FAMILIES, Keys, Range, Ranges, ascending
 from ns3_env.config.bounds import Count, DelayNs, LinkRate
 from ns3_env.config.model import Strict, nearest
+from ns3_env.scenario import Scenario
+from ns3_env.tasks.networks import task
 
 _Rates = Annotated[tuple[LinkRate, LinkRate], AfterValidator(ascending)]
 _Delays = Annotated[tuple[DelayNs, DelayNs], AfterValidator(ascending)]
@@ -67,9 +69,27 @@ class DrawSampler:
         self.most_flows = max(_SPREAD * config.flows, int(config.incast_flows[1]) + 1)
 
     def __call__(self, episode: int, random: np.random.Generator) -> Keys:
-        """A scenario's keys; see :class:`ns3_env.agents.curriculum.sampler.ScenarioSampler`."""
+        """A scenario's keys; see :class:`ns3_env.agents.curriculum.curriculum.ScenarioSampler`."""
         return FAMILIES[self._families[episode % len(self._families)]](self._ranges, random)
 
     def held_back(self, episode: int, random: np.random.Generator) -> Keys:
         """The same of the families that are held back."""
         return FAMILIES[self._held_back[episode % len(self._held_back)]](self._ranges, random)
+
+
+class TaskSampler:
+    """Training scenarios of several tasks, each task as often as the others.
+
+    Attributes:
+        most_flows: flows under the agent in the largest scenario.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Raises ValueError for a task that there is not."""
+        self._tasks = [task(name) for name in names]
+        self.most_flows = max(spec.slots for spec in self._tasks)
+
+    def __call__(self, episode: int, random: np.random.Generator) -> Scenario:
+        """A training scenario; see :class:`ns3_env.agents.curriculum.curriculum.ScenarioSampler`."""
+        chosen = self._tasks[int(random.integers(len(self._tasks)))]
+        return chosen.training(int(random.integers(2**31)))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.formats import Evaluator, find_format
 from ns3_env.agents.export.source import find_source
-from ns3_env.agents.training.environment import make_env
+from ns3_env.agents.training.rollout_env import make_env
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile

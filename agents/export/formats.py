@@ -10,8 +10,9 @@ from typing import Protocol, cast
 
 from ns3_env.config.command_line import install
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.history import Floats, Ints
+from ns3_env.policies.native_policy import NetworkPolicy
 
 #: Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,); those of a
 #: network that carries a state begin with the flow.
@@ -30,7 +31,7 @@ class Format(Protocol):
 
 #: What ``--format`` names, and the module; imported when asked for.
 FORMATS = {
-    "native": "ns3_env.agents.export.native",
+    "native": "ns3_env.agents.export.formats",
     "onnx": "ns3_env.agents.export.onnx_graph",
     "pt2": "ns3_env.agents.export.torch_program",
 }
@@ -44,3 +45,13 @@ def find_format(name: str) -> Format:
         return cast(Format, importlib.import_module(FORMATS[name]))
     except ModuleNotFoundError as error:
         raise ConfigError(f"--format {name}: there is no package {error.name!r}: {install(name)}") from None
+
+
+def write(path: Path, policy: PolicyFile) -> None:
+    """Writes the file. Raises OSError."""
+    write_policy(path, policy)
+
+
+def evaluator(path: Path) -> Evaluator:
+    """The policy in a file. Raises ConfigError where it is none."""
+    return NetworkPolicy.load(path).act

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Builds a PyTorch program (.pt2) from a policy's file, for any number of rows.
 
-Inputs and output are those of the ONNX graph (``onnx_graph``); the archive's extra file ``ns3_env.policy``
-holds the header of the policy's file.
+Inputs: ``observations`` (n, D), or ``history`` (n, K, D), zero-padded at the end, and ``length`` (n,) for a
+network that reads a history; values as telemetry has them. Output: ``action`` (n, 1) in [-1, 1]. A network
+that carries a state also takes ``h`` and ``c`` (n, H) and gives ``next_h`` and ``next_c``. The archive's
+extra file ``ns3_env.policy`` holds the header of the policy's file.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from ns3_env.config.files import write_atomically
 from ns3_env.decision import observations
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.header import DerivedInput, Input
-from ns3_env.policies.history import Floats, Ints, State, after_steps
+from ns3_env.policies.history import Floats, Ints, after_steps
+from ns3_env.policies.policy import State
 from ns3_env.policies.tensors import layers_of
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -138,31 +141,33 @@ class CarriedLstm(Lstm):
         return self.behind(h, inputs), h, c
 
 
-def write(path: Path, policy: PolicyFile) -> None:
-    """Writes the program. Raises OSError."""
+def export_program(policy: PolicyFile) -> th.export.ExportedProgram:
+    """The network as a program of any number of rows; its inputs are named as ``forward``'s arguments."""
     rows, spec = 2, policy.spec
     histories = th.zeros(rows, spec.history, len(spec.fields))
-    batch = {0: th.export.Dim("n")}
+    module: nn.Module
+    inputs: dict[str, th.Tensor]
     if spec.network.carries:
         state = th.zeros(rows, policy.tensors["lstm.weight_hh"].shape[1])
-        program = th.export.export(
-            CarriedLstm(policy).eval(),
-            (histories[:, 0], state, state.clone()),
-            dynamic_shapes={"observations": batch, "h": batch, "c": batch},
+        module, inputs = (
+            CarriedLstm(policy),
+            {"observations": histories[:, 0], "h": state, "c": state.clone()},
         )
     elif spec.remembers:
-        kind = Lstm if spec.network.kind == "lstm" else MlpWithHistory
-        program = th.export.export(
-            kind(policy).eval(),
-            (histories, th.ones(rows, dtype=th.int64)),
-            dynamic_shapes={"history": batch, "length": batch},
-        )
+        module = Lstm(policy) if spec.network.kind == "lstm" else MlpWithHistory(policy)
+        inputs = {"history": histories, "length": th.ones(rows, dtype=th.int64)}
     else:
-        program = th.export.export(
-            Mlp(policy).eval(), (histories[:, 0],), dynamic_shapes={"observations": batch}
-        )
+        module, inputs = Mlp(policy), {"observations": histories[:, 0]}
+    batch = {0: th.export.Dim("n")}
+    return th.export.export(
+        module.eval(), tuple(inputs.values()), dynamic_shapes=dict.fromkeys(inputs, batch)
+    )
+
+
+def write(path: Path, policy: PolicyFile) -> None:
+    """Writes the program. Raises OSError."""
     content = io.BytesIO()
-    th.export.save(program, content, extra_files={KEY: policy.header()})
+    th.export.save(export_program(policy), content, extra_files={KEY: policy.header()})
     write_atomically(path, content.getvalue())
 
 

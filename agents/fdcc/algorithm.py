@@ -31,16 +31,13 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from ns3_env.agents.fdcc import td3
 from ns3_env.agents.fdcc.config import FdccConfig
-from ns3_env.agents.fdcc.exploration import Exploration
-from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.exploration import Exploration, StepStream
 from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
-from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
-from ns3_env.agents.fdcc.stream import StepStream
+from ns3_env.agents.fdcc.replay import History, HistoryReplayBuffer
 from ns3_env.agents.fdcc.td3 import descend, follow
-from ns3_env.agents.training.progress import DecisionsBar
+from ns3_env.agents.training.progress import LEARNING, SIMULATING, STORING, DecisionsBar, Stopwatch
 from ns3_env.agents.training.rollout_env import RolloutEnv
-from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, STORING, Stopwatch
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration as Exploring
 from ns3_env.errors import ConfigError

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
+from ns3_env.agents.configuration.registry import AgentConfig
 from ns3_env.config.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):
     """LSTM-TD3. What Zhang 2023, ch. 4, does not give has TD3's value (Fujimoto et al. 2018) or our own."""
-
-    dropped_keys: ClassVar = {"gamma": (None, PER_RTT)}
 
     name: Literal["fdcc"] = "fdcc"
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.policies import BaseModel
 from stable_baselines3.common.preprocessing import get_action_dim
 from torch import nn
 
-from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.replay import History
 
 
 class Reading(NamedTuple):

@@ -14,8 +14,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.preprocessing import get_action_dim
 from stable_baselines3.common.type_aliases import PyTorchObs, Schedule
 
-from ns3_env.agents.fdcc.history import History
 from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import ADAM
 from ns3_env.errors import ConfigError
 from ns3_env.policies.history import Floats, Ints, append

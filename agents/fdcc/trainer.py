@@ -10,8 +10,8 @@ import torch as th
 from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.training.learned import start_tensors
 from ns3_env.agents.training.policy_tensors import Exported
-from ns3_env.agents.training.start import start_tensors
 from ns3_env.agents.training.trainer import Trainer
 from ns3_env.policies.header import Network
 from ns3_env.policies.tensors import Tensors

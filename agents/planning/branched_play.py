@@ -17,8 +17,8 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator
-from ns3_env.simulator.branching import around
 from ns3_env.simulator.results import charged_slowdowns
+from ns3_env.simulator.simulator import around
 
 
 class BranchedPlay:

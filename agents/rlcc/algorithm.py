@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch as th
 from gymnasium.spaces import Box
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.type_aliases import MaybeCallback
 
-from ns3_env.agents.rlcc import adpg
 from ns3_env.agents.rlcc.config import RlccConfig
 from ns3_env.agents.rlcc.policy import RlccPolicy, inputs
 from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
@@ -131,8 +131,8 @@ class RLCC(BaseAlgorithm):
         rows = in_a_row(*histories_of(seen, rollout.age, config.history_length))[decided]
         distances = seen[:, 1].astype(np.float64)
         self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
-        following = adpg.outlook(rollout, distances, config.gamma, config.horizon)
-        return adpg.loss(
+        following = outlook(rollout, distances, config.gamma, config.horizon)
+        return adpg_loss(
             self.policy.mu(th.from_numpy(rows))[:, 0],
             th.from_numpy(following.astype(np.float32)),
             th.from_numpy(rollout.flows[decided]),
@@ -162,3 +162,49 @@ class RLCC(BaseAlgorithm):
 
 def _no_snapshot() -> bytes:
     raise RuntimeError("RL-CC learns only where its trainer says how it becomes a policy's file")
+
+
+Reals = npt.NDArray[np.float64]
+
+
+def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> Reals:
+    """What follows each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the flow goes.
+
+    Args:
+        rollout: an episode of n rows.
+        distances: (n,) r of each row.
+        gamma: discount.
+        horizon: rows that are looked at.
+
+    Returns:
+        (m,) of the rows on which an action was taken.
+    """
+    rows, last = np.flatnonzero(rollout.decided), np.flatnonzero(~rollout.decided)
+    end = last[np.searchsorted(last, rows)]  # the row with which each row's flow ends
+    total, count = np.zeros(len(rows)), np.zeros(len(rows))
+    for k in range(horizon):
+        there = rows + 1 + k <= end
+        total[there] += gamma**k * distances[rows[there] + 1 + k]
+        count += there
+    return total / count
+
+
+def adpg_loss(
+    actions: th.Tensor, following: th.Tensor, flows: th.Tensor, horizon: int, difference_weight: float
+) -> th.Tensor:
+    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to fall where r will be above 0.
+
+    Args:
+        actions: (m,) a, of each flow in the order of time.
+        following: (m,) R, of ``outlook``.
+        flows: (m,) which flow took it; actions of different ones are not compared.
+        horizon: largest j - i.
+        difference_weight: w.
+    """
+    squares = [
+        ((actions[:-lag] - actions[lag:]) ** 2)[flows[:-lag] == flows[lag:]]
+        for lag in range(1, min(horizon, len(actions) - 1) + 1)
+    ]
+    pairs = th.cat(squares) if squares else actions[:0]
+    apart = pairs.mean() if len(pairs) > 0 else actions.new_zeros(())
+    return (actions * following).mean() + difference_weight * apart

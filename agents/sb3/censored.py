@@ -15,6 +15,7 @@ from stable_baselines3.common.distributions import (
     sum_independent_dims,
 )
 from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
 
 #: Less likely actions count as this likely (natural logarithm), so that ratios of likelihoods stay finite.
 LEAST_LIKELY = -20.0
@@ -67,3 +68,15 @@ class CensoredPolicy(ActorCriticPolicy):
             return super()._get_action_dist_from_latent(latent_pi)
         assert isinstance(self.action_dist, CensoredGaussian)
         return self.action_dist.proba_distribution(th.tanh(self.action_net(latent_pi)), self.log_std)
+
+
+class Symlog(FlattenExtractor):
+    """sign(x)·ln(1+|x|) of each input, as a policy's file has it (``transform: symlog``).
+
+    ``policy_kwargs={"features_extractor_class": Symlog}`` of any Stable-Baselines3 algorithm.
+    """
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        """Observations (B, D) to features (B, D)."""
+        flat = super().forward(observations)
+        return th.sign(flat) * th.log1p(th.abs(flat))

@@ -15,8 +15,7 @@ from stable_baselines3.td3.policies import Actor as Td3Actor
 from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
-from ns3_env.agents.sb3.censored import CensoredPolicy
-from ns3_env.agents.sb3.symlog import Symlog
+from ns3_env.agents.sb3.censored import CensoredPolicy, Symlog
 from ns3_env.agents.training.policy_tensors import Exported, head, lstm, mlp
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Network

@@ -23,8 +23,8 @@ from ns3_env.agents.sb3.config import PpoConfig
 from ns3_env.agents.sb3.episode_buffer import EpisodeBuffer
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.trainer import Sb3Trainer
+from ns3_env.agents.training.learned import start_tensors
 from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
-from ns3_env.agents.training.start import start_tensors
 from ns3_env.envs.rollouts import Exploration, Rollout
 from ns3_env.errors import ConfigError
 

@@ -5,21 +5,67 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.policies import BasePolicy
 
+from ns3_env.agents.sb3.censored import Symlog
 from ns3_env.agents.sb3.config import Sb3Config
-from ns3_env.agents.sb3.decisions import CountsDecisions
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.sb3.recurrent import RecurrentSb3Policy, is_recurrent
-from ns3_env.agents.sb3.symlog import Symlog
 from ns3_env.agents.training.policy_tensors import Exported
 from ns3_env.agents.training.trainer import Sb3Policy, Trainer
 from ns3_env.config.imports import named_code
 from ns3_env.envs.sb3_buffers import mask_of, masked
+from ns3_env.envs.slots import Mask
 from ns3_env.errors import ConfigError
-from ns3_env.policies.history import Floats, Ints, State, after_steps
+from ns3_env.policies.history import Floats, Ints, after_steps
+from ns3_env.policies.policy import FloatArray, State
+
+
+class RecurrentSb3Policy(Sb3Policy):
+    """An ``Sb3Policy`` whose state, hidden and cell (n, layers, H), has a row for each flow.
+
+    sb3-contrib has the layers first.
+    """
+
+    def predict(
+        self,
+        observation: FloatArray,
+        state: State | None = None,
+        episode_start: npt.NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[FloatArray, State | None]:
+        actions, after = super().predict(observation, _swapped(state), episode_start, deterministic)
+        return actions, _swapped(after)
+
+
+def is_recurrent(policy: BasePolicy) -> bool:
+    """Whether the policy hands a state from decision to decision."""
+    return hasattr(policy, "lstm_actor")
+
+
+def _swapped(state: State | None) -> State | None:
+    return None if state is None else tuple(part.swapaxes(0, 1) for part in state)
+
+
+class CountsDecisions(BaseCallback):
+    """Takes rows that decided nothing off ``num_timesteps``: budgets, logs and schedules count decisions."""
+
+    def __init__(self, mask: Mask) -> None:
+        """
+        Args:
+            mask: the environment's.
+        """
+        super().__init__()
+        self._mask = mask
+
+    def _on_step(self) -> bool:
+        self.model.num_timesteps -= int(np.count_nonzero(~self._mask.decided))
+        return True
+
 
 #: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)

@@ -34,9 +34,8 @@ def pool_of(env: JudgeConfig) -> Iterator[Pool]:
         with LocalPool(env.simulators) as here:
             yield here
         return
-    from ns3_env.cluster.address import find
     from ns3_env.cluster.pool import RayPool
-    from ns3_env.cluster.session import joined
+    from ns3_env.cluster.session import find, joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         print(cluster, flush=True)

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from ns3_env.agents.configuration.config import DROPPED_KEYS, EnvConfig, EvaluationConfig, Named, RayAddress
-from ns3_env.agents.configuration.spared import Spared
+from ns3_env.agents.configuration.config import (
+    EnvConfig,
+    EvaluationConfig,
+    Named,
+    RayAddress,
+    Spared,
+)
 from ns3_env.agents.search.laws.delay import DelayLaw
 from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
-from ns3_env.config.model import Strict, nearest, refused_at, renamed, validate
+from ns3_env.config.model import Strict, nearest, refused_at, validate
 from ns3_env.decision.actions import make_action_map
 from ns3_env.decision.observations import field_indices, wire_bytes
 from ns3_env.decision.rewards import DEFAULT_REWARD
@@ -305,8 +310,6 @@ class MetricsConfig(Strict):
 class JudgeConfig(Strict):
     """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
 
-    dropped_keys: ClassVar = DROPPED_KEYS
-
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
     )
@@ -322,7 +325,7 @@ class JudgeConfig(Strict):
 class SearchRunConfig(Strict):
     """A run of ``kind: search``: a controller's attributes, or a network's weights, are searched."""
 
-    kind: Annotated[Literal["search"], renamed({"tune": "search"})]
+    kind: Literal["search"]
     name: str = Field(default="tuned", pattern=r"^[A-Za-z0-9_.-]+$")
     seed: Seed = Field(default=1, ge=0)
     controller: ControllerConfig | None = Field(default=None, description="whose attributes are searched")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ns3_env.agents.configuration.problem import make_task
+from ns3_env.agents.configuration.inputs import make_task
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.search.config import JudgeConfig, SearchConfig
 from ns3_env.decision import observations

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ns3_env.agents.configuration.inputs import Inputs
-from ns3_env.agents.configuration.problem import check_evaluation, make_task
+from ns3_env.agents.configuration.inputs import Inputs, check_evaluation, make_task
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.search.attributes import AttributesSubject, try_controller, with_starts

@@ -18,8 +18,7 @@ from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.training.progress import LiveLine, StopRequest
-from ns3_env.agents.training.run_logger import RunLogger
+from ns3_env.agents.training.progress import LiveLine, RunLogger, StopRequest
 
 #: More trials than any search has.
 MANY = 2**31

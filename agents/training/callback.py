@@ -17,9 +17,8 @@ from ns3_env.agents.configuration.config import Named, TrainConfig
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum
 from ns3_env.agents.curriculum.plateau import Score
-from ns3_env.agents.training.progress import LiveLine, StopRequest
+from ns3_env.agents.training.progress import VALIDATING, LiveLine, StopRequest
 from ns3_env.agents.training.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
-from ns3_env.agents.training.stopwatch import VALIDATING
 from ns3_env.agents.training.trainer import Trainer
 from ns3_env.config.imports import made_by
 from ns3_env.decision.rewards import in_episodes

@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import json
+import math
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from ns3_env.agents.configuration.run_folder import read_json
-from ns3_env.config.files import write_file
+from ns3_env.config.files import naming, write_file
 from ns3_env.config.model import Strict
 from ns3_env.errors import ConfigError
 from ns3_env.policies.released import LAYOUT
@@ -75,3 +80,101 @@ def check_layout(folder: Path, expected: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"{folder / LAYOUT}: {key} is {found.get(key)}, but the run is configured for {value}"
             )
+
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: Truth values, whole numbers, reals.
+_KINDS = "biuf"
+_SUFFIX = ".npy"
+#: What zipfile and NumPy raise on what is damaged or made up.
+_BROKEN = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    EOFError,
+    SyntaxError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Writes the arrays by name; the same arrays make the same bytes. Raises ValueError for objects."""
+    with naming(path), zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(name + _SUFFIX), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+
+
+def read_arrays(path: Path) -> Arrays:
+    """The arrays that ``write_arrays()`` wrote.
+
+    Raises:
+        ConfigError: the file is not there, is cut short, or holds anything but arrays of finite numbers.
+    """
+    try:
+        if not zipfile.is_zipfile(path):
+            with path.open("rb") as file:
+                pickled = file.read(1) == b"\x80"
+            what = "holds a pickle, which could run code" if pickled else "no file of arrays, or cut short"
+            raise ConfigError(f"{path}: {what}: not loaded")
+        with zipfile.ZipFile(path) as archive:
+            return dict(_array(path, archive, member) for member in archive.infolist())
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: missing") from None
+    except ConfigError:
+        raise
+    except _BROKEN as error:
+        raise ConfigError(f"{path}: cannot be read, perhaps cut short: {_line(error)}: not loaded") from error
+
+
+def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+    """Raises ConfigError, naming ``place``, where an array is not of this shape and type."""
+    if array.shape != shape or array.dtype != np.dtype(dtype):
+        raise ConfigError(
+            f"{place} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}: of another run"
+        )
+
+
+def check_names(path: Path, found: Mapping[str, object], expected: Mapping[str, object]) -> None:
+    """Raises ConfigError where a file's arrays are not just the ``expected`` ones."""
+    for name in found:
+        if name not in expected:
+            raise ConfigError(f"{path}: holds {name!r}, which has no place here: not loaded")
+    for name in expected:
+        if name not in found:
+            raise ConfigError(f"{path}: has no {name!r}: not loaded")
+
+
+def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, npt.NDArray[Any]]:
+    """Name and array of one member. Raises ConfigError, and what zipfile and NumPy raise."""
+    if not member.filename.endswith(_SUFFIX):
+        raise ConfigError(f"{path}: holds {member.filename!r}, no array, which could run code: not loaded")
+    name = member.filename.removesuffix(_SUFFIX)
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ConfigError(f"{path}: {name!r} is compressed, as no checkpoint's is: not loaded")
+    with archive.open(member) as file:
+        shape, dtype = _header(file)
+        if dtype.hasobject:
+            raise ConfigError(f"{path}: {name!r} holds pickled objects, which could run code: not loaded")
+        if dtype.kind not in _KINDS or math.prod(shape) * dtype.itemsize != member.file_size - file.tell():
+            raise ConfigError(f"{path}: {name!r} is no array of numbers: not loaded")
+    with archive.open(member) as file:
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise ConfigError(f"{path}: {name!r} has numbers that are not finite: not loaded")
+    return name, array
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of the array that follows. Raises ValueError."""
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("an unknown version of the format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    return shape, dtype
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

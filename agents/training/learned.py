@@ -8,6 +8,7 @@ written: each is put where an array of the same shape and type is, or nothing is
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,14 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.policies import BasePolicy
 
 from ns3_env.agents.configuration.run_folder import read_json
-from ns3_env.agents.training.arrays import Arrays, check_array, check_names, read_arrays, write_arrays
+from ns3_env.agents.training.layout import Arrays, check_array, check_names, read_arrays, write_arrays
+from ns3_env.agents.training.policy_tensors import Exported
 from ns3_env.config.files import write_file
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
+from ns3_env.policies.file import read_policy
+from ns3_env.policies.header import Input
+from ns3_env.policies.released import policy_path
 
 #: Files of a checkpoint.
 POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "replay_buffer.npz", "learner.json"
@@ -253,3 +258,32 @@ def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
     state.counts.put_into(model)
     state.random.put_back(model.action_space, folder / STATE)
     return state.run
+
+
+def start_tensors(start: str, own: Exported, fields: Sequence[str]) -> dict[str, th.Tensor]:
+    """The tensors of a policy's file, by the format's names.
+
+    Args:
+        start: name of a released policy, or a file's path.
+        own: the network that is to begin as it.
+        fields: what that network reads.
+
+    Raises:
+        ConfigError: the policy reads something else, or its network has another shape.
+    """
+    found = read_policy(policy_path(Path(start)))
+    if found.spec.fields != tuple(fields) or found.spec.history != own.history:
+        raise ConfigError(
+            f"agent.start: {start} reads {found.spec.history} observations of "
+            f"{', '.join(found.spec.fields)}: env.fields and agent.history_length have to say the same"
+        )
+    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (found, own)]
+    if shapes[0] != shapes[1]:
+        raise ConfigError(f"agent.start: {start} has other layers ({shapes[0]}) than the agent ({shapes[1]})")
+    read = {entry.transform for entry in found.spec.observation if isinstance(entry, Input)}
+    if found.spec.network != own.network or read != {own.transform}:
+        raise ConfigError(
+            f"agent.start: {start} is {found.spec.network} of inputs under {', '.join(sorted(read))}, the "
+            f"agent {own.network} under {own.transform}"
+        )
+    return {name: th.as_tensor(tensor) for name, tensor in found.tensors.items()}

@@ -9,11 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import ProgressBarCallback
+from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.config.command_line import typed
@@ -117,3 +120,68 @@ class LiveLine:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
+
+
+class RunLogger(Logger):
+    """Stable-Baselines3's, whose table quotes no header: commas in names, stages', become semicolons."""
+
+    def __init__(self, folder: Path | None, suffix: str = "") -> None:
+        """
+        Args:
+            folder: of progress.csv and the TensorBoard file; None: no logs.
+            suffix: put into their names, so that a run that goes on keeps its first ones.
+        """
+        name = None if folder is None else str(folder)
+        forms = () if name is None else ("csv", "tensorboard")
+        super().__init__(name, [make_output_format(form, str(name), suffix) for form in forms])
+
+    def record(self, key: str, value: Any, exclude: str | tuple[str, ...] | None = None) -> None:
+        """See Logger."""
+        super().record(key.replace(",", ";"), value, exclude)
+
+
+#: What is measured, so that each has its column from the first line of progress.csv on.
+SIMULATING, STORING, LEARNING, VALIDATING = "simulating", "storing", "learning", "validating"
+
+
+class Stopwatch:
+    """Adds up seconds between two lines of the log."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        """
+        Args:
+            clock: gives seconds.
+        """
+        self._clock = clock
+        self._begin()
+
+    def _begin(self) -> None:
+        self._since = self._clock()
+        self._seconds = dict.fromkeys((SIMULATING, STORING, LEARNING, VALIDATING), 0.0)
+        self._gradient_steps = 0
+
+    @contextmanager
+    def measuring(self, what: str) -> Iterator[None]:
+        """What is done within the block is ``what``; blocks stand side by side, not within each other."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._seconds[what] += self._clock() - began
+
+    def made_gradient_steps(self, count: int) -> None:
+        """So many more, in the time that is measured as learning."""
+        self._gradient_steps += count
+
+    def report(self, logger: Logger) -> None:
+        """Records ``time/...``: shares of the wall time since the last report, and gradient steps per second
+        of learning; nothing where nothing was measured since."""
+        if not any(self._seconds.values()):
+            return
+        total = max(self._clock() - self._since, 1e-9)
+        for what, seconds in self._seconds.items():
+            logger.record(f"time/{what}", seconds / total)
+        if self._gradient_steps:
+            rate = self._gradient_steps / max(self._seconds[LEARNING], 1e-9)
+            logger.record("time/gradient_steps_per_s", rate)
+        self._begin()

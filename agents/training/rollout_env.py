@@ -11,11 +11,13 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from ns3_env.agents.configuration.config import EnvConfig
+from ns3_env.agents.configuration.inputs import make_task
 from ns3_env.decision import observations
 from ns3_env.decision.actions import make_action_map
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.rollouts import EpisodeQueue, Exploration, Rollout, Rollouts
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
@@ -41,9 +43,8 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
         yield local_rollouts
         return
     from ns3_env.cluster.actors import SimulatorActors
-    from ns3_env.cluster.address import find
     from ns3_env.cluster.rollouts import RayRollouts
-    from ns3_env.cluster.session import joined
+    from ns3_env.cluster.session import find, joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         count = max(min(env.simulators, cluster.cores), 1)
@@ -195,3 +196,46 @@ class RolloutEnv(SpacesOnly):
     def close(self) -> None:
         """Ends the simulators; may be called again."""
         self.rollouts.close()
+
+
+def make_env(
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    simulators: int | None = None,
+    seeds: Sequence[int] = (),
+) -> FlowVecEnv:
+    """The environment.
+
+    Args:
+        env: its configuration.
+        sampler: scenario of each episode.
+        slots: most flows under the agent in one scenario.
+        seed: base seed of the episodes.
+        simulators: processes; by default as configured.
+        seeds: of the episodes themselves, instead of those drawn from ``seed``.
+    """
+    return FlowVecEnv(
+        sampler,
+        num_simulators=env.simulators if simulators is None else simulators,
+        slots=slots,
+        task=make_task(env, "configuration"),
+        seed=seed,
+        seeds=seeds,
+    )
+
+
+def make_training_env(
+    env: EnvConfig,
+    sampler: Callable[[int], Scenario],
+    slots: int,
+    seed: int,
+    make_rollouts: MakeRollouts | None = None,
+) -> FlowVecEnv | RolloutEnv:
+    """Where an agent learns, by ``env.placement``; arguments as of ``make_env``, and what gives simulators
+    that play whole episodes (none: processes of this machine)."""
+    if env.placement == "python":
+        return make_env(env, sampler, slots, seed)
+    task = make_task(env, "configuration")
+    return RolloutEnv(env, sampler, task, seed, env.simulators, make_rollouts or local_rollouts)

@@ -13,15 +13,13 @@ from rich.console import Console
 from stable_baselines3.common.callbacks import CallbackList
 
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.configuration.inputs import Inputs
-from ns3_env.agents.configuration.problem import check_evaluation, make_task
+from ns3_env.agents.configuration.inputs import Inputs, check_evaluation, make_task
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, CurriculumState
 from ns3_env.agents.training.callback import EpisodeMeter, Measure, RunCallback, Validations, named_callbacks
-from ns3_env.agents.training.environment import make_training_env
 from ns3_env.agents.training.progress import StopRequest
-from ns3_env.agents.training.rollout_env import MakeRollouts, players_of
+from ns3_env.agents.training.rollout_env import MakeRollouts, make_training_env, players_of
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError

@@ -16,15 +16,14 @@ from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
 from ns3_env.agents.configuration.config import EnvConfig, RunConfig
-from ns3_env.agents.configuration.problem import make_task
+from ns3_env.agents.configuration.inputs import make_task
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.agents.training.layout import PolicyLayout, check_layout, refuse_pickles, write_layout
 from ns3_env.agents.training.learned import put_policy, restore_learner, save_learner
 from ns3_env.agents.training.policy_tensors import Exported
+from ns3_env.agents.training.progress import RunLogger, Stopwatch
 from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
-from ns3_env.agents.training.run_logger import RunLogger
-from ns3_env.agents.training.stopwatch import Stopwatch
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import validate
 from ns3_env.decision.observations import wire_bytes

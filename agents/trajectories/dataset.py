@@ -5,19 +5,47 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
-from ns3_env.agents.trajectories.trajectory import Trajectory
 from ns3_env.errors import ConfigError
 from ns3_env.tasks.definition import TaskSpec
 
 #: Flows that are written at once: the file is opened for each lot.
 _LOT = 256
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A flow from its first decision to its end, which is ``terminated`` or else a cut.
+
+    Attributes:
+        seed: of its scenario.
+        flow: its index in the scenario.
+        observations: (T + 1, D) float32.
+        actions: (T, A) float32, in the task's action space.
+        rewards: (T,) each of the action in the same row.
+        elapsed: (T,) base RTTs that each action lasted.
+        slowdown: of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
+        terminated: the flow is done.
+        final: nothing follows the last row that would be worth anything.
+    """
+
+    seed: int
+    flow: int
+    observations: NDArray[np.float32]
+    actions: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    elapsed: NDArray[np.float64]
+    slowdown: float
+    terminated: bool
+    final: bool
 
 
 def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], said: Mapping[str, Any]) -> Any:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.agents.trajectories.trajectory import Trajectory
-from ns3_env.decision.actions import Map, make_action_map
-from ns3_env.decision.batch import Batch
-from ns3_env.decision.inverse_actions import nearest_actions
+from ns3_env.agents.trajectories.dataset import Trajectory
+from ns3_env.decision.actions import Map, make_action_map, nearest_actions
 from ns3_env.decision.observations import field_indices
+from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.policies.policy import SlotStates

@@ -10,14 +10,13 @@ from typing import Any
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
-from ns3_env.agents.trajectories.dataset import write
+from ns3_env.agents.trajectories.dataset import Trajectory, write
 from ns3_env.agents.trajectories.playing import asked, own_map, played
-from ns3_env.agents.trajectories.trajectory import Trajectory
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.tasks.declared import task as found_task
 from ns3_env.tasks.definition import TaskSpec
+from ns3_env.tasks.networks import task as found_task
 
 #: Policies by name, made from task and seed: of the simulator's controllers MPCC alone is one over telemetry.
 NAMED: dict[str, Callable[[TaskSpec, int], Any]] = {

@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "images" / "nic.png"
 CELLS = (
     "incast-8", "incast-64", "fat-tree-48", "joining-4", "long-short", "websearch-30", "websearch-incast",
 )  # fmt: skip
-POLICIES = ("courier", "courier-2", "courier-3", "scout", "fdcc", "fdcc-2", "rlcc")
+POLICIES = ("courier", "scout", "fdcc", "fdcc-2", "rlcc")
 
 
 def slowdowns(folder: Path, cell: str, controller: str) -> list[float]:
@@ -44,10 +44,10 @@ def main(folder: Path) -> None:
             half = stats.t.ppf(0.975, len(its) - 1) * change.std(ddof=1) / np.sqrt(len(its))
             print(f"{policy} {cell}: {its.mean():.3f} {own.mean():.3f}, {change.mean():+.2f} ± {half:.2f} %")
             axes.errorbar(
-                i + 0.12 * (n - 3),
+                i + 0.12 * (n - 2),
                 change.mean(),
                 half,
-                fmt="osD^vXP"[n],
+                fmt="osD^v"[n],
                 markersize=4,
                 color=f"C{n}",
                 capsize=2,

@@ -22,7 +22,7 @@ from ns3_env.eval.benchmark.suite import Suite
 
 SUITES = ("lossy", "failures", "spraying", "greedy", "robustness")
 RULES = ("dcqcn", "hpcc", "timely", "powertcp")
-POLICIES = ("courier-3", "courier-2", "scout", "fdcc-2")
+POLICIES = ("courier", "scout", "fdcc-2")
 SAFE = "-safe"
 #: Any policy with a safety counts for flows under the controller alone, which are the same under every entry.
 KNOWS = f"{POLICIES[0]}{SAFE}"

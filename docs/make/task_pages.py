@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes the tasks' pages from their declarations: docs/tasks/*.md, and the table of docs/tasks.md.
+"""Makes a page of all tasks from their declarations, for the site; writes the table of docs/tasks.md.
 
-python docs/make/task_pages.py            writes them
-python docs/make/task_pages.py --check    names those that are out of date, and ends with 1
+python docs/make/task_pages.py            writes the table
+python docs/make/task_pages.py --check    says whether it is out of date, and ends with 1 then
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -59,22 +58,17 @@ def number(value: float) -> str:
     return f"{value:g}" if abs(value) < 1e5 else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
 
 
-def said(thing: object) -> str:
+def docstring(thing: object) -> str:
     """A docstring as Markdown."""
     text = inspect.getdoc(type(thing)) or ""
     text = re.sub(r":class:`~?(?:\w+\.)*(\w+)`", r"`\1`", text).replace("``", "`")
-    return re.sub(r"\(docs/(decisions/[\w.-]+)\)", r"([why](../\1))", text)
+    return re.sub(r"\(docs/(decisions/[\w.-]+)\)", r"([why](\1))", text)
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Rows of Markdown."""
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def file_of(spec: TaskSpec) -> str:
-    """The page's name, and its picture's."""
-    return spec.name.lower()
 
 
 def anchors(spec: TaskSpec) -> dict[str, Any] | None:
@@ -84,15 +78,14 @@ def anchors(spec: TaskSpec) -> dict[str, Any] | None:
     return found if found is not None and found["version"] == VERSIONS[spec.name] else None
 
 
-def observations(spec: TaskSpec) -> str:
-    """Fields, units, ranges, bytes."""
-    known = {field.name: field for field in FIELDS}
+def fields(names: set[str]) -> str:
+    """Fields that tasks observe: units, ranges, bytes."""
     rows = []
-    for name in spec.fields:
-        field = known[name]
-        unit = field.normaliser if field.unit == "1" and field.normaliser else field.unit
-        low, high = number(field.low), number(field.high)
-        rows.append((f"`{name}`", MEANINGS[name], unit, f"{low} to {high}", str(wire_bytes([name]))))
+    for field in FIELDS:
+        if field.name in names:
+            unit = field.normaliser if field.unit == "1" and field.normaliser else field.unit
+            span = f"{number(field.low)} to {number(field.high)}"
+            rows.append((f"`{field.name}`", MEANINGS[field.name], unit, span, str(wire_bytes([field.name]))))
     return table(("field", "what it is", "in", "range", "bytes on the wire, alone"), rows)
 
 
@@ -145,95 +138,83 @@ def score(spec: TaskSpec) -> str:
     )
 
 
-def versions(spec: TaskSpec) -> str:
-    """What changed with each."""
-    latest = VERSIONS[spec.name]
-    lines = [f"- v{n}: {CHANGES[spec.name, n]}" for n in range(latest, 1, -1)]
-    return "\n".join([*lines, "- v1: the first one, of ns3-env 0.2.0."])
-
-
 def settings(thing: Any) -> str:
     """Its settings as code."""
     return ", ".join(f"`{name}={value!r}`" for name, value in asdict(thing).items())
 
 
-def page(spec: TaskSpec) -> str:
-    """A task's page."""
-    problem, name = spec.problem(), spec.name
-    transport = spec.test(0).transport
-    observed, acts = len(spec.fields), spec.action.space
-    limit = spec.test(0).time_limit_ns / 1e6
+def section(spec: TaskSpec) -> str:
+    """A task's part of the page."""
+    transport, acts = spec.test(0).transport, spec.action.space
+    observed = ", ".join(f"`{name}`" for name in spec.fields)
+    box = f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})`"
     facts = [
-        ("observation space", f"`Box({observed},)` float32"),
-        ("action space", f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})` float32"),
-        ("reward", f"`{spec.reward}`"),
+        ("observation", f"`Box({len(spec.fields)},)` float32: {observed}"),
+        ("bytes on each packet", "0" if transport == "tcp" else str(wire_bytes(spec.fields))),
+        ("action", f"{box} float32: `{spec.action.name}`, {settings(spec.action)}"),
+        ("reward", ", ".join(filter(None, (f"`{spec.reward}`", settings(spec.problem().reward))))),
         ("a flow decides", clock(spec)),
-        ("Gymnasium", f'`gymnasium.make("{spec.id}")`'),
-        ("other front ends", f'`ns3_env.tasks.make("{name}", front_end)`: [all tasks](../tasks.md)'),
+        ("a flow is cut", f"after {spec.test(0).time_limit_ns / 1e6:g} ms of simulated time"),
+        ("most flows under the agent", str(spec.slots)),
+        ("other flows in Gymnasium", f"`{OTHERS[transport]}`"),
+        ("budget of a training on this task alone", f"{spec.decisions:,} decisions"),
+        (
+            "versions",
+            " ".join([*(f"v{n}: {CHANGES[spec.name, n]}." for n in changes(spec)), "v1: the first."]),
+        ),
     ]
-    lost = (
-        "" if transport == "tcp" else f" {wire_bytes(spec.fields)} B on each packet carry what is observed."
-    )
-    reward: Any = problem.reward
-    rewarded = ", ".join(filter(None, (f"`{spec.reward}`", settings(reward))))
-    attributes = ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())
-    return f"""<!-- Made by docs/make/task_pages.py. -->
-# {name}
+    if spec.attributes:
+        facts.append(("agent", ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())))
+    return f"""## {spec.name}
 
-{spec.summary}.
+{spec.summary}. `gymnasium.make("{spec.id}")`, `ns3_env.tasks.make("{spec.name}", front_end)`.
 
-![Network of test scenario 0, rates or windows of its flows, and the longest queue](../images/tasks/{
-        file_of(spec)
-    }.png)
-
-*Test scenario 0 under two controllers: its network (orange: hosts that receive), the flows' rates (windows over TCP; percentiles where flows are many), the longest queue.*
+![Network of test scenario 0, rates or windows of its flows, and the longest queue](images/tasks/{spec.name.lower()}.png)
 
 {table(("", ""), facts)}
 
-## Observation space
-
-{observations(spec)}
-
-Values are cut to their range.{
-        lost
-    } A byte count of a field alone: fields share what they need ([table](../architecture.md#bytes-of-telemetry)).
-
-## Action space
-
-`{spec.action.name}`, {settings(spec.action)}. {said(spec.action)}
-
-## Reward
-
-{rewarded}. {said(reward)}
-
-## Episodes
-
-In Gymnasium an episode is one flow's life, of another flow in each, and the other flows are under `{
-        OTHERS[transport]
-    }`: over when the flow is done, or cut
-after {
-        limit:g} ms of simulated time. The other front ends have every flow of the task under the agent, at most {
-        spec.slots
-    } in a scenario.{
-        f" The agent has the attributes {attributes}." if attributes else ""
-    } The last info of a flow has its `"slowdown"`.
-
-## Training and test scenarios
-
-A training scenario is drawn from each seed in [0, 2^31), a test scenario from 2^40 + its number: no training draws one.
-
 {tests(spec)}
 
-## Score
+{score(spec)}
+"""
 
-{
-        score(spec)
-    } Who reaches what: [leaderboard](../leaderboard.md). A training on this task alone has a budget of {
-        spec.decisions:,} decisions.
 
-## Versions
+def changes(spec: TaskSpec) -> range:
+    """Versions after the first, the latest first."""
+    return range(VERSIONS[spec.name], 1, -1)
 
-{versions(spec)}
+
+def parts(things: dict[str, object]) -> str:
+    """A section for each action map or reward."""
+    return "\n\n".join(f"### `{name}`\n\n{docstring(thing)}" for name, thing in things.items())
+
+
+def page() -> str:
+    """The page of all tasks."""
+    specs = list(TASKS.values())
+    actions = {spec.action.name: spec.action for spec in specs}
+    rewards = {spec.reward: spec.problem().reward for spec in specs}
+    sections = "\n".join(map(section, specs))
+    return f"""# Each task
+
+Pictures show test scenario 0 under two controllers: its network (orange: hosts that receive), the flows' rates (windows over TCP; percentiles where flows are many), the longest queue.
+In Gymnasium an episode is one flow's life, of another flow in each; the other front ends have every flow of the task under the agent. The last info of a flow has its `"slowdown"`.
+A training scenario is drawn from each seed in [0, 2^31), a test scenario from 2^40 + its number: no training draws one. [All front ends](tasks.md), [who reaches what](leaderboard.md).
+
+{sections}
+## Fields
+
+{fields({name for spec in specs for name in spec.fields})}
+
+Values are cut to their range. A byte count of a field alone: fields share what they need ([table](architecture.md#bytes-of-telemetry)).
+
+## Actions
+
+{parts(actions)}
+
+## Rewards
+
+{parts(rewards)}
 """
 
 
@@ -244,7 +225,7 @@ def index() -> str:
         flows = [spec.test(i).agent_flow_count for i in range(TESTS)]
         rows.append(
             (
-                f"[{spec.name}](tasks/{file_of(spec)}.md)",
+                spec.name,
                 spec.summary,
                 f"{min(flows)} to {max(flows)}" if min(flows) < max(flows) else str(flows[0]),
                 f"`{spec.reward}`",
@@ -254,23 +235,16 @@ def index() -> str:
     return table(("task", "what it is", "flows of a test", "reward", "score"), rows)
 
 
-def pages() -> Iterator[tuple[Path, str]]:
-    """(path, text) of all that is made."""
-    for spec in TASKS.values():
-        yield DOCS / "tasks" / f"{file_of(spec)}.md", page(spec)
-    yield INDEX, TABLE.sub(lambda found: f"{found[1]}{index()}\n{found[2]}", INDEX.read_text("utf-8"))
-
-
 def main(arguments: list[str]) -> int:
     """Writes, or checks; the exit code."""
     assert FIRST_TEST_SEED == 2**40, "pages say so"
-    old = [path for path, text in pages() if not path.exists() or path.read_text("utf-8") != text]
+    text = INDEX.read_text("utf-8")
+    new = TABLE.sub(lambda match: f"{match[1]}{index()}\n{match[2]}", text)
     if arguments == ["--check"]:
-        for path in old:
-            print(f"{path.relative_to(DOCS.parent)} is out of date: python docs/make/task_pages.py")
-        return 1 if old else 0
-    for path, text in pages():
-        path.write_text(text, "utf-8")
+        if text != new:
+            print(f"{INDEX.relative_to(DOCS.parent)} is out of date: python docs/make/task_pages.py")
+        return int(text != new)
+    INDEX.write_text(new, "utf-8")
     return 0
 
 

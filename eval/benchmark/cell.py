@@ -32,10 +32,9 @@ from ns3_env.eval.metrics.convergence import allowed_bps
 from ns3_env.eval.metrics.queues import queue_cdf
 from ns3_env.eval.output.table import csv_text
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.scenario.named_files import Files, named_files, read_files, renamed, renamed_controller
+from ns3_env.scenario.scenario import Files, named_files, read_files, renamed, renamed_controller
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.columns import Windows
-from ns3_env.simulator.results import Results, bottleneck, endless
+from ns3_env.simulator.results import Results, Windows, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")

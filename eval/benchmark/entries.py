@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.decision.availability import unknown_fields
+from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry, of_checkpoint, of_module

@@ -19,8 +19,7 @@ from typing import Any
 
 from ns3_env.config.files import file_name
 from ns3_env.config.model import nearest, shown
-from ns3_env.config.overrides import put
-from ns3_env.config.yaml import read_mapping
+from ns3_env.config.yaml import put, read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 

@@ -93,7 +93,7 @@ def benchmark(
     """
     _check_jobs(jobs)
     if ray is not None:
-        from ns3_env.cluster.address import find
+        from ns3_env.cluster.session import find
 
         ray = find(ray)
     suite = given if isinstance(given, Suite) else Suite.load(given)

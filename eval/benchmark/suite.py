@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from ns3_env.config.bounds import WallSeconds
+from ns3_env.config.folders import DATA
 from ns3_env.config.model import Strict, nearest, validate
-from ns3_env.config.packaged import DATA
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.grid import controllers_of, scenarios_of

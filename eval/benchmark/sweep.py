@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
+from ns3_env.config.folders import find_file
 from ns3_env.config.model import nearest, shown
-from ns3_env.config.packaged import find_file
 from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.grid import MAX_POINTS, short_names

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import load_policy
 from ns3_env.config.files import naming, write_file

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ns3_env.agents.configuration.config import EvaluationConfig, RunConfig
-from ns3_env.agents.configuration.inputs import apply_overrides, read_inputs
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import apply_overrides, make_scenario, read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
 from ns3_env.config.model import Strict, validate

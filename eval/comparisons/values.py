@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.configuration.inputs import read_inputs
-from ns3_env.agents.configuration.problem import make_task
+from ns3_env.agents.configuration.inputs import make_task, read_inputs
 from ns3_env.agents.fdcc.algorithm import FDCC
 from ns3_env.agents.fdcc.config import FdccConfig
-from ns3_env.agents.fdcc.history import History
+from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import compress
 from ns3_env.agents.fdcc.trainer import FdccTrainer
 from ns3_env.agents.training.checkpoint import find_checkpoint
@@ -26,7 +25,7 @@ from ns3_env.agents.training.layout import read_layout
 from ns3_env.agents.training.run import plan
 from ns3_env.config.files import write_file
 from ns3_env.config.imports import is_code
-from ns3_env.decision.batch import Batch
+from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import ConfigError
 from ns3_env.eval.output.plots import Floats, picture
@@ -34,7 +33,7 @@ from ns3_env.policies.file import POLICY_FILE
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
-from ns3_env.simulator.branching import around
+from ns3_env.simulator.simulator import around
 
 #: A return ends where a reward counts less than this.
 _LEAST_DISCOUNT = 0.02

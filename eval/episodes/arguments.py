@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ns3_env.agents.configuration.inputs import apply_overrides
+from ns3_env.config.folders import find_file
 from ns3_env.config.model import nearest, validate
-from ns3_env.config.packaged import find_file
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.episodes.entry import Entry

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.problem import make_task
+from ns3_env.agents.configuration.inputs import make_task
 from ns3_env.decision.rewards import in_episodes
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import episode_seed
@@ -121,7 +121,7 @@ def run_policy(
     """
     if isinstance(policy, NetworkPolicy) and placement == "simulator" and not seeds:
         return _run_inside(policy, env, scenario, seed, episodes)
-    from ns3_env.agents.training.environment import make_env
+    from ns3_env.agents.training.rollout_env import make_env
 
     slots = scenario.agent_flow_count
     own = env.model_copy(update={"fields": list(policy.fields)})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ns3_env.agents.training.checkpoint import checkpoints_of, load_checkpoint
 from ns3_env.config.model import nearest, shown
-from ns3_env.decision.availability import unknown_fields
+from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
 from ns3_env.eval.episodes.arguments import is_known

@@ -12,10 +12,10 @@ import numpy as np
 
 from ns3_env import _native
 from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
-from ns3_env.simulator.columns import Windows
 from ns3_env.simulator.results import (
     Floats,
     Results,
+    Windows,
     bottleneck,
     flow_column,
     flow_ends,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.output.table import read_csv

@@ -17,7 +17,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from ns3_env import _native
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.registry import find_agent
-from ns3_env.agents.training.environment import make_training_env
+from ns3_env.agents.training.rollout_env import make_training_env
 from ns3_env.agents.training.trainer import Trainer
 from ns3_env.decision.observations import FDCC_FIELDS
 from ns3_env.envs.flow_stream import FlowStream

@@ -20,8 +20,7 @@ from rich.table import Table
 
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.config.files import write_file, write_files
-from ns3_env.config.folders import replace_folders
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA, replace_folders
 from ns3_env.decision.observations import column
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.gym_env import FlowEnv, incast_scenario

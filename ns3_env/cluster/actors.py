@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ns3_env.cluster.retries import RETRIES, caught
+from ns3_env.cluster.pool import RETRIES, caught
 from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.envs.rollouts import NO_POLICY, MemoryFile, PendingEpisode, as_simulated
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
@@ -64,7 +64,7 @@ class SimulatorActors:
         self._under_way: dict[Any, int] = {}  # by the reference of what is played: the actor's number
 
     def play(self, begun: PendingEpisode) -> Any:
-        """Begins an episode; the reference of what ``ns3_env.cluster.retries.value`` gives."""
+        """Begins an episode; the reference of what ``ns3_env.cluster.pool.value`` gives."""
         load = [0] * len(self._actors)
         for number in self._under_way.values():
             load[number] += 1

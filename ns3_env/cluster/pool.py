@@ -12,20 +12,49 @@ import itertools
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from ns3_env.cluster.retries import RETRIES, caught
-from ns3_env.cluster.store import unpacked
-from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
-from ns3_env.errors import SimulatorDied
-from ns3_env.scenario.named_files import Files
+from ns3_env.cluster.worker_context import WorkerContext, pack, unpack, unpacked
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorError
+from ns3_env.scenario.scenario import Files
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import MobileJob
 
+#: How often work is given to another worker where one died, or its node did.
+RETRIES = 3
+
 T = TypeVar("T")
+
+
+def caught(work: Callable[[], T]) -> T | Exception:
+    """On a node: the value of ``work()``, or its error, which is no failure of the node."""
+    try:
+        return work()
+    except (ConfigError, ScenarioError, SimulatorError) as error:
+        return error
+
+
+def value(ref: Any) -> Any:
+    """On the driver: what ``caught`` gave, or its error raised. Waits for it.
+
+    Raises:
+        ConfigError, ScenarioError, SimulatorError: as they were raised on the node.
+        SimulatorDied: workers died, more often than Ray tries again; or the node lacks something.
+    """
+    import ray
+
+    try:
+        found = ray.get(ref)
+    except ray.exceptions.RayError as error:
+        raise SimulatorDied(f"on the Ray cluster: {type(error).__name__}: {error}") from None
+    if isinstance(found, Exception):
+        raise found
+    return found
+
 
 #: How often the cluster is asked for news, s.
 TICK_S = 0.2

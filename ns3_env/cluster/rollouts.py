@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ns3_env.cluster.actors import SimulatorActors
-from ns3_env.cluster.retries import value
+from ns3_env.cluster.pool import value
 from ns3_env.decision import observations
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task

@@ -27,7 +27,7 @@ _IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "
 EXTRAS = {
     **dict.fromkeys(("torch", "stable_baselines3", "tensorboard", "tqdm", "cma"), "train"),
     **dict.fromkeys(("matplotlib", "jinja2", "scipy", "pandas", "pyarrow"), "report"),
-    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
+    **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "onnx"),
     "sb3_contrib": "contrib",
     "google": "ns3ai",
     "minari": "minari",

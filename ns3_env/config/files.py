@@ -102,31 +102,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def put_in_place(folders: Mapping[Path, Path]) -> None:
-    """Gives each complete folder (keys) its name, in place of what has it; its files are on the disk before.
-
-    The disk is told of all files before it is waited for: it takes them together.
-    """
-    written = [path for partial in folders for path in (*partial.rglob("*"), partial)]
-    for path in written:
-        if path.is_file():
-            begin_flush(path)
-    for path in written:
-        flush(path)
+    """Gives each complete folder (keys) its name, in place of what has it; files are on the disk before."""
+    for partial in folders:
+        for path in (*partial.rglob("*"), partial):
+            flush(path)
     for partial, folder in folders.items():
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(partial, folder)
     for parent in dict.fromkeys(folder.parent for folder in folders.values()):
         flush(parent)
-
-
-def begin_flush(path: Path) -> None:
-    """Has the disk take the file's content, and waits for nothing."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_DONTNEED)  # Linux begins to write what is not needed
-    finally:
-        os.close(opened)
 
 
 def flush(path: Path) -> None:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from ns3_env.errors import ConfigError
@@ -47,17 +47,12 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    #: Keys of version 0.1, and today's, which are read in their place.
-    renamed_keys: ClassVar[Mapping[str, str]] = {}
-    #: Keys of version 0.1 that are gone: the value that says nothing, and what to use for another one.
-    dropped_keys: ClassVar[Mapping[str, tuple[object, str]]] = {}
     #: Keys that read words for none themselves.
     none_keys: ClassVar[Collection[str]] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
-        data = cls._of_today(data)
         if isinstance(data, Mapping):
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
@@ -75,26 +70,6 @@ class Strict(BaseModel):
             ]:
                 raise PydanticCustomError(_NONE_MEANT, "{text}", {"text": "\n".join(lines)})
         return data
-
-    @classmethod
-    def _of_today(cls, data: Any) -> Any:
-        """The keys as they are called today. Raises for one that is there under both names."""
-        if not isinstance(data, Mapping) or not (cls.renamed_keys or cls.dropped_keys):
-            return data
-        for key, (default, instead) in cls.dropped_keys.items():
-            if key in data and data[key] != default:
-                raise PydanticCustomError("unknown_key", "{text}", {"text": f"{key!r} is gone: {instead}"})
-        for old, new in cls.renamed_keys.items():
-            if old in data and new in data:
-                text = f"{old!r} is now {new!r}, and both are there"
-                raise PydanticCustomError("unknown_key", "{text}", {"text": text})
-        kept = {key: value for key, value in data.items() if key not in cls.dropped_keys}
-        return {cls.renamed_keys.get(key, key): value for key, value in kept.items()}
-
-
-def renamed(values: Mapping[str, str]) -> BeforeValidator:
-    """Reads values of version 0.1 (the keys) as today's."""
-    return BeforeValidator(lambda value: values.get(value, value) if isinstance(value, str) else value)
 
 
 def named_by(key: str, kinds: object) -> Callable[[Any], Any]:

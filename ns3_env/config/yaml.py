@@ -15,8 +15,6 @@ from ns3_env.errors import ConfigError
 
 #: Levels of keys and lists within each other.
 MAX_DEPTH = 50
-#: Values that aliases (``*name``) may repeat, all together; sixteen characters count as one more.
-MAX_REPEATED = 10_000
 #: Characters of a whole number.
 MAX_DIGITS = 500
 
@@ -78,42 +76,6 @@ for _kind in ("int", "float", "bool", "null", "timestamp", "binary"):
     _Loader.add_constructor(_tag, _careful(_kind, _Base.yaml_constructors[_tag]))
 
 
-def _check_aliases(root: Any) -> None:
-    """Raises YAMLError for a document whose aliases would repeat too much, or itself."""
-    sizes: dict[int, tuple[int, int]] = {}  # of lists and mappings: values, levels
-    repeated = 0
-
-    def measure(node: Any) -> tuple[int, int]:
-        nonlocal repeated
-        if isinstance(node, yaml.ScalarNode):
-            return 1 + len(node.value) // 16, 0
-        known = sizes.get(id(node))
-        if known is not None:
-            if known[1] < 0:
-                raise _fault("an alias stands for something that it is part of", node)
-            repeated += known[0]
-            if repeated > MAX_REPEATED:
-                raise _fault(f"aliases repeat more than {MAX_REPEATED} values", node)
-            return known
-        sizes[id(node)] = 0, -1
-        size, levels = 1, 0
-        parts = node.value
-        if isinstance(node, yaml.MappingNode):
-            parts = (part for pair in parts for part in pair)
-        for part in parts:
-            if isinstance(part, yaml.ScalarNode):
-                size += 1 + len(part.value) // 16
-            else:
-                inner = measure(part)
-                size, levels = size + inner[0], max(levels, inner[1] + 1)
-        if levels > MAX_DEPTH:
-            raise _fault(f"keys and lists more than {MAX_DEPTH} deep within each other", node)
-        sizes[id(node)] = size, levels
-        return size, levels
-
-    measure(root)
-
-
 def parse(text: str) -> Any:
     """The value that YAML text stands for. Raises yaml.YAMLError."""
     # The collector would look at all that has been read so far again and again: 200,000 entries take minutes.
@@ -121,12 +83,7 @@ def parse(text: str) -> Any:
     gc.disable()
     loader = _Loader(text)
     try:
-        root = loader.get_single_node()
-        if root is None:
-            return None
-        if "*" in text:
-            _check_aliases(root)
-        return loader.construct_document(root)
+        return loader.get_single_data()
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise yaml.YAMLError(str(error)) from None
     finally:
@@ -174,3 +131,54 @@ def to_text(content: Mapping[str, Any]) -> str:
     if "\\" in text:  # both fold what they escape, each in its own way
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
     return text
+
+
+def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """``data`` with the value at ``key``; what is on the way is copied, what is not there is made.
+
+    Args:
+        data: keys and values, as in a YAML file.
+        key: names from the outside to the inside, with dots between them; ``0`` of what is not there is
+            the first entry of a list.
+        value: what is put there.
+
+    Raises:
+        ValueError: the key leads through something that holds no keys, or to an entry that a list lacks.
+    """
+    result = dict(data)
+    at: dict[str, Any] | list[Any] = result
+    *parents, last = names = key.split(".")
+    for depth, parent in enumerate(parents):
+        there = at[_entry(at, parent)] if isinstance(at, list) else at.get(parent)
+        inner = _made(names[depth + 1]) if there is None else there
+        if not isinstance(inner, dict | list):
+            raise ValueError(f"{'.'.join(parents[: depth + 1])!r} holds a value, not keys")
+        copied = dict(inner) if isinstance(inner, dict) else list(inner)
+        _set(at, parent, copied)
+        at = copied
+    _set(at, last, value)
+    return result
+
+
+def _made(name: str) -> dict[str, Any] | list[Any]:
+    """What has an entry of this name, where there is nothing yet."""
+    if name == "0":
+        return [None]
+    if name.isascii() and name.isdecimal():
+        raise ValueError(f"{name[:40]!r} is no entry of a list that is not there yet: it begins with 0")
+    return {}
+
+
+def _set(at: dict[str, Any] | list[Any], name: str, value: Any) -> None:
+    if isinstance(at, list):
+        at[_entry(at, name)] = value
+    else:
+        at[name] = value
+
+
+def _entry(at: list[Any], name: str) -> int:
+    """The place in a list that the name is. Raises ValueError."""
+    if name.isascii() and name.isdecimal() and len(name) <= 9 and int(name) < len(at):
+        return int(name)
+    there = f"0 to {len(at) - 1}" if at else "there are none"
+    raise ValueError(f"{name[:40]!r} is no entry of a list; its entries have numbers: {there}")

@@ -15,8 +15,8 @@ from ns3_env import _native
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.actions import ActionMap
-from ns3_env.decision.batch import Batch
 from ns3_env.decision.credit import Credits
+from ns3_env.decision.outcomes import Batch
 from ns3_env.decision.rewards import DEFAULT_REWARD, Difference, Reward
 from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs.slots import SlotAllocator
@@ -31,7 +31,7 @@ from ns3_env.simulator import (
     Simulator,
     wait_any,
 )
-from ns3_env.simulator.branching import around
+from ns3_env.simulator.simulator import around
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]

@@ -19,7 +19,7 @@ from ns3_env.decision.actions import ActionMap
 from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task, WithTask
-from ns3_env.envs import arguments, renamed
+from ns3_env.envs import arguments
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
@@ -29,7 +29,7 @@ from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.simulator.branching import around
+from ns3_env.simulator.simulator import around
 
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.
@@ -360,6 +360,3 @@ def _under_agent(scenario: Scenario, flows: list[int] | None, others: Sequence[C
     data["controllers"] = [c.model_dump() for c in (agent, *others)]
     data["controlled_flows"] = flows
     return Scenario.from_mapping(data, scenario.source or "scenario")
-
-
-__getattr__ = renamed(__name__)

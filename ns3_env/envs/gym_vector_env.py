@@ -14,7 +14,6 @@ from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.late import LateDict
 from ns3_env.decision.observations import Telemetry
-from ns3_env.envs import renamed
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 from ns3_env.simulator import DecisionBatch, LockStep
@@ -187,6 +186,3 @@ class FlowVectorEnv(SyncVectorEnv):
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
         """A picture of each environment; None where ``render_mode`` is."""
         return None if self.render_mode is None else super().render()
-
-
-__getattr__ = renamed(__name__)

@@ -19,7 +19,7 @@ from ns3_env.decision.actions import ActionMap
 from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task, WithTask
-from ns3_env.envs import arguments, renamed
+from ns3_env.envs import arguments
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.gym_env import Draw, first_played
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
@@ -254,6 +254,3 @@ def _silent() -> dict[str, Any]:
     """Returns the info of an agent that does not decide."""
     nothing = np.full(len(observations.FIELDS), np.nan)
     return _info(False, 0.0, nothing, {"elapsed": 0.0, "slowdown": 0.0, "cut": False})
-
-
-__getattr__ = renamed(__name__)

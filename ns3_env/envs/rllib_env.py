@@ -17,7 +17,6 @@ from ray.tune.registry import register_env
 from ns3_env.decision import observations
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import Task
-from ns3_env.envs import renamed
 from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.gym_env import first_played
 from ns3_env.envs.pettingzoo_env import FlowAgents
@@ -150,6 +149,3 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
 
 register_env(NAME, FlowMultiAgentEnv)
-
-
-__getattr__ = renamed(__name__)

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import torch as th
 from gymnasium import spaces
+from sb3_contrib.common.recurrent.buffers import RecurrentRolloutBuffer
+from sb3_contrib.common.recurrent.type_aliases import RecurrentRolloutBufferSamples
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
@@ -17,8 +19,98 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.type_aliases import ReplayBufferSamples, RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ns3_env.envs.masked_rows import MaskedBufferMixin
 from ns3_env.envs.slots import Mask
+
+
+class MaskedBufferMixin(RolloutBuffer):
+    """What masked rollout buffers have in common: they know which of their rows are decisions.
+
+    ``gamma`` counts per base RTT: a row's discount is gamma^e, e the base RTTs that its decision took.
+    Advantages need no mask: a flow's rows lie next to each other, and its last one is an end.
+    """
+
+    def __init__(self, *arguments: Any, mask: Mask, **named: Any) -> None:
+        """Parameters are those of the buffer that is masked; ``mask`` is the environment's."""
+        self.mask = mask
+        mask.acknowledge()
+        super().__init__(*arguments, **named)
+
+    def reset(self) -> None:
+        super().reset()
+        self.decided = np.zeros((self.buffer_size, self.n_envs), dtype=np.bool_)
+        self.discounts = np.ones((self.buffer_size, self.n_envs), dtype=np.float32)
+
+    def add(self, *arguments: Any, **named: Any) -> None:
+        """Adds a row for each slot, and remembers which were decisions."""
+        self.decided[self.pos] = self.mask.outcomes()
+        self.discounts[self.pos] = self.gamma**self.mask.elapsed
+        super().add(*arguments, **named)
+
+    def compute_returns_and_advantage(self, last_values: th.Tensor, dones: npt.NDArray[Any]) -> None:
+        """Generalised advantages and returns (Schulman et al. 2016) with each row's own discount."""
+        goes_on = 1.0 - np.append(self.episode_starts[1:], np.asarray(dones)[None], axis=0)
+        following = np.append(self.values[1:], last_values.cpu().numpy().reshape(1, -1), axis=0)
+        deltas = self.rewards + self.discounts * goes_on * following - self.values
+        advantage = np.zeros(self.n_envs, dtype=np.float32)
+        for step in reversed(range(self.buffer_size)):
+            decay = self.discounts[step] * self.gae_lambda * goes_on[step]
+            advantage = deltas[step] + decay * advantage
+            self.advantages[step] = advantage
+        self.returns = self.advantages + self.values
+
+    def flat_decisions(self) -> npt.NDArray[np.bool_]:
+        """Which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x n_envs,).
+
+        Raises ValueError where none is: there is nothing to learn from.
+        """
+        flat: npt.NDArray[np.bool_] = self.swap_and_flatten(self.decided).ravel()
+        if not flat.any():
+            raise ValueError(
+                f"no flow decided in {self.buffer_size} steps of {self.n_envs} slots: raise n_steps"
+            )
+        return flat
+
+
+class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
+    """A RecurrentRolloutBuffer whose sequences hold decisions.
+
+    Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row begins a
+    sequence. Minibatches hold ``batch_size`` decisions on average, and at least two, for RecurrentPPO divides
+    by the spread of their advantages.
+    """
+
+    def get(  # type: ignore[override]
+        self, batch_size: int | None = None
+    ) -> Generator[RecurrentRolloutBufferSamples, None, None]:
+        self.decisions = self.flat_decisions()
+        count = int(self.decisions.sum())
+        if count < 2:
+            raise ValueError(f"{count} decision in {self.buffer_size} steps: raise n_steps")
+        rows = self.buffer_size * self.n_envs
+        size = None if batch_size is None else -(-batch_size * rows // count)
+        of_rows: Any = super().get(size)  # what _get_samples gives
+        for chosen in none_alone([chosen for chosen in of_rows if len(chosen)]):
+            yield super()._get_samples(chosen, self._env_change)
+
+    def _get_samples(  # type: ignore[override]
+        self, batch_inds: npt.NDArray[Any], env_change: npt.NDArray[Any], env: VecNormalize | None = None
+    ) -> npt.NDArray[Any]:
+        """Which of a minibatch's rows are decisions."""
+        self._env_change = env_change
+        chosen: npt.NDArray[Any] = batch_inds[self.decisions[batch_inds]]
+        return chosen
+
+
+def none_alone(several: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """Minibatches' rows, where a single one goes to the next minibatch, or the last to the one before."""
+    found: list[npt.NDArray[Any]] = []
+    for rows in several:
+        if found and (len(found[-1]) < 2 or (rows is several[-1] and len(rows) < 2)):
+            found[-1] = np.concatenate([found[-1], rows])
+        else:
+            found.append(rows)
+    return found
+
 
 A = TypeVar("A", bound=BaseAlgorithm)
 
@@ -159,7 +251,7 @@ def _mask_rollouts(algorithm: OnPolicyAlgorithm, mask: Mask) -> None:
         algorithm.rollout_buffer = MaskedRolloutBuffer(*shape, **common)
         return
     if hasattr(plain, "hidden_state_shape"):
-        from ns3_env.envs.masked_recurrent import MaskedRecurrentRolloutBuffer
+        from ns3_env.envs.sb3_buffers import MaskedRecurrentRolloutBuffer
 
         algorithm.rollout_buffer = MaskedRecurrentRolloutBuffer(*shape, plain.hidden_state_shape, **common)
         return

@@ -16,10 +16,9 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from typing_extensions import Unpack
 
 from ns3_env.decision.action_faults import action_rows
-from ns3_env.decision.batch import Batch
 from ns3_env.decision.late import LateList
 from ns3_env.decision.observations import Telemetry
-from ns3_env.envs import renamed
+from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream, Sampler, StreamOptions, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
@@ -289,6 +288,3 @@ def _infos(
 
 
 __all__ = ["Batch", "FlowVecEnv", "Sampler", "SimulatorError", "episode_seed"]
-
-
-__getattr__ = renamed(__name__)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
-from ns3_env.simulator.last_words import LastWords, killed_by
-from ns3_env.simulator.process import process_state
+from ns3_env.simulator.process import LastWords, killed_by, process_state
 
 _END_PATIENCE_S = 2.0
 _MOST_BYTES_KEPT = 1 << 20

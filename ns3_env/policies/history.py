@@ -8,14 +8,15 @@ its true length in 1..K; its last valid row is the current input.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ns3_env.policies.policy import State
+
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-State = tuple[npt.NDArray[Any], ...]
+
 #: What a network that carries a state does with observations (n, D) and the state, None at a flow's first:
 #: actions (n, 1) and the state after them.
 Step = Callable[[Floats, "State | None"], "tuple[Floats, State]"]

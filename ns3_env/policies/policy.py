@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.config.model import renamed
-
 FloatArray = npt.NDArray[Any]
 State = tuple[npt.NDArray[Any], ...]
 #: Where a policy decides: inside the simulator, or in Python, which the simulator asks.
-Placement = Annotated[Literal["simulator", "python"], renamed({"inside": "simulator", "channel": "python"})]
+Placement = Literal["simulator", "python"]
 
 
 @runtime_checkable

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ns3_env.config.folders import DATA
 from ns3_env.config.model import nearest
-from ns3_env.config.packaged import DATA
-from ns3_env.decision.availability import unknown_fields
+from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.policies.native_policy import NetworkPolicy

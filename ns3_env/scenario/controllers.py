@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from ns3_env.config.bounds import Bdps, Nanoseconds, Rtts
-from ns3_env.config.model import Strict, named_by, renamed
+from ns3_env.config.model import Strict, named_by
 
 #: The controller that asks across the channel.
 AGENT = "agent"
@@ -25,7 +25,7 @@ POLICY = "policy"
 class Controller(Strict):
     """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}."""
 
-    name: Annotated[str, renamed({"network": POLICY})] = Field(min_length=1)
+    name: str = Field(min_length=1)
     attributes: dict[str, bool | int | float | str] = Field(default_factory=dict)
 
     @model_validator(mode="before")

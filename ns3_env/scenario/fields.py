@@ -18,14 +18,14 @@ from ns3_env.config.bounds import (
     Nanoseconds,
     few,
 )
-from ns3_env.config.model import Strict, renamed
+from ns3_env.config.model import Strict
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
 from ns3_env.scenario.paths import Ecmp, Failures, LoadBalancing
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
 from ns3_env.scenario.switch import Switch, TrafficClass
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
 from ns3_env.scenario.traffic import Group, Incast, Traffic
 
@@ -34,7 +34,7 @@ class ScenarioFields(Strict):
     """What a scenario says of itself; ``Scenario`` adds what it can do."""
 
     transport: Transport = "rdma"
-    preset: Annotated[Literal["default", "published"], renamed({"reference": "published"})] = "default"
+    preset: Literal["default", "published"] = "default"
     seed: int = Field(default=1, ge=0, lt=2**63)
     time_limit_ns: Nanoseconds = Field(default=10_000_000, gt=0)
     timing: Literal["exact", "published"] | None = None

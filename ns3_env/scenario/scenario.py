@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.derived import controller_indices, draw_flows, played_controllers
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json, simulator_text
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows, Group
 
 
@@ -205,3 +205,38 @@ class Scenario(ScenarioFields):
     def to_simulator_text(self) -> str:
         """The same as JSON's text: cheap where a scenario before differs in its seed alone."""
         return simulator_text(self)
+
+
+#: Content of files by path; of a folder: that of its files by their names in it ("/" parts folders).
+Files = Mapping[str, bytes | Mapping[str, bytes]]
+
+_FILE = "File"
+
+
+def named_files(controllers: Iterable[Controller]) -> set[str]:
+    """Paths that the controllers name."""
+    return {str(x.attributes[_FILE]) for x in controllers if x.name == POLICY and _FILE in x.attributes}
+
+
+def read_files(paths: Iterable[str]) -> dict[str, bytes]:
+    """Content of these files. Raises ScenarioError where one cannot be read."""
+    try:
+        return {path: Path(path).read_bytes() for path in paths}
+    except OSError as error:
+        raise ScenarioError(str(error)) from error
+
+
+def renamed(scenario: Scenario, paths: Mapping[str, str]) -> Scenario:
+    """The scenario with other paths in the place of those that ``paths`` knows."""
+    if not named_files(scenario.controllers) & paths.keys():
+        return scenario
+    controllers = [renamed_controller(controller, paths) for controller in scenario.controllers]
+    return scenario.model_copy(update={"controllers": controllers})
+
+
+def renamed_controller(controller: Controller, paths: Mapping[str, str]) -> Controller:
+    """The controller with another path of its policy, where ``paths`` knows it."""
+    path = str(controller.attributes.get(_FILE))
+    if controller.name != POLICY or path not in paths:
+        return controller
+    return controller.model_copy(update={"attributes": {**controller.attributes, _FILE: paths[path]}})

@@ -43,8 +43,7 @@ from ns3_env.scenario.derived import (
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.paths import balancing_content
 from ns3_env.scenario.reliability import Nic, SelectiveRepeat, corruption_rows
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Threshold
+from ns3_env.scenario.tcp_queue import Tcp, Threshold
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic import Flows, Stream
 

@@ -11,9 +11,9 @@ from ns3_env.programs.executable import (
     list_controllers,
 )
 from ns3_env.programs.plugins import load_plugins, plugin_versions
-from ns3_env.simulator.health_check import HealthCheck
 from ns3_env.simulator.lock_step import JointDecisions, LockStep
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
+from ns3_env.simulator.pool import HealthCheck
 from ns3_env.simulator.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s, wait_any
 
 __all__ = [

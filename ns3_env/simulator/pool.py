@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,8 +24,8 @@ import cloudpickle  # type: ignore[import-untyped]
 
 from ns3_env.errors import SimulatorDied
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.named_files import Files, named_files, read_files, renamed
-from ns3_env.simulator.last_words import killed_by
+from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
+from ns3_env.simulator.process import LOOK_S, killed_by
 from ns3_env.simulator.simulator import Simulator
 
 T = TypeVar("T")
@@ -276,3 +277,23 @@ def _end_with_parent() -> None:
     assert parent is not None
     wait([parent.sentinel])
     os._exit(1)  # the simulator ends when it sees us gone
+
+
+class HealthCheck:
+    """Looks at several simulators every 0.1 s, however often it is called; calls in between cost nothing."""
+
+    def __init__(self, simulators: Sequence[Simulator]) -> None:
+        """
+        Args:
+            simulators: those that are looked at.
+        """
+        self._simulators = simulators
+        self._next_look = 0.0
+
+    def __call__(self) -> None:
+        """Raises SimulatorError for any that has died, is stopped or hangs, whoever has the turn."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            for simulator in self._simulators:
+                simulator.check()

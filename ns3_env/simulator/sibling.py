@@ -33,6 +33,13 @@ class Sibling:
         """``pid`` is the process's, which nobody has waited for."""
         self.pid = pid
         self._code: int | None = None
+        self._owner = os.getpid()
+
+    def __del__(self) -> None:
+        """Ends it where an interrupt has kept others from doing so."""
+        if os.getpid() == self._owner and self.poll() is None:
+            self.kill()
+            self.wait()
 
     def poll(self) -> int | None:
         """See :class:`Child`."""

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,9 @@ from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorE
 from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
-from ns3_env.simulator.columns import ASKED, results_with_columns
-from ns3_env.simulator.last_words import LastWords
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
-from ns3_env.simulator.process import SLICE_S, SimulatorProcess, Watch
+from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch
+from ns3_env.simulator.results import ASKED, results_with_columns
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -124,8 +124,9 @@ class Simulator:
         Raises SimulatorNotFound, SimulatorDied, SimulatorHung, or SimulatorError where there is no memory for
         the channel; ConfigError where a plugin cannot be loaded.
         """
-        if self._process is not None:
+        if self._process is not None and self._agent is not None:
             return
+        self.kill()  # an interrupt may have left one without the other
         executable = find_executable(transport) if self._executable is None else Path(self._executable)
         if plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
@@ -151,7 +152,7 @@ class Simulator:
         Args:
             scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
             replace: a process that has died by now is replaced; otherwise :meth:`receive` tells of its death.
-            columns: windows and queue series come as arrays (:mod:`ns3_env.simulator.columns`).
+            columns: windows and queue series come as arrays (:mod:`ns3_env.simulator.results`).
 
         Raises what :meth:`start` raises.
         """
@@ -347,7 +348,7 @@ class Simulator:
     def play(self, scenario: Scenario | Mapping[str, Any], *, columns: bool = False) -> dict[str, Any]:
         """The results of an episode in which no flow is under a policy (:mod:`ns3_env.simulator.results`).
 
-        With ``columns``, windows and queue series are arrays (:mod:`ns3_env.simulator.columns`).
+        With ``columns``, windows and queue series are arrays (:mod:`ns3_env.simulator.results`).
 
         Raises:
             ScenarioError, SimulatorError: see :meth:`receive`.
@@ -479,3 +480,21 @@ def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | 
             simulator.check()
         if meanwhile is not None:
             meanwhile()
+
+
+T = TypeVar("T")
+
+
+def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
+    """A copy of the object without its constructor, its attributes copied deeply.
+
+    Args:
+        original: what is copied.
+        shared: what both refer to, also within attributes.
+        replaced: attributes of the copy.
+    """
+    memo = {id(thing): thing for thing in shared}
+    made = object.__new__(type(original))
+    rest = {name: value for name, value in original.__dict__.items() if name not in replaced}
+    made.__dict__.update(copy.deepcopy(rest, memo), **replaced)
+    return made

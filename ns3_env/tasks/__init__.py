@@ -9,11 +9,11 @@ from typing import Any
 #: What is imported when it is first asked for: ids are registered without it.
 _LAZY = {
     "FIRST_TEST_SEED": "ns3_env.tasks.definition",
-    "TASKS": "ns3_env.tasks.declared",
+    "TASKS": "ns3_env.tasks.networks",
     "TESTS": "ns3_env.tasks.definition",
     "TaskSpec": "ns3_env.tasks.definition",
     "make": "ns3_env.tasks.front_ends",
-    "task": "ns3_env.tasks.declared",
+    "task": "ns3_env.tasks.networks",
 }
 
 __all__ = ["FIRST_TEST_SEED", "TASKS", "TESTS", "TaskSpec", "make", "task"]

@@ -13,8 +13,8 @@ from ns3_env.envs.gym_env import Draw, FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.tasks.declared import task as find
 from ns3_env.tasks.definition import TaskSpec
+from ns3_env.tasks.networks import task as find
 
 #: Who steers the other flows of a Gymnasium environment.
 OTHERS = {"rdma": "dcqcn", "tcp": "dctcp"}

@@ -10,7 +10,9 @@ import numpy as np
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.scenario import PerNotification
-from ns3_env.tasks.registry import declare
+from ns3_env.tasks.registry import TASKS, declare, task
+
+__all__ = ["TASKS", "task"]
 
 Keys = dict[str, Any]
 Random = np.random.Generator

@@ -19,12 +19,12 @@ import yaml
 from torch import nn
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.export.export import largest_difference, record
 from ns3_env.agents.export.formats import FORMATS, find_format
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.arrays import read_arrays, write_arrays
 from ns3_env.agents.training.checkpoint import TrainedPolicy, env_of, load_checkpoint
+from ns3_env.agents.training.layout import read_arrays, write_arrays
 from ns3_env.config.imports import trust
 from ns3_env.decision import observations
 from ns3_env.errors import ConfigError

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.export.c99 import check, quantise
+from ns3_env.agents.export.c99.check import record_decisions
 from ns3_env.agents.export.c99.features import FEATURES
 from ns3_env.agents.export.c99.file import MOST_TABLE_BYTES, c_file
-from ns3_env.agents.export.c99.recorded import record_decisions
-from ns3_env.agents.export.c99.rewrite import rewritten
+from ns3_env.agents.export.c99.quantise import rewritten
 from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.eval.commands.export import main
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
@@ -104,8 +104,8 @@ def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
     assert found is not None
     assert float(found[1]) < 0.02
     assert max(float(found[2]), float(found[3])) < 2
-    assert "1,770 B of tables (401 weights), 48 B a flow" in said
-    assert re.search(r"a decision: 368 products, \d+ ns", said)
+    assert "2,268 B of tables (503 weights), 56 B a flow" in said
+    assert re.search(r"a decision: 467 products, \d+ ns", said)
 
 
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
@@ -312,7 +312,7 @@ def built(file: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def plugin(released: dict[str, Path]) -> Path:
-    return built(released["courier-2"])
+    return built(released["courier"])
 
 
 def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
@@ -351,7 +351,7 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch
     with Simulator() as simulator:
         original, own = (
             simulator.play(workload.model_copy(update={"controllers": [controller]}))
-            for controller in (named_controller("courier-2"), Controller(name="courier_2_nic"))
+            for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
     assert own["totals"]["unfinished"] == 0
     assert charged_slowdowns(own) == pytest.approx(charged_slowdowns(original), rel=0.25)
@@ -369,7 +369,7 @@ def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     with Simulator() as simulator:
         original, own = (
             simulator.play(incast(1, size, controller))["flows"]
-            for controller in (named_controller("courier-2"), Controller(name="courier_2_nic"))
+            for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
     assert own["header_bytes"] == original["header_bytes"]
     assert own["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)

@@ -16,11 +16,11 @@ import train
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.sb3.episode_buffer import standardised
 from ns3_env.agents.sb3.ppo import PpoTrainer
-from ns3_env.agents.training.arrays import read_arrays
+from ns3_env.agents.training.layout import read_arrays
 from ns3_env.agents.training.learned import POLICY
 from ns3_env.agents.training.rollout_env import SpacesOnly
 from ns3_env.config.model import validate
-from ns3_env.config.overrides import put
+from ns3_env.config.yaml import put
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.policies.released import load_policy, released
@@ -28,7 +28,7 @@ from ns3_env.policies.tensors import Tensors
 from tests.paths import ROOT
 from tests.samples.runs import checkpoints, the_run, written
 
-START = read_policy(released("courier-3"))
+START = read_policy(released("courier"))
 INCAST: dict[str, Any] = {
     "time_limit_ns": "1ms",
     "topology": {"kind": "dumbbell", "senders": 3},
@@ -37,8 +37,8 @@ INCAST: dict[str, Any] = {
 
 
 def configured(**overrides: Any) -> dict[str, Any]:
-    """What configs/courier-4.yaml says, with dotted keys (``__`` for a dot) changed."""
-    config: dict[str, Any] = yaml.safe_load((ROOT / "configs/courier-4.yaml").read_text())
+    """What configs/ppo-drawn.yaml says, with dotted keys (``__`` for a dot) changed."""
+    config: dict[str, Any] = yaml.safe_load((ROOT / "configs/ppo-drawn.yaml").read_text())
     for key, value in overrides.items():
         config = put(config, key.replace("__", "."), value)
     return config
@@ -46,7 +46,7 @@ def configured(**overrides: Any) -> dict[str, Any]:
 
 def trainer(**overrides: Any) -> PpoTrainer:
     """A trainer that has not learned."""
-    config = validate(configured(**overrides), RunConfig, "courier-4.yaml")
+    config = validate(configured(**overrides), RunConfig, "ppo-drawn.yaml")
     env = config.env
     return PpoTrainer(config, SpacesOnly(env.fields, env.action.name, 1, env.action.settings))
 
@@ -84,7 +84,7 @@ def test_it_begins_as_the_file_to_the_bit_with_what_that_spares() -> None:
 def test_it_begins_with_the_policy_s_answers() -> None:
     seen = np.random.default_rng(1).uniform(0, 1, (50, len(START.spec.fields))).astype(np.float32)
     ours, _ = trainer().policy.predict(seen, deterministic=True)
-    theirs, _ = load_policy("courier-3").predict(seen)
+    theirs, _ = load_policy("courier").predict(seen)
     assert np.allclose(ours, theirs, atol=1e-5)
 
 
@@ -118,11 +118,11 @@ def test_advantages_of_each_episode_weigh_the_same() -> None:
 
 
 def test_another_network_or_observation_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 has other layers"):
+    with pytest.raises(ConfigError, match=r"agent\.start: courier has other layers"):
         trainer(agent__options__policy_kwargs__net_arch=[18, 16])
-    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 reads 1 observations of qlen"):
+    with pytest.raises(ConfigError, match=r"agent\.start: courier reads 1 observations of qlen"):
         trainer(env__fields=["qlen", "rtt"])
-    with pytest.raises(ConfigError, match=r"agent\.start: courier-3 is .*output_activation='tanh'"):
+    with pytest.raises(ConfigError, match=r"agent\.start: courier is .*output_activation='tanh'"):
         trainer(agent__options__policy_kwargs__bounded=False)
 
 
@@ -131,7 +131,7 @@ def test_what_only_simulators_do_is_refused_across_the_channel(
 ) -> None:
     across: dict[str, Any] = {"env__placement": "python", "env__clock": {"name": "synchronous"}}
     with pytest.raises(ConfigError, match=r"env\.decides_from_bdps: .* needs env\.placement=simulator"):
-        validate(configured(**across), RunConfig, "courier-4.yaml")
+        validate(configured(**across), RunConfig, "ppo-drawn.yaml")
     config = configured(
         **across,
         env__decides_from_bdps=0.0,

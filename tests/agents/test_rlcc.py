@@ -9,12 +9,10 @@ import torch as th
 import yaml
 
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.rlcc import adpg
-from ns3_env.agents.rlcc.algorithm import RLCC
+from ns3_env.agents.rlcc.algorithm import RLCC, adpg_loss, outlook
 from ns3_env.agents.rlcc.policy import inputs
 from ns3_env.agents.rlcc.trainer import RlccTrainer
-from ns3_env.agents.training.environment import make_training_env
-from ns3_env.agents.training.rollout_env import RolloutEnv
+from ns3_env.agents.training.rollout_env import RolloutEnv, make_training_env
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.errors import ConfigError
@@ -44,10 +42,10 @@ def test_an_action_is_judged_by_the_discounted_mean_of_what_follows_in_its_flow(
     two = episode([4, 2], [0, 0, 0, 0, 0, 0])
     distances = np.array([9.0, 1.0, 2.0, 4.0, 9.0, 8.0])  # a flow's first row follows no action
     # gamma 0.5: (1 + 0.5 * 2) / 2, (2 + 0.5 * 4) / 2, 4; the other flow: 8.
-    assert adpg.outlook(two, distances, 0.5, 2).tolist() == [1.0, 2.0, 4.0, 8.0]
-    assert adpg.outlook(two, distances, 0.5, 3).tolist() == pytest.approx([1.0, 2.0, 4.0, 8.0])
-    assert adpg.outlook(two, distances, 1.0, 3).tolist() == pytest.approx([7 / 3, 3.0, 4.0, 8.0])
-    assert adpg.outlook(two, distances, 0.9, 1).tolist() == [1.0, 2.0, 4.0, 8.0]
+    assert outlook(two, distances, 0.5, 2).tolist() == [1.0, 2.0, 4.0, 8.0]
+    assert outlook(two, distances, 0.5, 3).tolist() == pytest.approx([1.0, 2.0, 4.0, 8.0])
+    assert outlook(two, distances, 1.0, 3).tolist() == pytest.approx([7 / 3, 3.0, 4.0, 8.0])
+    assert outlook(two, distances, 0.9, 1).tolist() == [1.0, 2.0, 4.0, 8.0]
 
 
 def test_the_loss_is_the_published_one_by_hand() -> None:
@@ -59,14 +57,14 @@ def test_the_loss_is_the_published_one_by_hand() -> None:
     near, far = [1.0, 0.75**2], [0.25**2]
     of = {1: np.mean(near), 2: np.mean(near + far), 9: np.mean(near + far)}
     for horizon, apart in of.items():
-        loss = adpg.loss(actions, following, flows, horizon, 0.5)
+        loss = adpg_loss(actions, following, flows, horizon, 0.5)
         assert loss.item() == pytest.approx(judged + 0.5 * apart)
-    assert adpg.loss(actions[:1], following[:1], flows[:1], 4, 0.5).item() == 1.0  # no pair
+    assert adpg_loss(actions[:1], following[:1], flows[:1], 4, 0.5).item() == 1.0  # no pair
 
 
 def test_an_action_falls_where_r_will_be_above_zero_and_grows_where_it_will_be_below() -> None:
     actions = th.zeros(4, requires_grad=True)
-    adpg.loss(actions, th.tensor([3.0, -1.0, 0.0, 2.0]), th.arange(4), 4, 0.5).backward()
+    adpg_loss(actions, th.tensor([3.0, -1.0, 0.0, 2.0]), th.arange(4), 4, 0.5).backward()
     assert actions.grad is not None
     assert actions.grad.tolist() == [0.75, -0.25, 0.0, 0.5]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ns3_env.agents.training.run_logger import RunLogger
+from ns3_env.agents.training.progress import RunLogger
 from ns3_env.eval.comparisons.learning_curves import read_progress
 
 

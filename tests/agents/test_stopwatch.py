@@ -8,7 +8,7 @@ import contextlib
 import pytest
 from stable_baselines3.common.logger import Logger
 
-from ns3_env.agents.training.stopwatch import LEARNING, SIMULATING, Stopwatch
+from ns3_env.agents.training.progress import LEARNING, SIMULATING, Stopwatch
 
 
 class Clock:

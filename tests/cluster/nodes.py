@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import suppress
 
-from ns3_env.cluster.address import find
+from ns3_env.cluster.session import find
 from ns3_env.errors import ConfigError
 from tests.paths import ROOT
 from tests.processes import descendants

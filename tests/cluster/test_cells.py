@@ -18,8 +18,7 @@ from unittest import mock
 import pytest
 
 from ns3_env.cluster import pool
-from ns3_env.cluster.pool import RayPool
-from ns3_env.cluster.retries import RETRIES
+from ns3_env.cluster.pool import RETRIES, RayPool
 from ns3_env.cluster.worker_context import pack
 from ns3_env.errors import SimulatorDied
 from ns3_env.eval.benchmark.folder import BenchFolder

@@ -14,7 +14,7 @@ import torch as th
 
 from examples import rllib_flows
 from ns3_env.agents.export.export import export
-from ns3_env.agents.rllib.export import of_rllib, write_rllib_policy
+from ns3_env.agents.export.rllib import of_rllib, write_rllib_policy
 from ns3_env.decision import observations
 from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.cluster import store, worker_context
+from ns3_env.cluster import worker_context
 from ns3_env.config.imports import trusted
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.errors import ScenarioError
@@ -19,7 +19,7 @@ from ns3_env.eval.benchmark.cell import CellJob
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import released
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.scenario.named_files import renamed
+from ns3_env.scenario.scenario import renamed
 from ns3_env.simulator import PLUGINS_VARIABLE
 from tests.samples.policy_files import mlp_file
 
@@ -29,7 +29,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Ray's folder on a node."""
     folder = tmp_path / "node"
     folder.mkdir()
-    monkeypatch.setattr(store, "scratch", lambda: folder)
+    monkeypatch.setattr(worker_context, "scratch", lambda: folder)
     return folder
 
 
@@ -37,7 +37,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def travelled(entry: Entry, scenario: Scenario) -> Iterator[CellJob]:
     """The cell as it is on a node."""
     job, files = CellJob("s", scenario, entry, 1, False, "", {}).packed()
-    with store.unpacked(files) as paths:
+    with worker_context.unpacked(files) as paths:
         yield job.at(paths)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.trials import Trial, TrialLog
-from ns3_env.agents.training.arrays import write_arrays
+from ns3_env.agents.training.layout import write_arrays
 from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of any model: faults by their place, keys and values of version 0.1, lookup by name."""
+"""Files of any model: faults by their place, lookup by name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, create_model
 
-from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
+from ns3_env.config.folders import DATA, data_names, find_file
 from ns3_env.config.model import Strict, validate
-from ns3_env.config.overrides import put
-from ns3_env.config.packaged import DATA, data_names, find_file
-from ns3_env.config.yaml import parse, read_mapping
+from ns3_env.config.yaml import parse, put, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Controller, Scenario
 
 
@@ -108,36 +105,6 @@ def test_values_are_read_as_yaml() -> None:
     assert parse("[1, 2.5, true, null, 100.0e+9, {a: b}]") == [1, 2.5, True, None, 1e11, {"a": "b"}]
 
 
-FIELDS = {"fields": ["rtt"]}
-
-
-@pytest.mark.parametrize(
-    ("model", "old", "today"),
-    [
-        (EnvConfig, {**FIELDS, "rollout": "inside"}, {**FIELDS, "placement": "simulator"}),
-        (EnvConfig, {**FIELDS, "rollout": "channel"}, {**FIELDS, "placement": "python"}),
-        (EnvConfig, {**FIELDS, "ahead": 2}, {**FIELDS, "prefetch": 2}),
-        (EvaluationConfig, {"placement": "channel"}, {"placement": "python"}),
-        (
-            Entry,
-            {"name": "x", "checkpoint": "y", "placement": "inside"},
-            {"name": "x", "checkpoint": "y", "placement": "simulator"},
-        ),
-        (Scenario, {"preset": "reference"}, {"preset": "published"}),
-    ],
-)
-def test_an_old_key_or_value_is_read_as_todays(
-    model: Any, old: dict[str, Any], today: dict[str, Any]
-) -> None:
-    assert model.model_validate(old) == model.model_validate(today)
-
-
-def test_a_key_under_both_names_is_refused() -> None:
-    both = {**FIELDS, "rollout": "inside", "placement": "python"}
-    with pytest.raises(ConfigError, match=r"x\.yaml: 'rollout' is now 'placement', and both are there"):
-        validate(both, EnvConfig, "x.yaml")
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -165,7 +132,7 @@ def test_a_path_of_ones_own_stays_what_it_is(elsewhere: None) -> None:
 
 
 def test_an_unknown_name_is_told_which_there_are(elsewhere: None) -> None:
-    with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*courier.*nearest known one is 'fdcc'"):
+    with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*scout.*nearest known one is 'fdcc'"):
         find_file(Path("fdc"), "configs")
 
 

@@ -13,8 +13,8 @@ from ns3_env.decision.actions import (
     Map,
     MultiplicativeRate,
     MultiplicativeWindow,
+    nearest_actions,
 )
-from ns3_env.decision.inverse_actions import nearest_actions
 from ns3_env.decision.observations import FIELDS, INDEX
 
 #: A flow with a window of ten packets and a BDP of 78.5, at a fifth of its link.

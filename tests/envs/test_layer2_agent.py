@@ -14,8 +14,8 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.problem import make_scenario
-from ns3_env.config.packaged import DATA
+from ns3_env.agents.configuration.inputs import make_scenario
+from ns3_env.config.folders import DATA
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward

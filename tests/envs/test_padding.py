@@ -19,8 +19,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ns3_env.envs.masked_recurrent import none_alone
-from ns3_env.envs.sb3_buffers import masked
+from ns3_env.envs.sb3_buffers import masked, none_alone
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import PaddingError, ScenarioError

@@ -18,9 +18,8 @@ from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
 from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue
-from ns3_env.scenario.traffic.groups import Group
+from ns3_env.scenario.tcp_queue import Queue, Tcp
+from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
 
 GROUPED = {

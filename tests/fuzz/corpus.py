@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.scenario import AGENT, Controller, Ecn, PerAck, PerFlowRtt, Record, Scenario, Switch, Synchronous
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Incast, Joining, LongShort, Mix
 from ns3_env.simulator import default_attributes, list_controllers

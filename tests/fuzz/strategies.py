@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -90,20 +88,3 @@ def cut(draw: st.DrawFn, text: str) -> str:
         piece = draw(st.one_of(YAML_TEXTS, st.just(text[at : at + length] * 2)))
         text = text[:at] + piece + text[at + length :]
     return text
-
-
-def numbers(value: Any) -> Iterator[float]:
-    """Every number in it."""
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from numbers(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from numbers(inner)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield value
-
-
-def all_finite(value: Any) -> bool:
-    """No number in it is an infinity or a NaN."""
-    return all(isinstance(x, int) or math.isfinite(x) for x in numbers(value))

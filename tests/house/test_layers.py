@@ -144,6 +144,14 @@ def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
             assert not others.intersection(included(path)), path
 
 
+def test_a_link_knows_no_switch_and_a_switch_no_host() -> None:
+    order = ("link", "switch", "host")
+    for above, room in enumerate(order, start=1):
+        for path in (CPP / "rdma" / room).iterdir():
+            text = path.read_text(encoding="utf-8")
+            assert [other for other in order[above:] if f'"ns3_env/cpp/rdma/{other}/' in text] == [], path
+
+
 def tracked() -> Iterator[Path]:
     """The project's own files, no links."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)

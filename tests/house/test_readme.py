@@ -7,13 +7,11 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import ns3_env
-from ns3_env.envs import RENAMED
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands import evaluation as eval_main
 from ns3_env.eval.commands import export, train
@@ -98,18 +96,6 @@ def test_names_are_imported_when_they_are_asked_for() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'ns3_env' has no attribute 'FlowEnw'"):
         ns3_env.FlowEnw  # noqa: B018
-
-
-MODULES = ("gym_env", "gym_vector_env", "sb3_vec_env", "pettingzoo_env", "rllib_env")
-
-
-@pytest.mark.parametrize(("name", "old"), list(zip(MODULES, RENAMED, strict=True)))
-def test_names_of_0_1_are_aliases_with_a_warning(name: str, old: str) -> None:
-    if name == "rllib_env":
-        pytest.importorskip("ray")
-    module = import_module(f"ns3_env.envs.{name}")
-    with pytest.warns(DeprecationWarning, match=f"{old} is {RENAMED[old]} now"):
-        assert getattr(module, old) is getattr(module, RENAMED[old])
 
 
 def test_a_released_policy_is_loaded_by_its_name() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tasks' pages against the declarations that they are made from."""
+"""The table and the page of tasks against the declarations that they are made from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from ns3_env.tasks import TASKS
 from tests.paths import ROOT
 
 
-def test_pages_say_what_is_declared() -> None:
+def test_the_table_says_what_is_declared() -> None:
     checked = subprocess.run(
         [sys.executable, "docs/make/task_pages.py", "--check"], cwd=ROOT, capture_output=True, text=True
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_each_task_has_a_page_and_a_picture_and_nothing_else_has() -> None:
-    names = {name.lower() for name in TASKS}
-    assert {page.stem for page in (ROOT / "docs/tasks").iterdir()} == names
+def test_each_task_has_a_picture_and_nothing_else_has() -> None:
     pictures = list((ROOT / "docs/images/tasks").iterdir())
-    assert {picture.stem for picture in pictures} == names
+    assert {picture.stem for picture in pictures} == {name.lower() for name in TASKS}
     assert sum(picture.stat().st_size for picture in pictures) < 1_000_000

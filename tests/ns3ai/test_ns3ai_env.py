@@ -29,8 +29,7 @@ from ns3_env.errors import SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireError, path
 from ns3_env.ns3ai.processes import signal_of
 from ns3_env.ns3ai.spaces import contain, describe, space_of, value_of
-from ns3_env.simulator.last_words import killed_by
-from ns3_env.simulator.process import process_state
+from ns3_env.simulator.process import killed_by, process_state
 from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, tree_of
 from tests.paths import ROOT
 from tests.processes import alive, open_descriptors, shared_memory, wait_until

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
-from ns3_env.agents.configuration.problem import check_evaluation
+from ns3_env.agents.configuration.inputs import check_evaluation
 from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, policy_files
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.entries import check, join

@@ -17,7 +17,7 @@ from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint, versions_in_
 from ns3_env.eval.commands.evaluation import main as evaluate
 from ns3_env.eval.commands.train import main as train
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.programs import plugin_build as headers
+from ns3_env.programs import plugins as headers
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast

@@ -12,7 +12,7 @@ import pytest
 
 from ns3_env.scenario import AGENT, Controller, Record, Scenario
 from ns3_env.scenario.switch import Switch
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.programs import executable
 from ns3_env.scenario import Scenario

@@ -15,7 +15,7 @@ from ns3_env.scenario import AGENT, Controller, Ecmp, Flowlet, Scenario, Spray
 from ns3_env.scenario.reliability import GoBackN, Nic, SelectiveRepeat
 from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Graph
-from ns3_env.scenario.topology.graph import GraphLink
+from ns3_env.scenario.topology.kind import GraphLink
 from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.policy_files import needed_attributes

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.config.yaml import parse
-from ns3_env.decision import availability as observable
 from ns3_env.decision.observations import FIELDS, observation_space
 from ns3_env.decision.rewards import Reward, make_reward
+from ns3_env.decision.task import fields_of
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
@@ -27,7 +27,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.tcp import Tcp
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.simulator import (
     EXECUTABLE_VARIABLE,
     TCP_EXECUTABLE_VARIABLE,
@@ -110,11 +110,11 @@ def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:
 
 
 def test_an_agent_observes_what_a_sender_knows_by_itself() -> None:
-    known = observable.fields_of("tcp")
+    known = fields_of("tcp")
     assert {"rtt", "goodput", "pacing_rate", "last_action", "ecn_fraction", "window_bytes"} <= set(known)
     assert not {"qlen", "switch_rate", "flow_count", "throughput", "qlen_slope"} & set(known)
     assert not [name for name in known if name.startswith(("state_", "notif"))]
-    assert observable.fields_of("rdma") == [field.name for field in FIELDS]
+    assert fields_of("rdma") == [field.name for field in FIELDS]
     assert observation_space(known).shape == (len(known),)
 
 

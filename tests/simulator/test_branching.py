@@ -94,9 +94,7 @@ TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
 @pytest.mark.parametrize(
     ("controller", "transport"), [*((name, "rdma") for name in RDMA), *((name, "tcp") for name in TCP)]
 )
-@pytest.mark.parametrize(
-    ("size_bytes", "instants"), [(120_000, 3), pytest.param(4_000_000, 50, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("size_bytes", "instants"), [(120_000, 3), (4_000_000, 50)])
 def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
     controller: str, transport: str, size_bytes: int, instants: int
 ) -> None:

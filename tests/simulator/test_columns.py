@@ -10,7 +10,7 @@ import pytest
 
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.columns import Windows, results_with_columns
+from ns3_env.simulator.results import Windows, results_with_columns
 
 
 @pytest.fixture(scope="module")

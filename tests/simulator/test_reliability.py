@@ -93,7 +93,7 @@ def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]
     assert repeated > 0
 
 
-@pytest.mark.parametrize("policy", ["courier-2", "fdcc-2"])
+@pytest.mark.parametrize("policy", ["courier", "fdcc-2"])
 def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(
     simulator: Simulator, policy: str
 ) -> None:

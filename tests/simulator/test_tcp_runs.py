@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Rollouts

@@ -7,9 +7,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from ns3_env.agents.export.c99.check import Measured, compiler, measure
+from ns3_env.agents.export.c99.check import Measured, compiler, measure, record_decisions
 from ns3_env.agents.export.c99.file import CFile, c_file
-from ns3_env.agents.export.c99.recorded import record_decisions
 from ns3_env.agents.export.export import COUNT, check_out
 from ns3_env.agents.export.source import find_source
 from ns3_env.config.files import flush, write_atomically

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
+from ns3_env.agents.export.c99.quantise import setting_q16
 from ns3_env.config.model import shown
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.errors import ConfigError
-from ns3_env.policies.header import AnyInput, DerivedInput
+from ns3_env.policies.header import AnyInput, DerivedInput, PolicySpec
+from ns3_env.scenario import PerFlowRtt
 
 #: Members of the observation: type of C, and what they are.
 MEMBERS = {
@@ -157,3 +161,180 @@ def _target(i: int, entry: DerivedInput) -> list[str]:
         f"x[{i}] = narrow(((int64_t)(x[{i}] > 0 ? x[{i}] : 0) * root({rate}) >> 16) - {target});",
         f"x[{i}] = narrow((int64_t)x[{i}] * {gain} / 65536);",
     ]
+
+
+_WINDOW = """\
+    const uint64_t most = (uint64_t)s->bdp_bytes << 8;
+    const uint64_t asked = ((uint64_t)s->path.packet_bytes * {least}U) >> 8;
+    const uint64_t least = asked < most ? asked : most;
+    uint64_t window = {window};
+    window = window < least ? least : window > most ? most : window;
+    s->window_q8 = window;
+    s->rate_q8 = rate_of(s, window);
+    action->window_bytes = (uint32_t)((window + 128U) >> 8);"""
+_RATE = """\
+    const uint64_t most = (uint64_t)s->path.host_rate_kbps << 8;
+    const uint64_t least = rate_of(s, ((uint64_t)s->path.packet_bytes * {least}U) >> 8);
+    uint64_t rate = factored(s->rate_q8, a, {alpha}U);
+    rate = rate > most ? most : rate;
+    s->rate_q8 = rate < least ? least : rate;
+    action->window_bytes = {window};"""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An action map in C.
+
+    Attributes:
+        body: of the function that applies the output ``a``.
+        pieces: of pieces.c.
+        meaning: for the file's first comment.
+    """
+
+    body: str
+    pieces: frozenset[str]
+    meaning: str
+
+
+def action_of(source: str, settings: dict[str, Any]) -> Applied:
+    """An action map with its settings. Raises ConfigError for one that has no form in integers."""
+    name = settings["name"]
+    alpha = round(65536 * settings.get("alpha", 0))
+    least = max(round(65536 * settings.get("least_packets", 1.0)), 1)
+    if name == "multiplicative_window":
+        if settings["rounding"] != "none":
+            raise ConfigError(
+                f"{source}: action.rounding is {settings['rounding']!r}: --format c plays 'none' alone, for"
+                " a window that is cut to whole packets differs by one where an integer is off by one"
+            )
+        window, pieces = f"factored(s->window_q8, a, {alpha}U)", {"factored"}
+        meaning = f"window x (1 + {settings['alpha']:g} a), below 0 / (1 - {settings['alpha']:g} a)"
+    elif name == "exponential_window":
+        exponent = f"(int32_t)((int64_t)a * {round(settings['alpha'] * 65536 / math.log(2))} / 65536)"
+        window, pieces = f"scaled(s->window_q8, {exponent}, most)", {"scaled"}
+        meaning = f"window x exp({settings['alpha']:g} a)"
+    elif name == "logarithmic_window":
+        exponent = "(int32_t)((int64_t)(log2_q16(least) - log2_q16(most)) * (65536 - a) / 131072)"
+        window, pieces = f"scaled(most, {exponent}, most)", {"scaled", "log2"}
+        meaning = f"window = BDP x ({settings['least_packets']:g} packets / BDP)^((1 - a) / 2)"
+    elif name == "multiplicative_rate":
+        none = settings["window"] == "none"
+        body = _RATE.format(least=least, alpha=alpha, window="UINT32_MAX" if none else "s->bdp_bytes")
+        factor = f"{settings['alpha']:g}"
+        meaning = (
+            f"rate x (1 + {factor} a), below 0 / (1 - {factor} a); {'no window' if none else 'window 1 BDP'}"
+        )
+        return Applied(body, frozenset({"factored"}), meaning)
+    else:
+        raise ConfigError(f"{source}: action.name: --format c does not know {name!r}")
+    return Applied(_WINDOW.format(least=least, window=window), frozenset(pieces), meaning)
+
+
+_NONE_OF = """\
+    if (size_bytes <= (bdp_of(path) * {from_bdps}U) >> 16)
+    {{
+        return UINT32_MAX;
+    }}
+"""
+_AT_LINE_RATE = """\
+    if (s->undecided)
+    {
+        action->window_bytes = UINT32_MAX;
+        action->rate_kbps = s->path.host_rate_kbps;
+        action->action_q16 = 0;
+        return;
+    }
+"""
+_UNDECIDED = """\
+    s->undecided = size_bytes <= (bdp_of(path) * {decides_from}U) >> 16;
+"""
+_BLIND = """\
+    s->without_telemetry = {name}_telemetry_every_ns(path, size_bytes) == UINT32_MAX;
+"""
+_NOT_DECIDED = """\
+    action->window_bytes = s->bdp_bytes;
+    action->rate_kbps = s->path.host_rate_kbps;
+    action->action_q16 = 0;"""
+_DECIDED = """\
+    s->window_q8 = (bdp * {begin}U) >> 8;
+{members}
+    answer(s, &o, action);"""
+_SHOWN = "    answer(s, o, action);"
+_HIDDEN = """\
+    struct {name}_observation seen = *o;
+    if (s->without_telemetry)
+    {{
+{members}
+    }}
+    answer(s, &seen, action);"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a flow starts with, in C.
+
+    Attributes:
+        state: members of the flow's state.
+        declared: what the function that starts a flow declares.
+        begin: lines that set the state's members.
+        telemetry: body of the function that says which packets carry telemetry.
+        first: lines that give the first window and rate.
+        decide: lines that decide at an ACK.
+        decides: whether the network gives the first window.
+        when: which flows decide before their first packet, for the file's first comment.
+        meaning: of the telemetry, for the file's first comment.
+    """
+
+    state: tuple[str, ...]
+    declared: str
+    begin: str
+    telemetry: str
+    first: str
+    decide: str
+    decides: bool
+    when: str
+    meaning: str
+
+
+def start_of(source: str, name: str, spec: PolicySpec, members: tuple[str, ...]) -> Start:
+    """The start, of a file of that name whose observation has these members.
+
+    Raises ConfigError for a number of BDPs or RTTs that integers do not hold.
+    """
+    start_bdps = spec.clock.start_bdps if isinstance(spec.clock, PerFlowRtt) else 0.0
+    begin = min(setting_q16(source, "clock.start_bdps", start_bdps), 65536)
+    decides_from = setting_q16(source, "decides_from_bdps", spec.decides_from_bdps)
+    short_bdps = max(spec.telemetry_from_bdps, spec.decides_from_bdps)
+    from_bdps = setting_q16(source, "telemetry_from_bdps", short_bdps)
+    every = setting_q16(source, "telemetry_every_rtts", spec.telemetry_every_rtts)
+    telemetry = _NONE_OF.format(from_bdps=from_bdps) if from_bdps > 0 else ""
+    if every > 0:
+        telemetry += f"    return (uint32_t)(((uint64_t)path->base_rtt_ns * {every}U) >> 16) + 1U;"
+    else:
+        telemetry += "    return 0;"
+    few = f"one that leaves {spec.telemetry_every_rtts:g} base RTTs after the last" if every > 0 else "each"
+    short = f", of a flow above {short_bdps:g} BDPs" if from_bdps > 0 else ""
+    known = {"remaining_bytes": "size_bytes"}
+    at_start = "\n".join(f"    o.{member} = {known.get(member, '0')};" for member in members)
+    unseen = "\n".join(f"        seen.{member} = 0;" for member in members if member in TELEMETRY)
+    blind = from_bdps > decides_from and bool(unseen)
+    line_rate = _AT_LINE_RATE if decides_from > 0 else ""
+    set_undecided = _UNDECIDED.format(decides_from=decides_from) if decides_from > 0 else ""
+    first = _DECIDED.format(begin=begin, members=at_start or "    o.unused = 0;")
+    state = [
+        *(["uint32_t undecided; /* 1: at line rate, without a window */"] if decides_from > 0 else []),
+        *(["uint32_t without_telemetry; /* 1: no packet carries any */"] if blind else []),
+    ]
+    decided = _HIDDEN.format(name=name, members=unseen) if blind else _SHOWN
+    return Start(
+        state=tuple(state),
+        declared=f"    struct {name}_observation o;\n" if begin > 0 else "",
+        begin=set_undecided + (_BLIND.format(name=name) if blind else ""),
+        telemetry=telemetry,
+        first=line_rate + (first if begin > 0 else _NOT_DECIDED),
+        decide=line_rate + decided,
+        decides=begin > 0,
+        when=(f"of flows above {spec.decides_from_bdps:g} BDPs " if decides_from > 0 else "")
+        + ("before a flow's first packet, " if begin > 0 else ""),
+        meaning=few + short,
+    )

@@ -7,12 +7,10 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
-from ns3_env.agents.export.c99.actions import action_of
-from ns3_env.agents.export.c99.features import MEMBERS, inputs_of
+from ns3_env.agents.export.c99.features import MEMBERS, action_of, inputs_of, start_of
 from ns3_env.agents.export.c99.network import network_of
 from ns3_env.agents.export.c99.quantise import Tables
 from ns3_env.agents.export.c99.safety import secured_of
-from ns3_env.agents.export.c99.start import start_of
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.scenario import PerAck, PerFlowRtt

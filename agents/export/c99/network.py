@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ns3_env.agents.export.c99.quantise import Tables
-from ns3_env.agents.export.c99.rewrite import rewritten
+from ns3_env.agents.export.c99.quantise import Tables, rewritten
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.tensors import layers_of
 

@@ -10,7 +10,7 @@ from typing import Literal
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
-from ns3_env.scenario.topology.graph import Graph, GraphLink
+from ns3_env.scenario.topology.kind import Graph, GraphLink
 from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
 
 HOST_BPS, FABRIC_BPS, DELAY_NS = 100e9, 400e9, 1000
@@ -33,7 +33,7 @@ PAPER = Entries(
 #: With the project's other controllers, and released policies.
 ENTRIES = Entries(
     {**PAPER.controllers, "hpcc-pint": {}, "powertcp": {}, "nscc": {}},
-    released=("fdcc", "rlcc", "courier", "courier-2"),
+    released=("fdcc", "rlcc", "courier"),
 )
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}

@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ns3_env.config.packaged import DATA
+from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output import table
 from ns3_env.eval.papers.published.preset import Preset, in_preset

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ns3_env.eval.papers.published.network import HPCC_RATES, NetworkFlow, NetworkLink, PublishedNetwork
-from ns3_env.scenario.topology.published_text import nanoseconds
+from ns3_env.scenario.topology.published import nanoseconds
 
 _HOST_RATES = HPCC_RATES[:4]
 #: Flows start from here on, as in the published files (s).

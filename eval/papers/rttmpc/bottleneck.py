@@ -15,8 +15,7 @@ from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.papers.panels import curve, finished, level, panels
 from ns3_env.eval.papers.seen import Seen
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue, QueueLength, Threshold
+from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp, Threshold
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow

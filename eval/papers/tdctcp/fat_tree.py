@@ -14,8 +14,7 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.panels import finished, panels
 from ns3_env.eval.papers.seen import Seen, distribution
 from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.tcp import Tcp
-from ns3_env.scenario.tcp_queue import Queue
+from ns3_env.scenario.tcp_queue import Queue, Tcp
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import FlowList, Incast, Traffic
 from ns3_env.scenario.traffic.listed import Flow

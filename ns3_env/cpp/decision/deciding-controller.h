@@ -3,77 +3,19 @@
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
+#include "agent-observation.h"
+
 #include "ns3/traced-value.h"
-#include "ns3_env/cpp/channel/channel-layout.h"
-#include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/flow.h"
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
 namespace ns3::env
 {
-
-/// Follows one flow's ACKs and writes its ObservationRecord at each decision.
-class AgentObservation
-{
-  public:
-    void OnAck(const AckSample& ack);
-    /// One whose packet carried no telemetry, though others do.
-    void OnBareAck(const AckSample& ack);
-    void OnNotification(const CongestionNotification& frame);
-
-    /// The record at `now`; `lastAction` is the agent's own last one. Begins a new interval.
-    ObservationRecord Take(const Flow& flow, Picos now, double lastAction);
-
-    /// What was taken was before the first packet: the interval that has begun is the flow's first.
-    void ForgetTaking() { m_since = -1; }
-
-  private:
-    struct Congestion
-    {
-        double queue{0};      ///< of the hop's BDP
-        double switchRate{0}; ///< of its bandwidth
-        double rateBps{0};
-        double flows{0};
-    };
-
-    Congestion MostCongested(const FlowState& flow) const;
-    /// The share of what was sent since the last decision that had been sent before.
-    double TakeRepeated(const Flow& flow);
-    void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;
-
-    using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
-
-    /// Records of one way of several are compared with that way's own.
-    void ChangeWay(uint32_t way);
-
-    HopRecords m_hops{};
-    HopRecords m_hopsBefore{};                  ///< at the last decision
-    uint32_t m_way{0};                          ///< that both are of
-    std::map<uint32_t, HopRecords> m_otherWays; ///< of each its m_hopsBefore
-    uint8_t m_hopCount{0};
-    bool m_haveBefore{false};
-    Picos m_rtt{0};
-    uint64_t m_acks{0};
-    uint64_t m_marks{0};
-    uint64_t m_acked{0};
-    std::optional<CongestionNotification> m_notified; ///< the last frame
-    uint64_t m_notifications{0};
-
-    // at the last decision
-    Picos m_since{-1};
-    uint64_t m_sent{0};
-    uint64_t m_repeated{0};
-    double m_rttBefore{0};
-    double m_queueBefore{0};
-    bool m_first{true};
-};
 
 class DecisionBroker;
 class JobCosts;

@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
-from ns3_env.scenario.paths.balancing import Ecmp, Flowlet, LoadBalancing, Spray, balancing_content
-from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
+from ns3_env.scenario.paths.failures import (
+    DrawnOutages,
+    Ecmp,
+    Failures,
+    Flowlet,
+    LoadBalancing,
+    Outage,
+    Spray,
+    balancing_content,
+)
 
 __all__ = [
     "DrawnOutages",

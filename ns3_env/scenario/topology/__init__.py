@@ -11,8 +11,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
-from ns3_env.scenario.topology.graph import Graph, GraphLink
-from ns3_env.scenario.topology.kind import TopologyKind
+from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.scenario.topology.published import PublishedTopology
 from ns3_env.scenario.topology.regular import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot

@@ -18,10 +18,9 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.chakra import Chakra
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
-from ns3_env.scenario.traffic.groups import Group
 from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
 from ns3_env.scenario.traffic.jobs import Collective, Jobs
-from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Stream, TrafficKind
+from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Group, Stream, TrafficKind
 from ns3_env.scenario.traffic.listed import Flow, FlowList
 from ns3_env.scenario.traffic.poisson import Poisson, PoissonIncast
 from ns3_env.scenario.traffic.published import PublishedFlows

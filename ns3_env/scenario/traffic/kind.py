@@ -161,3 +161,17 @@ def host_fault(network: Network, key: str, host: int) -> list[str]:
     if host in network.access:
         return []
     return [f"{key}: there is no host {host}; hosts are {network.hosts[0]} to {network.hosts[-1]}"]
+
+
+class Group(Strict):
+    """What flows of a group have in common; traffic names it (``group``), the results' flows do as well."""
+
+    controller: str | None = Field(
+        default=None, min_length=1, description="of its flows; none: the scenario's first, whoever plays"
+    )
+    attributes: dict[str, bool | int | float | str] = Field(
+        default_factory=dict, description="of that controller; they come before the scenario's"
+    )
+    traffic_class: str | None = Field(
+        default=None, min_length=1, description="one of the scenario's classes; none: the last"
+    )

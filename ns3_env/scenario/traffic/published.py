@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 
 from ns3_env.config.model import shown
 from ns3_env.errors import ScenarioWarning
-from ns3_env.scenario.topology.published_text import PublishedText, nanoseconds
+from ns3_env.scenario.topology.published import PublishedText, nanoseconds
 from ns3_env.scenario.traffic.flow_file import FlowsInFile
 from ns3_env.scenario.traffic.kind import DATA_GROUP, MAX_GROUP
 from ns3_env.scenario.traffic.listed import FlowList

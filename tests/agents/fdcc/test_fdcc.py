@@ -15,8 +15,8 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
-from ns3_env.agents.fdcc.history import History
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
+from ns3_env.agents.fdcc.replay import History
 from ns3_env.errors import ConfigError
 from ns3_env.policies.policy import Policy, SlotStates
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv

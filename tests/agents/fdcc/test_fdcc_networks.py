@@ -13,9 +13,9 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
-from ns3_env.agents.fdcc.history import History, SlotHistories
+from ns3_env.agents.fdcc.exploration import StepStream
 from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack, read
-from ns3_env.agents.fdcc.stream import StepStream
+from ns3_env.agents.fdcc.replay import History, SlotHistories
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
 

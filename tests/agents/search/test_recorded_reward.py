@@ -11,7 +11,7 @@ import pytest
 from ns3_env.agents.baselines.constant import ConstantPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.configuration.config import EnvConfig, Named
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.search.objectives import recorded_reward
 from ns3_env.decision.rewards import make_reward
 from ns3_env.eval.episodes.policy import run_policy

@@ -16,16 +16,16 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.released import load_policy
 
-COURIER = ["qlen", "switch_rate", "pacing_rate", "flow_count", "remaining", "last_action"]
+COURIER = [*load_policy("courier").fields]
 
 
-def subject(fields: list[str], policy: str = "courier", hidden: int = 16) -> NetworkSubject:
-    config = {"fields": fields, "hidden": [hidden, hidden], "start": {"policy": policy}}
+def subject(fields: list[str], policy: str = "courier", hidden: tuple[int, ...] = (18, 17)) -> NetworkSubject:
+    config = {"fields": fields, "hidden": [*hidden], "start": {"policy": policy}}
     return NetworkSubject(NetworkConfig.model_validate(config), "run", 1, "search.yaml")
 
 
 def test_the_first_point_answers_as_the_policy_whatever_else_it_reads(tmp_path: Path) -> None:
-    fields = ["attained", *COURIER[::-1], "qlen_slope"]
+    fields = ["goodput", *COURIER[::-1], "rtt_slope"]
     begun = subject(fields)
     begun.save(begun.space.start, tmp_path)
     first, courier = NetworkPolicy.load(tmp_path / "policy.safetensors"), load_policy("courier")
@@ -36,11 +36,11 @@ def test_the_first_point_answers_as_the_policy_whatever_else_it_reads(tmp_path: 
 
 def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:
     with pytest.raises(
-        ConfigError, match=r"network\.start\.policy: courier reads remaining, last_action, too"
+        ConfigError, match=r"network\.start\.policy: courier reads remaining, last_action, .*, too"
     ):
         subject(COURIER[:4])
     with pytest.raises(ConfigError, match=r"network\.start\.policy: courier has other layers"):
-        subject(COURIER, hidden=8)
+        subject(COURIER, hidden=(8, 8))
     with pytest.raises(ConfigError):
         subject(COURIER, policy="couriers")
 

@@ -21,9 +21,8 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.registry import AGENTS
-from ns3_env.agents.training.arrays import read_arrays, write_arrays
 from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, trainer_of
-from ns3_env.agents.training.layout import read_layout
+from ns3_env.agents.training.layout import read_arrays, read_layout, write_arrays
 from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main

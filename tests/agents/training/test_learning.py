@@ -12,7 +12,7 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.problem import make_scenario
+from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.simulator.results import flow_column, flow_ends
 from tests.samples.runs import checkpoints, the_run, written

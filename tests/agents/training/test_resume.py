@@ -18,7 +18,7 @@ import yaml
 
 import train
 from ns3_env.agents.training.callback import EpisodeMeter
-from ns3_env.config.overrides import put
+from ns3_env.config.yaml import put
 from tests.samples.runs import checkpoints, the_run, written
 
 CONFIG = """

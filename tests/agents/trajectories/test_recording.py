@@ -15,8 +15,8 @@ import pytest
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.trajectories import dataset as storing
 from ns3_env.agents.trajectories import record
+from ns3_env.agents.trajectories.dataset import Trajectory
 from ns3_env.agents.trajectories.playing import asked, played
-from ns3_env.agents.trajectories.trajectory import Trajectory
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks import FIRST_TEST_SEED, task

@@ -3,8 +3,8 @@
 #ifndef NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
 #define NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
 
-#include "ns3_env/cpp/rdma/network/network-rules.h"
-#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/rdma/switch/network-rules.h"
+#include "ns3_env/cpp/rdma/switch/switch.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 

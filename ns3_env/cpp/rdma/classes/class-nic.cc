@@ -2,7 +2,7 @@
 // Network card of a network with several traffic classes: ACKs, flows and pauses of each.
 #include "class-nic.h"
 
-#include "ns3_env/cpp/rdma/network/queue-pair.h"
+#include "ns3_env/cpp/rdma/host/queue-pair.h"
 
 #include <algorithm>
 

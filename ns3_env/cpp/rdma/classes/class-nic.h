@@ -6,7 +6,7 @@
 #include "class-pauses.h"
 #include "class-scheduler.h"
 
-#include "ns3_env/cpp/rdma/network/nic.h"
+#include "ns3_env/cpp/rdma/host/nic.h"
 
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include "class-pauses.h"
 #include "class-scheduler.h"
 
-#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/rdma/switch/switch.h"
 
 #include <memory>
 #include <vector>

@@ -8,8 +8,8 @@
 #include "ns3_env/cpp/rdma/classes/build-classes.h"
 #include "ns3_env/cpp/rdma/classes/class-nic.h"
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
-#include "ns3_env/cpp/rdma/network/least-remaining.h"
-#include "ns3_env/cpp/rdma/network/steered-port.h"
+#include "ns3_env/cpp/rdma/host/least-remaining.h"
+#include "ns3_env/cpp/rdma/switch/steered-port.h"
 
 #include <algorithm>
 #include <cmath>

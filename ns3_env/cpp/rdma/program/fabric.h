@@ -5,9 +5,10 @@
 
 #include "paths.h"
 
-#include "ns3_env/cpp/rdma/network/nic.h"
-#include "ns3_env/cpp/rdma/network/queue-pair.h"
-#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/rdma/host/nic.h"
+#include "ns3_env/cpp/rdma/host/queue-pair.h"
+#include "ns3_env/cpp/rdma/switch/steering.h"
+#include "ns3_env/cpp/rdma/switch/switch.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>

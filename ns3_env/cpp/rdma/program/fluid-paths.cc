@@ -2,7 +2,7 @@
 // Ways of fluid flows through a scenario's RDMA network: those of its packets.
 #include "fluid-paths.h"
 
-#include "ns3_env/cpp/rdma/network/packet.h"
+#include "ns3_env/cpp/rdma/link/packet.h"
 
 namespace ns3::env::rdma
 {

@@ -3,7 +3,7 @@
 #include "paths.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/rdma/network/packet.h"
+#include "ns3_env/cpp/rdma/link/packet.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
 #include "ns3_env/cpp/routing/spread.h"
 

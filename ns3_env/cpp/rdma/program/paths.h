@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_PATHS_H
 #define NS3_ENV_RDMA_PROGRAM_PATHS_H
 
-#include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/routing/routing.h"
 #include "ns3_env/cpp/run/scenario.h"
 

@@ -2,7 +2,7 @@
 // Captures of an RDMA network's frames: one of each port, and one of all.
 #include "pcap.h"
 
-#include "ns3_env/cpp/rdma/network/wire-frame.h"
+#include "ns3_env/cpp/rdma/link/wire-frame.h"
 #include "ns3_env/cpp/recorders/capture-files.h"
 
 namespace ns3::env::rdma
@@ -76,7 +76,7 @@ class Tap final : public CaptureFiles::Tap
 
     bool HasClasses() const { return !m_network.GetScenario().classes.empty(); }
 
-    FlowHeaders HeadersOf(const QueuePair& flow) const
+    FlowHeaders HeadersOf(const WireFlow& flow) const
     {
         const Scenario& scenario = m_network.GetScenario();
         const bool open = flow.IsOpenLoop();

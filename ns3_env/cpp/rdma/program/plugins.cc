@@ -97,7 +97,7 @@ CheckContract(const std::string& file)
                    "built against contract " + contract + ", this simulator has " +
                        RDMA_CONTRACT_ID +
                        ": rebuild it, all of its files, against the headers of "
-                       "this installation (python -m ns3_env.programs.plugin_build --cmakedir)");
+                       "this installation (python -m ns3_env.programs.plugins --cmakedir)");
         }
     }
 }

@@ -2,7 +2,7 @@
 // Network card of the published simulator: its order of sending, and its one timer.
 #include "nic.h"
 
-#include "ns3_env/cpp/rdma/network/queue-pair.h"
+#include "ns3_env/cpp/rdma/host/queue-pair.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #define NS3_ENV_RDMA_PUBLISHED_NIC_H
 
 #include "ns3_env/cpp/engine/reusable-event.h"
-#include "ns3_env/cpp/rdma/network/nic.h"
+#include "ns3_env/cpp/rdma/host/nic.h"
 
 #include <algorithm>
 #include <functional>

@@ -4,8 +4,8 @@
 #define NS3_ENV_RDMA_PUBLISHED_RULES_H
 
 #include "ns3_env/cpp/engine/random-source.h"
-#include "ns3_env/cpp/rdma/network/ecn-marker.h"
-#include "ns3_env/cpp/rdma/network/network-rules.h"
+#include "ns3_env/cpp/rdma/switch/ecn-marker.h"
+#include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/routing/graph.h"
 
 #include <array>

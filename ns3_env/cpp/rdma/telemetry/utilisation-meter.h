@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
 #define NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
 
-#include "ns3_env/cpp/rdma/network/packet.h"
+#include "ns3_env/cpp/rdma/link/packet.h"
 
 namespace ns3::env::rdma
 {

@@ -3,7 +3,7 @@
 #include "test-network.h"
 
 #include "ns3/rng-seed-manager.h"
-#include "ns3_env/cpp/rdma/network/switch.h"
+#include "ns3_env/cpp/rdma/switch/switch.h"
 #include "ns3_env/cpp/test/suite.h"
 
 #include <vector>

@@ -2,7 +2,7 @@
 // Tests of losses: in switches without PFC to the packet, on links by the port that sends.
 #include "test-network.h"
 
-#include "ns3_env/cpp/rdma/network/shared-buffer.h"
+#include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
 #include "ns3_env/cpp/test/suite.h"
 

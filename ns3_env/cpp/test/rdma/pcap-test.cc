@@ -2,7 +2,7 @@
 // Tests of captures: headers byte by byte, checksums, and which frames are in a file.
 #include "test-network.h"
 
-#include "ns3_env/cpp/rdma/network/wire-frame.h"
+#include "ns3_env/cpp/rdma/link/wire-frame.h"
 #include "ns3_env/cpp/rdma/program/pcap.h"
 #include "ns3_env/cpp/recorders/crc32.h"
 #include "ns3_env/cpp/recorders/internet-checksum.h"

@@ -4,8 +4,8 @@
 
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
-#include "ns3_env/cpp/rdma/scheduling/ready-flows.h"
-#include "ns3_env/cpp/rdma/scheduling/shortest-flows.h"
+#include "ns3_env/cpp/rdma/host/ready-flows.h"
+#include "ns3_env/cpp/rdma/host/shortest-flows.h"
 #include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>

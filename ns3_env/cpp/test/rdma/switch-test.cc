@@ -3,8 +3,8 @@
 #include "test-network.h"
 
 #include "ns3_env/cpp/engine/queue-stats.h"
-#include "ns3_env/cpp/rdma/network/ecn-marker.h"
-#include "ns3_env/cpp/rdma/network/shared-buffer.h"
+#include "ns3_env/cpp/rdma/switch/ecn-marker.h"
+#include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 #include "ns3_env/cpp/test/suite.h"
 

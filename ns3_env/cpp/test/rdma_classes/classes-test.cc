@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of traffic classes: shares, priority, pauses and marks of each, and that nothing is lost.
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
-#include "ns3_env/cpp/rdma/network/wire-frame.h"
+#include "ns3_env/cpp/rdma/link/wire-frame.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 #include "ns3_env/cpp/test/suite.h"
 

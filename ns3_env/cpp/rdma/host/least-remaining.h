@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ports that serve the flow with the least remaining bytes (pFabric, Alizadeh 2013).
+#ifndef NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
+#define NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
+
+#include "nic.h"
+#include "shortest-flows.h"
+
+#include "ns3_env/cpp/rdma/link/packet.h"
+#include "ns3_env/cpp/rdma/switch/switch.h"
+
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * ACKs and NACKs first; then data of the flow with the least remaining bytes, a flow's in the order in which they came.
+ * What remains of a flow here is what the first of its packets here carries, and all behind it. Flows with as much come
+ * in the order of these packets; endless ones and streams are last.
+ */
+class LeastRemainingQueue
+{
+  public:
+    bool IsEmpty() const { return m_answers.IsEmpty() && m_flows.empty(); }
+    /// In O(log flows), as Pop().
+    void Push(Packet* packet);
+    /// Null where there is none.
+    Packet* Pop();
+
+  private:
+    struct Waiting
+    {
+        uint64_t remaining;
+        uint64_t order; ///< in which the first packet came, or came to be first
+        const WireFlow* flow;
+
+        bool operator>(const Waiting& other) const
+        {
+            return remaining != other.remaining ? remaining > other.remaining : order > other.order;
+        }
+    };
+
+    void Wait(const Packet& first);
+
+    PacketFifo m_answers;
+    std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< of the flows that have some here
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> m_flows;
+    uint64_t m_order{0};
+};
+
+/// A switch's port whose queue is a LeastRemainingQueue. Its buffer is never full, and so nothing pauses it.
+class LeastRemainingPort final : public SwitchPort
+{
+  public:
+    static TypeId GetTypeId();
+
+    LeastRemainingPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index)
+        : SwitchPort(network, owner, nodeId, index)
+    {
+        QueueAll();
+    }
+
+    void Kick() override { KickAs(*this); }
+
+  private:
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now) const;
+
+    LeastRemainingQueue m_waiting;
+};
+
+/// A network card that serves, of the flows that may send, the one with the least bytes left; in turn where there are
+/// several.
+class LeastRemainingNic final : public Nic
+{
+  public:
+    static TypeId GetTypeId();
+
+    using Nic::Nic;
+
+    void AddFlow(QueuePair& flow) override;
+    void RemoveFlow(QueuePair& flow) override { m_shortest.Remove(flow); }
+
+    void Kick() override { KickAs(*this); }
+
+  private:
+    friend Port;
+    Packet* Dequeue(Picos now);
+    Picos NextReady(Picos now);
+    void OnReadiness(const QueuePair& flow) override { m_shortest.OnChange(flow); }
+
+    ShortestFlows m_shortest;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_HOST_LEAST_REMAINING_H

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Both ends of a flow's queue pair: window, pacing, recovery from losses, retransmission timeout.
+#ifndef NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
+#define NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
+
+#include "ns3/event-id.h"
+#include "ns3_env/cpp/contract/congestion-control.h"
+#include "ns3_env/cpp/contract/reliability-config.h"
+#include "ns3_env/cpp/engine/constant-rate.h"
+#include "ns3_env/cpp/engine/flow-spec.h"
+#include "ns3_env/cpp/rdma/link/packet.h"
+#include "ns3_env/cpp/rdma/link/wire-flow.h"
+#include "ns3_env/cpp/rdma/recovery/selective-repeat.h"
+
+#include <memory>
+
+namespace ns3::env::rdma
+{
+
+class Nic;
+
+/// A path through the network: the egress port at each switch, sender's side first.
+using Route = std::vector<SwitchPort*>;
+
+/// A receiver answers a gap with a NACK, and the sender goes on from there. Given by the network's rules.
+struct GoBackN
+{
+    Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
+    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
+    /// still comes of it is new to it.
+    bool acknowledgesDuplicates{true};
+    bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
+    /// Whether a flow knows what is lost and what only waits: there is no timeout while anything of it is under way.
+    bool knowsLosses{false};
+};
+
+/// What a receiver does with a data packet.
+enum class Answer : uint8_t
+{
+    None,
+    Now,   ///< the packet has become its answer
+    Later, ///< so it has, and goes to the card when its time has come
+};
+
+/**
+ * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
+ * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
+ * table alone and is answered by nothing (SetOpenLoop).
+ */
+class QueuePair final : public WireFlow
+{
+  public:
+    QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
+
+    /// @name Set up by the network builder
+    /// @{
+    void SetPath(Nic& sender, Route forward, Route backward);
+    const Route& Forward() const { return m_forward; } ///< the switches' ports
+    void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
+    /// No switch writes a record, though there is room for them on the wire.
+    void DropRecords() { m_telemetry = Telemetry::None; }
+    bool HasRecords() const
+    {
+        return m_telemetry == Telemetry::Exact || m_telemetry == Telemetry::Quantised;
+    }
+    void SetRecovery(const GoBackN& recovery);
+    /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
+    /// most.
+    void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
+    /// How the cards at both ends answer its packets.
+    void SetNic(const NicConfig& config);
+    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
+    /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
+    void SetOpenLoop(double rateBps, Picos stop);
+    /// Switches choose its packets' ways: it has no routes.
+    void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
+    /// @}
+
+    void Start() override;
+    void AwaitDelivery(DeliveryListener& listener) override;
+    void Abort() override;
+
+    /// @name Sender
+    /// @{
+    /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
+    Picos ReadyAt() const;
+    /// As ReadyAt(), whatever is in flight: when pacing alone would let the next packet go.
+    Picos PacedUntil() const;
+    /// Takes the next packet; call only when ReadyAt() <= now.
+    Packet* NextPacket(NetworkContext& network, Picos now);
+    /// An ACK or NACK has come; releases nothing.
+    void OnFeedback(const Packet& packet, Picos now);
+    /// A switch's feedback frame has come; releases nothing.
+    void OnNotification(const Packet& packet, Picos now);
+    void SetHeld(bool held) override;
+    void WindowAndRateWritten() override;
+    /// Its place among its card's flows, where these are many.
+    static constexpr uint32_t NO_PLACE = UINT32_MAX;
+    uint32_t Place() const { return m_place; }
+    void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
+    /// What was written since the NIC last took it, which it reports to its trace source.
+    Pacing& WindowAndRate() { return m_pacing; }
+    /// @}
+
+    /// @name Receiver
+    /// @{
+    /// Turns a data packet into its ACK or NACK, in place, where it is answered.
+    Answer OnData(Packet& packet, Picos now);
+    /// @}
+
+    Nic& Sender() const { return *m_sender; }
+    SwitchPort& TowardsSource(uint8_t hop) const override;
+    CongestionControl& Controller() const override { return *m_controller; }
+
+    bool IsFinished() const { return m_endTime >= 0; }
+    Picos EndTime() const override { return m_endTime; }
+    /// In order; of a stream all that arrived.
+    uint64_t ReceivedBytes() const override { return IsFinished() ? m_sizeBytes : m_expected; }
+    uint64_t RetransmittedBytes() const override { return m_retransmitted; }
+    uint64_t Timeouts() const override { return m_timeouts; }
+    uint64_t TransmittedBytes() const override { return m_highestSent + m_retransmitted; }
+    uint64_t OutOfOrderPackets() const override { return m_outOfOrder; }
+    uint64_t DuplicateBytes() const override { return m_duplicates; }
+    Picos PauseTime() const override { return m_pauseAtEnd - m_pauseAtStart; }
+    void ClosePauseAccount(Picos now);
+
+  private:
+    /// What is not as with most flows, a bit each: one look tells those apart.
+    enum Option : uint8_t
+    {
+        HELD = 1,
+        STREAM = 2,
+        SELECTIVE = 4,
+        OWN_ANSWERS = 8,  ///< m_answers
+        KEEPS_PLACE = 16, ///< an ACK beyond the next sequence number does not move it on
+        AWAITED = 32,     ///< m_awaiting
+        SPARSE = 64       ///< m_sparse
+    };
+
+    /// Telemetry that only some packets carry.
+    struct SparseTelemetry
+    {
+        uint32_t wireBytes; ///< of a packet that carries it
+        Picos every;        ///< at least, between two of them
+        Picos nextAt{0};
+    };
+
+    /// Both ends of selective repeat.
+    struct Selective
+    {
+        SelectiveRepeatConfig config;
+        double capBytes;
+        SelectiveSender sender;
+        SelectiveReceiver receiver;
+    };
+
+    /// Both ends of answers that come late, or one for several packets.
+    struct Answers
+    {
+        NicConfig config;
+        uint32_t unasked{0};  ///< sender: packets since the last that asked for an ACK
+        uint64_t askedTo{0};  ///< sender: that last one's end
+        bool owesMark{false}; ///< receiver: a mark that no ACK has told yet
+    };
+
+    void SetOption(Option option, bool on)
+    {
+        m_options = static_cast<uint8_t>(on ? m_options | option : m_options & ~option);
+        m_plainBytes = (m_options & (HELD | SELECTIVE | OWN_ANSWERS)) == 0 ? m_sizeBytes : 0;
+    }
+    /// What is not as with most flows when a packet leaves or arrives.
+    static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
+    /// The first packet number beyond so many bytes.
+    uint64_t PacketsOf(uint64_t bytes) const
+    {
+        return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
+    }
+    bool HasLost() const { return m_selective && m_selective->sender.HasLost(); }
+    Picos ReadyByOptions() const;
+    bool IsFull() const;
+    Packet* NextPacketByOptions(NetworkContext& network, Picos now);
+    Packet* MakePacket(NetworkContext& network, Picos now);
+    void AskForAck(Packet& packet, bool again);
+    void TakeTelemetryOff(Packet& packet, Picos now);
+    bool IsAnswered(const Packet& packet, Picos now, PacketKind& answer);
+    bool IsAnsweredSelectively(Packet& packet, PacketKind& answer);
+    Answer OnDataByOptions(Packet& packet, Picos now);
+    Answer AnswerByOptions(Packet& packet, Picos now);
+    Answer AnswerByCard(Packet& packet, PacketKind answer, bool maySkip);
+    void TurnAround(Packet& packet, PacketKind answer);
+    Nic& Receiver() const;
+    void SendCnp(Picos sentAt);
+    void OnSelectiveAck(const Packet& packet, Picos now);
+    Picos Patience() const;
+    void StopStream();
+    void OnTimer();
+    void ArmTimer(Picos delay);
+    void GoBack(uint64_t sequence, Picos now);
+    void Finish(Picos now);
+
+    // what each packet reads and writes
+    Route m_forward;
+    Route m_backward;
+    std::unique_ptr<const OpenLoop> m_openLoop;
+    uint64_t m_expected{0}; ///< by the receiver
+    Ptr<CongestionControl> m_controller;
+    Nic* m_sender{nullptr};
+    uint64_t m_highestSent{0};
+    uint64_t m_retransmitted{0};
+    Picos m_endTime{-1};
+    Picos m_lastProgress{0};
+    uint32_t m_backoff{0};
+    uint32_t m_headerBytes; ///< of a data packet
+    uint32_t m_ackBytes;
+    Telemetry m_telemetry;
+    uint8_t m_options{0}; ///< of Option
+    uint64_t m_plainBytes{
+        0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
+    uint32_t m_place{NO_PLACE};
+
+    GoBackN m_recovery;
+    PathFacts m_facts;
+
+    // sender
+    Picos m_pauseAtStart{0};
+    Picos m_pauseAtEnd{0};
+
+    // retransmission timer: one pending event, moved on lazily
+    Picos m_timeout{0};
+    uint64_t m_timeouts{0};
+    EventId m_timer;
+
+    // receiver
+    uint64_t m_nackedGap{UINT64_MAX}; ///< first byte missing at the last NACK
+    Picos m_nextNackAt{0};
+
+    uint64_t m_outOfOrder{0};
+    uint64_t m_duplicates{0};
+    std::unique_ptr<Selective> m_selective;
+    std::unique_ptr<Answers> m_answers;
+    std::unique_ptr<SparseTelemetry> m_sparse;
+    DeliveryListener* m_awaiting{nullptr}; ///< of the last byte
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_HOST_QUEUE_PAIR_H

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Live flows of a host, which send in turn where they are ready.
+#ifndef NS3_ENV_RDMA_HOST_READY_FLOWS_H
+#define NS3_ENV_RDMA_HOST_READY_FLOWS_H
+
+#include "queue-pair.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * Flows in the order in which they started, served round robin. A few are asked one by one when each is ready. Of many
+ * that is kept in a tournament tree, so that a turn takes O(log flows); who writes to a flow then says so (OnChange).
+ */
+class ReadyFlows
+{
+  public:
+    /// So many are few.
+    static constexpr size_t FEW = 32;
+
+    void Add(QueuePair& flow);
+    /// Keeps the turn.
+    void Remove(QueuePair& flow);
+    /// One of them, perhaps, is ready at another time than it was.
+    void OnChange(const QueuePair& flow);
+
+    /// The flow whose turn it is of those that are ready, which then goes behind the others; null without one.
+    [[gnu::always_inline]] QueuePair* TakeTurn(Picos now)
+    {
+        return m_many ? TakeTurnOfMany(now) : TakeTurnOfFew(now);
+    }
+
+    /// The earliest time at which one is ready, or NEVER.
+    [[gnu::always_inline]] Picos NextReady() const { return m_many ? m_tree[1] : NextReadyOfFew(); }
+
+    /// Whether OnChange() has to be called.
+    bool AreMany() const { return m_many; }
+
+  private:
+    [[gnu::always_inline]] QueuePair* TakeTurnOfFew(Picos now);
+    QueuePair* TakeTurnOfMany(Picos now);
+    [[gnu::always_inline]] Picos NextReadyOfFew() const;
+    /// Closes the gaps, and builds the tree anew where flows are many.
+    void Arrange(bool many);
+    void Set(size_t place, Picos readyAt);
+    /// The first place from `place` on where a flow is ready, or the number of places.
+    size_t FirstReadyFrom(size_t place, Picos now) const;
+    size_t Places() const { return m_tree.size() / 2; }
+
+    std::vector<QueuePair*> m_flows; ///< of many: null where one was removed
+    size_t m_next{0};                ///< place behind that of the flow served last
+    bool m_many{false};
+    size_t m_count{0};
+    std::vector<Picos> m_tree; ///< least time below each node, from 1 on; the second half: by place
+};
+
+inline QueuePair*
+ReadyFlows::TakeTurnOfFew(Picos now)
+{
+    const size_t count = m_flows.size();
+    size_t place = m_next;
+    for (size_t i = 0; i < count; ++i)
+    {
+        place = place < count ? place : 0;
+        QueuePair* flow = m_flows[place++];
+        if (flow->ReadyAt() <= now)
+        {
+            m_next = place;
+            return flow;
+        }
+    }
+    return nullptr;
+}
+
+inline Picos
+ReadyFlows::NextReadyOfFew() const
+{
+    Picos next = NEVER;
+    for (const QueuePair* flow : m_flows)
+    {
+        next = std::min(next, flow->ReadyAt());
+    }
+    return next;
+}
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_HOST_READY_FLOWS_H

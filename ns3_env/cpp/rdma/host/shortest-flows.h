@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Live flows of a host, of those that are ready the one with the least bytes left first.
+#ifndef NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
+#define NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+class QueuePair;
+
+/**
+ * Flows by bytes left, then by when pacing lets them go, then in the order in which they started: O(log flows) each time.
+ * Who writes to a flow says so (OnChange). What a flow was before stays in the heaps until it comes to their top.
+ */
+class ShortestFlows
+{
+  public:
+    void Add(QueuePair& flow);
+    void Remove(QueuePair& flow);
+    /// One of them, perhaps, is ready at another time than it was, or has more or less left.
+    void OnChange(const QueuePair& flow);
+
+    /// The flow to be served, or null where none is ready.
+    QueuePair* First(Picos now);
+    /// The earliest time at which one is ready, `now` if one is, or NEVER.
+    Picos NextReady(Picos now);
+
+  private:
+    /// A flow's place and how often it had changed.
+    struct Version
+    {
+        uint32_t place;
+        uint32_t changes;
+
+        auto operator<=>(const Version&) const = default;
+    };
+
+    using Waiting = std::pair<Picos, Version>;          ///< by when it is ready
+    using Ready = std::tuple<uint64_t, Picos, Version>; ///< by bytes left and pacing
+    template <class Entry>
+    using Heap = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
+
+    bool IsPast(const Version& version) const
+    {
+        return m_changes[version.place] != version.changes;
+    }
+    void Update(Picos now);
+
+    std::vector<QueuePair*> m_flows; ///< in the order they started; null where one was removed
+    std::vector<uint32_t> m_changes; ///< by place
+    Heap<Waiting> m_waiting;
+    Heap<Ready> m_ready;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H

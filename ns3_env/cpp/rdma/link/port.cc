@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One end of a full-duplex link: transmitter, flight, PFC state.
+#include "port.h"
+
+#include "wire-flow.h"
+
+#include "ns3/trace-source-accessor.h"
+#include "ns3_env/cpp/engine/watched-trace.h"
+
+namespace ns3::env::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Port);
+
+TypeId
+Port::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("rdma::Port")
+            .SetParent<Object>()
+            .SetGroupName("Rdma")
+            .AddTraceSource("Tx",
+                            "A frame's transmission begins.",
+                            MakeWatchedTrace(&Port::m_txTrace),
+                            "ns3::env::rdma::Packet::TracedCallback")
+            .AddTraceSource("Rx",
+                            "A frame has arrived from the link.",
+                            MakeWatchedTrace(&Port::m_rxTrace),
+                            "ns3::env::rdma::Packet::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet that was to leave here, or has left, is lost, and why.",
+                            MakeTraceSourceAccessor(&Port::m_dropTrace),
+                            "ns3::env::rdma::Port::DropTracedCallback")
+            .AddTraceSource("Pause",
+                            "The peer paused (true) or resumed (false) this port's data class.",
+                            MakeTraceSourceAccessor(&Port::m_pauseTrace),
+                            "ns3::TracedValueCallback::Bool");
+    return tid;
+}
+
+Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
+    : m_network(network),
+      m_arrivalEvent(this, nodeId),
+      m_nodeId(nodeId),
+      m_index(static_cast<uint16_t>(index)),
+      m_txEvent(this, nodeId)
+{
+}
+
+void
+Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
+{
+    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}})
+    {
+        from->m_peer = to;
+        from->m_rateBps = rateBps;
+        from->m_delay = delay;
+    }
+}
+
+void
+Port::Reserve()
+{
+    EventLoop* loop = EventLoop::Current();
+    if (loop == nullptr)
+    {
+        Arm(m_busyUntil, NowPicos());
+        return;
+    }
+    m_armedAt = m_busyUntil;
+    m_reserved = loop->Reserve(m_busyUntil - loop->NowTicks()).number;
+    m_isReserved = true;
+}
+
+void
+Port::TakeReserved()
+{
+    EventLoop& loop = *EventLoop::Current();
+    m_isReserved = false;
+    const Moment place{m_armedAt, m_reserved};
+    if (loop.HasPassed(place))
+    {
+        m_armedAt = NEVER; // it would have found nothing to send
+        return;
+    }
+    loop.ArmAt(m_txEvent, place, m_nodeId);
+}
+
+void
+Port::OnTransmitterFree()
+{
+    if (NowPicos() != m_armedAt)
+    {
+        return; // an earlier look was armed after this one
+    }
+    m_armedAt = NEVER;
+    Kick();
+}
+
+void
+Port::OnArrival()
+{
+    Packet* packet = m_incoming.Pop();
+    const Picos now = NowPicos();
+    if (!m_incoming.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
+    {
+        m_arrivalEvent.Arm(packet->arrival - now);
+    }
+    packet->arrival = now;
+    if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]
+    {
+        return;
+    }
+    Receive(packet);
+}
+
+bool
+Port::TakesIn(Packet* packet)
+{
+    if (!m_peer->Passes(packet))
+    {
+        return false;
+    }
+    m_rxTrace(*packet);
+    if (packet->flow != nullptr)
+    {
+        return true;
+    }
+    m_pauseFramesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
+    OnPfc(*packet); // PFC is handled by the MAC itself
+    m_network.Release(packet);
+    return false;
+}
+
+void
+Port::Lose(Packet* packet, LossCause cause)
+{
+    m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
+    ++m_network.droppedPackets;
+    m_network.droppedPayload += packet->payloadBytes;
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->flow->OnDataLost(packet->payloadBytes);
+    }
+    m_dropTrace(*packet, cause);
+    m_network.Release(packet);
+}
+
+void
+Port::SendPfc(PacketKind kind, uint32_t trafficClass)
+{
+    Packet* frame = m_network.pool.Allocate();
+    frame->flow = nullptr;
+    frame->kind = kind;
+    frame->sequence = trafficClass;
+    frame->wireBytes = PFC_FRAME_BYTES;
+    frame->payloadBytes = 0;
+    m_control.PushAhead(frame, PacketKind::Notification);
+    m_network.random->OnPfcFrame();
+    m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
+    m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
+    Kick();
+}
+
+void
+Port::SendNotification(Packet* frame)
+{
+    m_control.Push(frame);
+    Kick();
+}
+
+void
+Port::OnPfc(const Packet& frame)
+{
+    SetPaused(frame.kind == PacketKind::Pause, frame.arrival);
+}
+
+void
+Port::SetPaused(bool paused, Picos now)
+{
+    if (paused == m_paused)
+    {
+        return;
+    }
+    m_paused = paused;
+    if (paused)
+    {
+        m_pausedSince = now;
+    }
+    else
+    {
+        m_pausedTotal += now - m_pausedSince;
+    }
+    m_pauseTrace(paused);
+    if (!paused)
+    {
+        Kick();
+    }
+}
+
+Picos
+Port::PausedTime(Picos now) const
+{
+    return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
+}
+
+void
+Port::SetLoss(const Corruption& corruption)
+{
+    m_lossProbability = corruption.packetRate;
+    m_peer->m_attended |= corruption.packetRate > 0;
+    if (corruption.bitErrorRate > 0)
+    {
+        SetDropFilter(Callback<bool, const Packet&>(
+            [this, corruption](const Packet& packet)
+            { return m_network.random->Draw() < corruption.OfBits(8 * packet.wireBytes); }));
+    }
+}
+
+void
+Port::SetDropFilter(Callback<bool, const Packet&> filter)
+{
+    m_dropFilter = filter;
+    WatchArrivals();
+}
+
+void
+Port::Fail(Picos now)
+{
+    if (!m_outage)
+    {
+        m_outage = std::make_unique<Outage>();
+        WatchArrivals();
+    }
+    *m_outage = {.down = true, .busyUntil = m_busyUntil, .lostNext = m_peer->m_incoming.Count()};
+    m_busyUntil = NEVER; // no look at the port finds it free
+    while (Packet* frame = m_control.Pop())
+    {
+        m_network.Release(frame);
+    }
+    if (m_paused)
+    {
+        SetPaused(false, now);
+    }
+    OnFail(now);
+}
+
+void
+Port::Recover(Picos now)
+{
+    m_outage->down = false;
+    m_busyUntil = std::max(now, m_outage->busyUntil);
+    OnRecover();
+    Kick();
+}
+
+bool
+Port::Passes(Packet* packet)
+{
+    if (m_outage && m_outage->lostNext > 0)
+    {
+        --m_outage->lostNext;
+        if (packet->flow == nullptr)
+        {
+            m_network.Release(packet);
+            return false;
+        }
+        Lose(packet, LossCause::Failure);
+        return false;
+    }
+    if (packet->flow != nullptr && IsLost(*packet))
+    {
+        Lose(packet, LossCause::Link);
+        return false;
+    }
+    return true;
+}
+
+bool
+Port::IsLost(const Packet& packet)
+{
+    if (m_lossProbability > 0 && m_network.random->Draw() < m_lossProbability)
+    {
+        return true;
+    }
+    return !m_dropFilter.IsNull() && m_dropFilter(packet);
+}
+
+void
+NetworkContext::Release(Packet* packet)
+{
+    if (packet->flow != nullptr)
+    {
+        packet->flow->OnPacketOffNetwork();
+    }
+    pool.Release(packet);
+}
+
+} // namespace ns3::env::rdma

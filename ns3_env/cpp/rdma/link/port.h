@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One end of a full-duplex link: transmitter, flight, PFC state.
+#ifndef NS3_ENV_RDMA_LINK_PORT_H
+#define NS3_ENV_RDMA_LINK_PORT_H
+
+#include "packet.h"
+
+#include "ns3/callback.h"
+#include "ns3/object.h"
+#include "ns3/traced-callback.h"
+#include "ns3_env/cpp/engine/losses.h"
+#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/engine/reusable-event.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace ns3::env::rdma
+{
+
+/**
+ * One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
+ * nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
+ */
+class Port : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    Port(NetworkContext& network, uint32_t nodeId, uint32_t index);
+
+    /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
+    static void Connect(Port& a, Port& b, double rateBps, Picos delay);
+
+    double RateBps() const { return m_rateBps; }
+    Picos Delay() const { return m_delay; }
+    uint32_t NodeId() const { return m_nodeId; }
+    uint32_t Index() const { return m_index; }
+    Port& Peer() const { return *m_peer; }
+
+    /// Sends what can be sent now, or makes sure the port looks again when it can.
+    virtual void Kick() = 0;
+
+    /// Queues a PFC frame, of a class where there are several, ahead of everything else.
+    void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
+
+    /// Queues a switch's feedback frame ahead of everything else but PFC: a class of its own, which nothing pauses.
+    void SendNotification(Packet* frame);
+
+    bool IsPaused() const { return m_paused; }
+    /// Time this port's data class was held back by the peer, up to now.
+    Picos PausedTime(Picos now) const;
+    uint64_t PauseFramesReceived() const { return m_pauseFramesReceived; }
+    /// Pause frames that this end sent to its peer, a switch or a host.
+    uint64_t PauseFramesSent() const { return m_pauseFramesSent; }
+    /// Packets that were on their way through this port, or on its link, and do not arrive.
+    const LossCounts& Lost() const { return m_lost; }
+    /// Bytes sent: data, ACKs and PFC frames.
+    uint64_t TxBytes() const { return m_txBytes; }
+
+    /// From now on its trace sources may have listeners.
+    void Watch()
+    {
+        m_traced = true;
+        m_attended = true;
+    }
+
+    /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
+    void SetLoss(const Corruption& corruption);
+    /// @name A link that fails, at either of its ends
+    /// @{
+    /// From now on nothing is sent; what this end has sent and has not arrived is lost, and so is what waits at a
+    /// switch. The peer's pause is void.
+    void Fail(Picos now);
+    /// It sends again. A switch that has no room for more pauses its peer anew.
+    void Recover(Picos now);
+    bool IsDown() const { return m_outage && m_outage->down; }
+    /// A packet that was to leave here while the link is down, or has no way on.
+    void LoseByFailure(Packet* packet) { Lose(packet, LossCause::Failure); }
+    /// @}
+
+    /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
+    void SetDropFilter(Callback<bool, const Packet&> filter);
+
+  protected:
+    /**
+     * Kick() of a kind of port, which calls its own functions without a virtual table:
+     * - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
+     * - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
+     *   change that.
+     * - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
+     *   (LinkEvents::PerFrame).
+     */
+    template <class Self>
+    void KickAs(Self& self);
+    /// Whether a packet that comes now may be sent at once, were nothing else waiting here.
+    bool IsFree(Picos now);
+    /// Sends a packet that comes to a free port at which nothing waits.
+    void SendAtOnce(Packet* packet, Picos now);
+    /// A data, ACK or NACK packet has arrived here.
+    virtual void Receive(Packet* packet) = 0;
+    /// A PFC frame has arrived here.
+    virtual void OnPfc(const Packet& frame);
+    /// The peer holds this port back, or lets it go on.
+    void SetPaused(bool paused, Picos now);
+
+    /// What this end has sent arrives at its peer; false where it is lost instead, and counted. Only asked where
+    /// WatchArrivals() was called, or what may lose packets is set.
+    virtual bool Passes(Packet* packet);
+    /// From now on Passes() is asked.
+    void WatchArrivals() { m_peer->m_attended = true; }
+    /// The link has failed: of what waits here. The link is back: whether the peer is to be paused.
+    virtual void OnFail(Picos) {}
+    virtual void OnRecover() {}
+
+    /// Whether anybody listens to one of its trace sources.
+    bool IsTraced() const { return m_traced; }
+
+    /// Counts a lost packet and takes it off the network.
+    void Lose(Packet* packet, LossCause cause);
+
+  private:
+    [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
+    [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
+    /// Whether the transmitter is idle, and its last frame's end stands for no look of this very instant.
+    bool IsIdle(Picos now) const
+    {
+        return m_busyUntil < now || (m_busyUntil == now && m_armedAt != now);
+    }
+    void OnTransmitterFree();
+    void OnArrival();
+    void Arm(Picos when, Picos now);
+    /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
+    void Reserve();
+    void TakeReserved();
+    bool IsLost(const Packet& packet);
+    /// Whether what has come in is to be received, and not lost, or for the port itself.
+    bool TakesIn(Packet* packet);
+
+    /// What a frame of this kind takes; most are as long as the one before it.
+    Picos TransmissionTime(const Packet& packet);
+
+    struct Outage
+    {
+        bool down{false};
+        Picos busyUntil{0};   ///< as it was when the link failed
+        uint64_t lostNext{0}; ///< frames in flight that will not arrive, which come first
+    };
+
+    struct LastFrame
+    {
+        uint32_t bytes{0};
+        Picos time{0};
+    };
+
+    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission.
+    alignas(CACHE_LINE) Picos m_busyUntil{0};
+    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
+    uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
+    bool m_isReserved{false};
+    bool m_paused{false};
+    bool m_traced{false}; ///< somebody listens to a trace source
+    Port* m_peer{nullptr};
+    PacketFifo m_control; ///< PFC frames, then feedback frames
+
+  protected:
+    NetworkContext& m_network;
+
+  private:
+    alignas(CACHE_LINE) ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
+    Flight m_incoming; ///< on the link towards this port
+    Picos m_delay{0};
+    uint32_t m_nodeId;
+    uint16_t m_index;
+    bool m_attended{false}; ///< somebody looks at what comes in: the peer (Passes), a trace source
+
+    alignas(CACHE_LINE) uint64_t m_txBytes{0};
+    std::array<LastFrame, 2> m_last; ///< data, others
+    double m_rateBps{0};
+    ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
+
+    TracedCallback<const Packet&> m_txTrace;
+    TracedCallback<const Packet&> m_rxTrace;
+    Picos m_pausedSince{0};
+    Picos m_pausedTotal{0};
+    uint64_t m_pauseFramesReceived{0};
+    uint64_t m_pauseFramesSent{0};
+
+    LossCounts m_lost;
+    std::unique_ptr<Outage> m_outage; ///< null where the link never failed
+    double m_lossProbability{0};
+    Callback<bool, const Packet&> m_dropFilter;
+    TracedCallback<const Packet&, LossCause> m_dropTrace;
+    TracedCallback<bool> m_pauseTrace;
+};
+
+template <class Self>
+void
+Port::KickAs(Self& self)
+{
+    const Picos now = NowPicos();
+    if (m_isReserved)
+    {
+        TakeReserved();
+    }
+    if (now < m_busyUntil)
+    {
+        Arm(m_busyUntil, now);
+        return;
+    }
+    if (!IsIdle(now))
+    {
+        return;
+    }
+    Packet* packet = m_control.Pop();
+    if (packet == nullptr) [[likely]]
+    {
+        packet = self.Dequeue(now);
+    }
+    if (packet != nullptr)
+    {
+        Transmit(packet, now);
+    }
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    const bool looks = Self::LOOKS_AFTER_EACH_FRAME && perFrame && packet != nullptr;
+    const Picos next = looks || !m_control.IsEmpty() ? now : self.NextReady(now);
+    if (next != NEVER)
+    {
+        Arm(std::max(next, m_busyUntil), now);
+    }
+    else if (perFrame && packet != nullptr)
+    {
+        Reserve();
+    }
+    if (packet != nullptr)
+    {
+        PutOnLink(packet, now);
+    }
+}
+
+inline bool
+Port::IsFree(Picos now)
+{
+    if (m_isReserved)
+    {
+        TakeReserved();
+    }
+    return IsIdle(now) && !m_paused && m_control.IsEmpty();
+}
+
+inline void
+Port::SendAtOnce(Packet* packet, Picos now)
+{
+    Transmit(packet, now);
+    if (m_network.linkEvents == LinkEvents::PerFrame)
+    {
+        Reserve();
+    }
+    PutOnLink(packet, now);
+}
+
+inline void
+Port::Arm(Picos when, Picos now)
+{
+    if (when < m_armedAt)
+    {
+        m_armedAt = when;
+        m_txEvent.Arm(when - now);
+    }
+}
+
+inline Picos
+Port::TransmissionTime(const Packet& packet)
+{
+    LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
+    if (packet.wireBytes != last.bytes) [[unlikely]]
+    {
+        last = {packet.wireBytes,
+                SerialisationTime(packet.wireBytes, m_rateBps, m_network.rounding)};
+    }
+    return last.time;
+}
+
+inline void
+Port::Transmit(Packet* packet, Picos now)
+{
+    m_busyUntil = now + TransmissionTime(*packet);
+    m_txBytes += packet->wireBytes;
+    m_network.packetHops += packet->flow != nullptr ? 1 : 0;
+    if (m_traced) [[unlikely]]
+    {
+        m_txTrace(*packet);
+    }
+}
+
+inline void
+Port::PutOnLink(Packet* packet, Picos now)
+{
+    const Picos arrival = m_busyUntil + m_peer->m_delay;
+    if (m_peer->m_incoming.IsEmpty() || m_network.linkEvents == LinkEvents::PerFrame)
+    {
+        m_peer->m_arrivalEvent.Arm(arrival - now);
+    }
+    m_peer->m_incoming.Push(packet, arrival);
+}
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_LINK_PORT_H

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The part of a flow that links and switches ask about and write to.
+#ifndef NS3_ENV_RDMA_LINK_WIRE_FLOW_H
+#define NS3_ENV_RDMA_LINK_WIRE_FLOW_H
+
+#include "steered-flow.h"
+
+#include "ns3_env/cpp/engine/flow.h"
+
+#include <memory>
+
+namespace ns3::env::rdma
+{
+
+class SwitchPort;
+
+/// A flow as its packets carry it through the network. Hosts know it as a QueuePair.
+class WireFlow : public Flow
+{
+  public:
+    /// Whether it is a stream: it sends by a time table alone.
+    bool IsOpenLoop() const { return m_isOpenLoop; }
+    /// Index of its traffic class; 0 where there is one.
+    uint32_t Class() const { return m_class; }
+    /// Bytes from there to the message's end; of what is endless always as many, and more than of any other flow.
+    uint64_t RemainingFrom(uint64_t sequence) const
+    {
+        return m_sizeBytes == ENDLESS_BYTES ? ENDLESS_BYTES : m_sizeBytes - sequence;
+    }
+    /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
+    virtual SwitchPort& TowardsSource(uint8_t hop) const = 0;
+
+    /// Its state where switches choose its packets' ways; null where it has routes.
+    SteeredFlow* Steered() const { return m_steered.get(); }
+    const PacketOrder* Order() const override { return m_steered ? &m_steered->Order() : nullptr; }
+
+    /// One packet more is on the network that is about this flow, though it did not send it.
+    void OnPacketOnNetwork() { ++m_packetsOut; }
+    /// One of this flow's packets, in either direction, was dropped or consumed.
+    void OnPacketOffNetwork() { --m_packetsOut; }
+    /// Packets of this flow that are on the network; while there are any, the object must live.
+    uint32_t PacketsOnNetwork() const { return m_packetsOut; }
+    bool IsOnNetwork() const override { return m_packetsOut > 0; }
+
+    void OnDataLost(uint32_t payloadBytes) { m_lost += payloadBytes; }
+    /// Payload bytes that were lost on their way, of packets that were sent again too.
+    uint64_t LostBytes() const { return m_lost; }
+
+    /// Sets the flow's bit in the table of the switch at `hop`; true where it was not set.
+    bool MarkCounted(uint8_t hop)
+    {
+        const uint32_t bit = 1U << hop;
+        const bool fresh = (m_countedHops & bit) == 0;
+        m_countedHops |= bit;
+        return fresh;
+    }
+
+    /// Clears it; true where it was set.
+    bool ClearCounted(uint8_t hop)
+    {
+        const uint32_t bit = 1U << hop;
+        const bool was = (m_countedHops & bit) != 0;
+        m_countedHops &= ~bit;
+        return was;
+    }
+
+  protected:
+    explicit WireFlow(uint32_t trafficClass)
+        : m_class(static_cast<uint8_t>(trafficClass))
+    {
+    }
+
+    uint32_t m_packetsOut{0};
+    uint32_t m_countedHops{0}; ///< a bit per switch of the path
+    bool m_isOpenLoop{false};
+    std::unique_ptr<SteeredFlow> m_steered;
+
+  private:
+    uint8_t m_class;
+    uint64_t m_lost{0};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_LINK_WIRE_FLOW_H

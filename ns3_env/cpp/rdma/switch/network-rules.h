@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rules of a network where physics leaves a choice, with the default preset's answers.
+#ifndef NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
+#define NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
+
+#include "ecn-marker.h"
+#include "shared-buffer.h"
+
+#include "ns3_env/cpp/contract/path-facts.h"
+#include "ns3_env/cpp/engine/random-source.h"
+#include "ns3_env/cpp/rdma/link/port.h"
+#include "ns3_env/cpp/routing/graph.h"
+
+#include <functional>
+#include <memory>
+
+namespace ns3::env
+{
+class CongestionControl;
+}
+
+namespace ns3::env::rdma
+{
+
+class Nic;
+
+/// The rules of the default preset. A network asks while it is built and as a flow starts, never per packet.
+class NetworkRules
+{
+  public:
+    virtual ~NetworkRules() = default;
+
+    virtual Rounding GetRounding() const { return Rounding::Exact; }
+    virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
+    /// Of a switch's memory, with or without PFC.
+    virtual PoolSharing GetPoolSharing(bool pfc) const;
+    /// Kept for what arrives at a port after it has asked for a pause, bytes: 3 * rate * delay.
+    virtual uint64_t Headroom(double rateBps, Picos delay) const;
+    /// By how much a port's threshold grows, as a shift, where it is so many times as fast as a host.
+    virtual uint32_t Doublings(double ratio) const;
+    /// Of marks and losses, in a network of `nodes` nodes.
+    virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
+    virtual std::unique_ptr<EcnMarker>
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const;
+    virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
+    virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
+
+    /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
+    /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
+    virtual Picos Standalone(uint64_t sizeBytes,
+                             const PathFacts& facts,
+                             const Hops& forward,
+                             const Hops& backward,
+                             uint32_t ackEvery) const;
+    /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
+    virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
+    /// Whether the product of BDP and rate, of which HPCC makes a window, loses what passes 64 bits.
+    virtual bool WrapsWindows() const { return false; }
+    /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
+    /// then gives it none.
+    virtual bool DropsLongRecords() const { return false; }
+    /// How long a receiver waits before it repeats a NACK for the same gap.
+    virtual Picos NackInterval(Picos baseRtt) const;
+    /// Of retransmission, where a scenario gives none: `safe` is longer than any packet or ACK is under way.
+    virtual Picos Timeout(Picos safe) const { return safe; }
+    virtual bool AcknowledgesDuplicates() const { return true; }
+    /// Whether an ACK beyond the next sequence number moves it on.
+    virtual bool SkipsAcknowledged() const { return true; }
+    /// Starts a flow whose time has come.
+    virtual void Start(const std::function<void()>& flow) const;
+    /// Sees a flow's controller before the flow exists.
+    virtual void Prepare(CongestionControl& control) const;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Port of a switch, of any kind, that chooses for each packet by which port it leaves.
+#ifndef NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
+#define NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
+
+#include "steering.h"
+#include "switch.h"
+
+namespace ns3::env::rdma
+{
+
+/// What comes in by it has no route of its own, and a way that is told by the ports it has left by.
+template <class Kind>
+class Steered final : public Kind
+{
+  public:
+    template <class Owner>
+    Steered(NetworkContext& network,
+            Owner& owner,
+            uint32_t nodeId,
+            uint32_t index,
+            Steering& steering)
+        : Kind(network, owner, nodeId, index),
+          m_steering(steering)
+    {
+    }
+
+    void CountOrder() override
+    {
+        m_countsOrder = true;
+        this->WatchArrivals();
+    }
+
+  private:
+    void Receive(Packet* packet) override
+    {
+        if (m_steering.Steer(packet, *this))
+        {
+            Kind::Receive(packet);
+        }
+    }
+
+    bool Passes(Packet* packet) override
+    {
+        if (!Kind::Passes(packet))
+        {
+            return false;
+        }
+        if (m_countsOrder && packet->kind == PacketKind::Data)
+        {
+            packet->flow->Steered()->Order().OnArrival(packet->sentAt);
+        }
+        return true;
+    }
+
+    Steering& m_steering;
+    bool m_countsOrder{false};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_SWITCH_STEERED_PORT_H

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Next hops where switches choose for each packet: load balancing, and routes that change.
+#include "steering.h"
+
+#include "switch.h"
+
+#include "ns3_env/cpp/engine/random-source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+/// Not that of marks and losses, so that they do not depend on who chooses.
+constexpr int64_t STREAM_OF_PATHS = 2;
+
+constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd, so that no way is lost: 2^32 / golden ratio
+
+bool
+IsAnswer(const Packet& packet)
+{
+    return packet.kind != PacketKind::Data;
+}
+
+class RandomChoice : public PathChoice
+{
+  public:
+    size_t Pick(NextHops& hops, const Packet&, uint32_t, Picos) override { return Draw(hops); }
+
+  protected:
+    size_t Draw(const NextHops& hops)
+    {
+        const auto count = static_cast<double>(hops.ports.size());
+        return static_cast<size_t>(m_random.Draw() * count);
+    }
+
+  private:
+    OneStream m_random{STREAM_OF_PATHS};
+};
+
+/// The flow's hash, which a flow of the same five-tuple has at any time; after a pause one by chance.
+class FlowletChoice final : public RandomChoice
+{
+  public:
+    explicit FlowletChoice(Picos gap)
+        : m_gap(gap)
+    {
+    }
+
+    size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) override
+    {
+        SteeredFlow& flow = *packet.flow->Steered();
+        const bool answer = IsAnswer(packet);
+        SteeredFlow::Memory& memory = flow.At(answer, node);
+        if (memory.version != hops.version)
+        {
+            memory.version = hops.version;
+            memory.port =
+                EcmpHash(flow.Tuple(answer), node) % static_cast<uint32_t>(hops.ports.size());
+        }
+        else if (now - memory.seen > m_gap)
+        {
+            memory.port = static_cast<uint32_t>(Draw(hops));
+        }
+        memory.seen = now;
+        return memory.port;
+    }
+
+  private:
+    Picos m_gap;
+};
+
+/// Answers have a turn of their own, so that data and answers that alternate do not each keep to one port.
+class TurnChoice : public PathChoice
+{
+  public:
+    size_t Pick(NextHops& hops, const Packet& packet, uint32_t, Picos) override
+    {
+        return hops.turn[IsAnswer(packet)]++ % hops.ports.size();
+    }
+};
+
+/// The shortest queue in bytes, of equal ones the first from whose turn it is on.
+class LeastQueueChoice final : public TurnChoice
+{
+  public:
+    size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) override
+    {
+        const size_t first = TurnChoice::Pick(hops, packet, node, now);
+        size_t best = first;
+        for (size_t i = 1; i < hops.ports.size(); ++i)
+        {
+            const size_t at = (first + i) % hops.ports.size();
+            if (hops.ports[at]->QueueBytes() < hops.ports[best]->QueueBytes())
+            {
+                best = at;
+            }
+        }
+        return best;
+    }
+};
+
+std::unique_ptr<PathChoice>
+MakeChoice(const PathSpec& spec)
+{
+    switch (spec.balancing)
+    {
+    case Balancing::Random:
+        return std::make_unique<RandomChoice>();
+    case Balancing::InTurn:
+        return std::make_unique<TurnChoice>();
+    case Balancing::LeastQueue:
+        return std::make_unique<LeastQueueChoice>();
+    case Balancing::Flowlet:
+        break;
+    }
+    return std::make_unique<FlowletChoice>(spec.gap);
+}
+
+} // namespace
+
+Steering::Steering(const PathSpec& spec, Routing routing, PortOf portOf)
+    : m_routing(std::move(routing)),
+      m_portOf(std::move(portOf)),
+      m_choice(MakeChoice(spec))
+{
+}
+
+NextHops&
+Steering::HopsTo(uint32_t host, uint32_t node)
+{
+    const size_t least = std::max(host, node) + size_t{1};
+    if (m_hops.size() < least)
+    {
+        m_hops.resize(least);
+    }
+    auto& row = m_hops[node];
+    if (row.size() <= host)
+    {
+        row.resize(host + size_t{1});
+    }
+    if (!row[host])
+    {
+        // Turns begin at different ports, so that hosts that start together do not meet at each.
+        row[host] = std::make_unique<NextHops>();
+        row[host]->turn.fill(EcmpHash({0, NodeAddress(host), 0, 0}, node));
+    }
+    NextHops& hops = *row[host];
+    if (hops.version != m_version)
+    {
+        hops.version = m_version;
+        hops.ports.clear();
+        for (const Neighbour* next : m_routing.NextHops(node, host))
+        {
+            hops.ports.push_back(&m_portOf(node, next->port));
+        }
+    }
+    return hops;
+}
+
+SwitchPort*
+Steering::NextPort(const Packet& packet, uint32_t node, Picos now)
+{
+    NextHops& hops = HopsTo(packet.flow->Steered()->Target(IsAnswer(packet)), node);
+    if (hops.ports.size() < 2)
+    {
+        return hops.ports.empty() ? nullptr : hops.ports.front();
+    }
+    return hops.ports[m_choice->Pick(hops, packet, node, now)];
+}
+
+bool
+Steering::Steer(Packet* packet, SwitchPort& ingress)
+{
+    SwitchPort* egress = NextPort(*packet, ingress.NodeId(), packet->arrival);
+    // Routes that change while a packet is on its way may lead it round and round.
+    if (egress == nullptr || packet->hop >= MAX_PATH_SWITCHES)
+    {
+        ingress.LoseByFailure(packet);
+        return false;
+    }
+    if (egress->IsDown())
+    {
+        egress->LoseByFailure(packet);
+        return false;
+    }
+    if (packet->kind == PacketKind::Data)
+    {
+        packet->way = ((packet->hop == 0 ? 0 : packet->way) + egress->Index() + 1) * WAY_FACTOR;
+        if (packet->intHops == MAX_INT_HOPS)
+        {
+            packet->telemetry = Telemetry::None; // a detour longer than a packet has room for
+        }
+    }
+    m_told[packet->hop] = egress;
+    packet->egress = m_told.data();
+    return true;
+}
+
+void
+Steering::SetLink(uint32_t a, uint32_t b, bool up)
+{
+    m_routing.SetLink(a, b, up);
+    ++m_version;
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Next hops where switches choose for each packet: load balancing, and routes that change.
+#ifndef NS3_ENV_RDMA_SWITCH_STEERING_H
+#define NS3_ENV_RDMA_SWITCH_STEERING_H
+
+#include "ns3_env/cpp/rdma/link/packet.h"
+#include "ns3_env/cpp/rdma/link/wire-flow.h"
+#include "ns3_env/cpp/routing/routing.h"
+#include "ns3_env/cpp/run/path-spec.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+class SwitchPort;
+
+/// Ports by which a switch may send what goes to one host: all are equally near.
+struct NextHops
+{
+    std::vector<SwitchPort*> ports;
+    std::array<uint32_t, 2> turn{}; ///< whose it is, of data and of answers
+    uint64_t version{0};            ///< of the routes that they are of
+};
+
+/// Chooses among several next hops.
+class PathChoice
+{
+  public:
+    virtual ~PathChoice() = default;
+    /// \returns an index into `hops.ports`, of which there are at least two
+    virtual size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) = 0;
+};
+
+/// The routes of one network as its switches know them, and the choice among them.
+class Steering
+{
+  public:
+    /// Finds a port by node and index; not called before the first packet.
+    using PortOf = std::function<SwitchPort&(uint32_t node, uint32_t port)>;
+
+    Steering(const PathSpec& spec, Routing routing, PortOf portOf);
+
+    /// Chooses the port by which a packet leaves the switch that it came to by `ingress`, and tells the switch, which
+    /// asks next. False where the packet is lost: there is no way, or the port is down.
+    bool Steer(Packet* packet, SwitchPort& ingress);
+
+    /// Switches hear that a link is down, or is back.
+    void SetLink(uint32_t a, uint32_t b, bool up);
+
+  private:
+    /// Null where the switch `node` knows of no way.
+    SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
+    NextHops& HopsTo(uint32_t host, uint32_t node);
+
+    Routing m_routing;
+    PortOf m_portOf;
+    std::unique_ptr<PathChoice> m_choice;
+    uint64_t m_version{1};
+    std::array<SwitchPort*, MAX_PATH_SWITCHES> m_told{};
+    std::vector<std::vector<std::unique_ptr<NextHops>>> m_hops; ///< by node and host, on demand
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_SWITCH_STEERING_H
