@@ -90,6 +90,7 @@ test-includes: setup
 	$(BIN)/cmake --build build/each --target rdma-base rdma tcp lone-headers_verify_interface_header_sets
 
 test-python: setup $(VENV)/.browser
+	$(BIN)/cmake --build $(BUILD) --target rdma-dummy-sim
 	$(BIN)/python -m pytest -n $(TESTERS) --no-loadscope-reorder -m "not slow and not alone" --durations=20
 	$(BIN)/python -m pytest -m "alone and not slow"
 

@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ns3_env import _native
+from tests.paths import BUILD
 
 
 def dummy_sim() -> Path:
     """The simulator without a network, or that in NS3_ENV_DUMMY_SIM."""
     named = os.environ.get("NS3_ENV_DUMMY_SIM")
-    path = Path(named) if named else Path(_native.__file__).parent / "bin" / "rdma-dummy-sim"
-    assert path.exists(), f"no {path}: `make setup` builds it"
+    path = Path(named) if named else BUILD / "rdma-dummy-sim"
+    assert path.exists(), f"no {path}: `cmake --build build/dev --target rdma-dummy-sim` builds it"
     return path
 
 

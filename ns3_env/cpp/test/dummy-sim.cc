@@ -16,8 +16,8 @@
 //     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart goes on, for 2 s)
 //   }}
 // The environment variable NS3_ENV_DUMMY may hold such a "dummy" object; the scenario's own keys win.
-#include "lifeline.h"
-#include "simulator-channel.h"
+#include "ns3_env/cpp/channel/lifeline.h"
+#include "ns3_env/cpp/channel/simulator-channel.h"
 
 #include <algorithm>
 #include <atomic>
