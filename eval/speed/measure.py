@@ -280,9 +280,7 @@ def table(figures: dict[str, Any]) -> Table:
         sheet.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
     sheet.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
     for key, _, controller in REFERENCE_RUNS:
-        sheet.add_row(
-            f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s"
-        )
+        sheet.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
     return sheet
 
 
