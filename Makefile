@@ -22,7 +22,7 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup train test test-cpp test-includes test-python test-attacks test-slow bench docs lint format coverage coverage-cpp coverage-python \
-	fuzz sanitize soak attackers clean
+	fuzz sanitize soak attackers threads clean
 
 help:
 	@sed -n 's/^# Targets: //p' Makefile
@@ -150,19 +150,22 @@ SANITIZED = ASAN_OPTIONS=log_path=$(REPORTS)/report:max_free_fill_size=4096 UBSA
 NO_REPORTS = @cat $(REPORTS)/* 2> /dev/null; test -z "$$(ls $(REPORTS))"
 SEED ?= 1
 
-attackers: setup
+attackers: setup threads
 	$(call configure,build/sanitize,$(ADDRESSES))
-	$(call configure,build/threads,$(RACES))
 	$(BIN)/cmake --build build/sanitize --target rdma-sim rdma-dummy-sim rdma-fuzz-channel
-	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
 
-test-attacks: attackers
-	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
+threads: setup
+	$(call configure,build/threads,$(RACES))
+	$(BIN)/cmake --build build/threads --target rdma-channel-threads
+
+# Both ends of the channel, damaged messages as the simulator reads them; with sanitizers: `make fuzz`, `make sanitize`.
+test-attacks: setup threads
+	$(BIN)/cmake --build $(BUILD) --target rdma-fuzz-channel
+	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
+	$(BUILD)/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/fuzz/test_json.py
-	$(NO_REPORTS)
 
 fuzz: attackers
 	build/sanitize/rdma-fuzz-channel --corpus=build/fuzz/corpus --seed=$(SEED) --inputs=100000

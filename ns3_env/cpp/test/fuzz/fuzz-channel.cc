@@ -18,11 +18,13 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
-#include <sanitizer/common_interface_defs.h>
 #include <string>
 #include <sys/time.h>
 #include <thread>
 #include <unistd.h>
+
+// Null in a build without sanitizers.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace
 {
@@ -59,7 +61,10 @@ class Guard
                             _exit(99);
                         });
         }
-        __sanitizer_set_death_callback([] { Print(s_line); });
+        if (__sanitizer_set_death_callback != nullptr)
+        {
+            __sanitizer_set_death_callback([] { Print(s_line); });
+        }
         std::set_terminate(
             []
             {
