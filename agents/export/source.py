@@ -13,14 +13,13 @@ from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.export.formats import Evaluator
-from ns3_env.agents.training.checkpoint import env_of, find_checkpoint, trainer_of
+from ns3_env.agents.training.checkpoint import env_of, resolve, trainer_of
 from ns3_env.agents.training.layout import read_layout, refuse_pickles
 from ns3_env.agents.training.learned import POLICY
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.released import policy_path
 from ns3_env.scenario import Scenario
 
 
@@ -48,7 +47,7 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """The policy of a run, of a checkpoint, or of what ``policy_path`` finds.
+    """The policy of a run, of a checkpoint, or of what else ``resolve`` finds.
 
     The original is the checkpoint's own networks, where they are there and their agent is known here; else
     the policy's file.
@@ -57,15 +56,15 @@ def find_source(path: Path) -> Source:
         ConfigError: there is none, or it is not what it should be.
         ScenarioError: the run's scenario is wrong.
     """
-    path = policy_path(path)
-    folder = None if path.is_file() else find_checkpoint(path)
-    file = path if folder is None else folder / POLICY_FILE
+    checkpoint = resolve(path)
+    folder, file = checkpoint.folder, checkpoint.policy_file
     if folder is not None:
         refuse_pickles(folder)
-        if "controller" in read_layout(folder) and not file.exists():
+    if file is None:
+        assert folder is not None
+        if "controller" in read_layout(folder):
             raise ConfigError(f"{folder}: holds a controller of the simulator: there is no policy to export")
-        if not file.exists():
-            raise ConfigError(f"{folder}: has no {POLICY_FILE}: its agent does not say how it becomes one")
+        raise ConfigError(f"{folder}: has no {POLICY_FILE}: its agent does not say how it becomes one")
     policy, player = read_policy(file), NetworkPolicy.load(file)
     networks = None if folder is None else _networks(folder)
     original, name = (player.act, file.name) if networks is None else (networks, POLICY)

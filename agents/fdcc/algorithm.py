@@ -148,7 +148,7 @@ class FDCC(TD3):
         raise ConfigError(
             f"{path}: {cls.__name__}.load would run code that is in the file: use "
             f"{cls.__name__}(policy, env, config).set_parameters(path), which reads weights only, or "
-            "ns3_env.agents.training.checkpoint.load_policy for a run's checkpoint"
+            "ns3_env.agents.training.checkpoint.resolve for a run's checkpoint"
         )
 
     def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:

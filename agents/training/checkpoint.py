@@ -50,50 +50,92 @@ class TrainedPolicy:
     clock: Clock | None = None
 
 
-def find_checkpoint(path: Path) -> Path:
-    """A checkpoint's folder: ``path`` itself, or the newest one of the run there. Raises ConfigError."""
-    if (path / LAYOUT).exists():
-        return path
-    try:
-        return RunFolder(path).latest_checkpoint()[0]
-    except (ConfigError, OSError):
-        what = "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
-        raise ConfigError(
-            f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file or a "
-            f"released policy ({', '.join(released_names())})"
-        ) from None
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a path or a released policy's name stands for: a policy's file, or a checkpoint's folder.
+
+    Attributes:
+        folder: the checkpoint's; None of a policy's file by itself.
+        policy_file: what the simulator plays; None where the agent does not say how its network becomes one.
+    """
+
+    folder: Path | None
+    policy_file: Path | None
+
+    def load(self) -> TrainedPolicy | Controller:
+        """The policy with its environment, or the tuned controller.
+
+        Raises:
+            ConfigError: it is of an agent that is not known here, or could run code.
+        """
+        if self.folder is None:
+            assert self.policy_file is not None
+            return _trained(NetworkPolicy.load(self.policy_file))
+        layout = read_layout(self.folder)
+        if "controller" in layout:
+            return _controller(self.folder, layout)
+        return _trained(_policy(self.folder, layout), layout.get("clock"))
+
+    def policy(self) -> Policy:
+        """The policy alone. Raises ConfigError, also where it is a controller."""
+        content = self.load()
+        if isinstance(content, Controller):
+            raise ConfigError(f"{self.folder}: holds a controller of the simulator, no policy")
+        return content.policy
+
+    def controller(self) -> Controller:
+        """The tuned controller. Raises ConfigError where it is a policy."""
+        content = self.load()
+        if isinstance(content, TrainedPolicy):
+            raise ConfigError(f"{self.folder or self.policy_file}: holds no tuned controller")
+        return content
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that decide how it plays."""
+        if self.policy_file is not None:
+            return [self.policy_file]
+        assert self.folder is not None
+        return sorted(file for file in self.folder.rglob("*") if file.is_file())
+
+    def portable(self) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
+        """The path by which it may be named where only ``files`` are, and their content. Raises OSError."""
+        if self.policy_file is not None:
+            file = str(self.policy_file.absolute())
+            return file, {file: self.policy_file.read_bytes()}
+        folder = self.folder
+        assert folder is not None
+        return str(folder), {
+            str(folder): {str(file.relative_to(folder)): file.read_bytes() for file in self.files}
+        }
 
 
-def load_checkpoint(path: Path) -> TrainedPolicy | Controller:
-    """What a checkpoint, a run's newest one, or what ``policy_path`` finds, stands for.
+def resolve(path: Path) -> Checkpoint:
+    """What ``path`` stands for, wherever a policy or a checkpoint is named.
+
+    Args:
+        path: a released policy's name, a policy's file or the folder that holds one, a checkpoint, or a run,
+            whose newest checkpoint it is.
 
     Raises:
-        ConfigError: there is none, or it is of an agent that is not known here, or could run code.
+        ConfigError: there is none.
     """
     path = policy_path(path)
     if path.is_file():
-        return _trained(NetworkPolicy.load(path))
-    folder = find_checkpoint(path)
-    layout = read_layout(folder)
-    if "controller" in layout:
-        return _controller(folder, layout)
-    return _trained(_policy(folder, layout), layout.get("clock"))
-
-
-def has_policy_file(path: Path) -> bool:
-    """Whether the simulator can play what ``load_checkpoint`` finds. Raises ConfigError."""
-    path = policy_path(path)
-    return path.is_file() or (find_checkpoint(path) / POLICY_FILE).exists()
-
-
-def policy_files(path: Path) -> list[Path]:
-    """What decides how a checkpoint plays: the files that ``load_checkpoint`` reads. Raises ConfigError."""
-    path = policy_path(path)
-    if path.is_file():
-        return [path]
-    folder = find_checkpoint(path)
-    own = folder / POLICY_FILE
-    return [own] if own.exists() else sorted(file for file in folder.rglob("*") if file.is_file())
+        return Checkpoint(None, path)
+    if not (path / LAYOUT).exists():
+        try:
+            path = RunFolder(path).latest_checkpoint()[0]
+        except (ConfigError, OSError):
+            what = (
+                "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
+            )
+            raise ConfigError(
+                f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file "
+                f"or a released policy ({', '.join(released_names())})"
+            ) from None
+    file = path / POLICY_FILE
+    return Checkpoint(path, file if file.exists() else None)
 
 
 def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
@@ -108,27 +150,13 @@ def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
         if not isinstance(decisions, int):
             raise ConfigError(f"{folder}: does not say its decisions: a search has search.decisions")
         found.append((decisions, folder))
-    contents = [[file.read_bytes() for file in policy_files(folder)] for _, folder in found]
+    contents = [[file.read_bytes() for file in resolve(folder).files] for _, folder in found]
     alike = [one == other for one, other in pairwise(contents)]
     return [
         x
         for x, before, after in zip(found, [False, *alike], [*alike, False], strict=False)
         if not (before and after)
     ]
-
-
-def checkpoint_files(path: Path) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
-    """The path by which a checkpoint may be named where nothing but these files is, and their content.
-
-    The path is that of the policy's file, or the checkpoint's folder where it has none. Raises ConfigError,
-    OSError.
-    """
-    files = policy_files(path)
-    if len(files) == 1 and (files[0].name == POLICY_FILE or path.is_file()):
-        file = str(files[0].absolute())
-        return file, {file: files[0].read_bytes()}
-    folder = find_checkpoint(policy_path(path))
-    return str(folder), {str(folder): {str(file.relative_to(folder)): file.read_bytes() for file in files}}
 
 
 def _trained(policy: Policy, clock: Mapping[str, Any] | None = None) -> TrainedPolicy:
@@ -152,19 +180,6 @@ def env_of(spec: PolicySpec) -> EnvConfig:
         decision_quantum_ns=spec.decision_quantum_ns,
         telemetry_bytes=spec.telemetry_bytes,
     )
-
-
-def load_policy(folder: Path) -> Policy:
-    """The policy in a checkpoint's folder, without an environment. Raises ConfigError where it holds none."""
-    return _policy(folder, read_layout(folder))
-
-
-def load_controller(folder: Path) -> Controller:
-    """The tuned controller in a checkpoint's folder. Raises ConfigError where it holds none."""
-    layout = read_layout(folder)
-    if "controller" not in layout:
-        raise ConfigError(f"{folder / LAYOUT}: holds no tuned controller")
-    return _controller(folder, layout)
 
 
 def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.agents.training.checkpoint import checkpoint_files
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import os_fault
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 from ns3_env.eval.benchmark.folder import FORMAT, Key, versions_in_use
@@ -101,7 +101,7 @@ class CellJob:
         player, files = self.entry, dict[str, bytes | Mapping[str, bytes]]()
         if player.checkpoint is not None:
             try:
-                path, files = checkpoint_files(Path(player.checkpoint))
+                path, files = resolve(Path(player.checkpoint)).portable()
             except (OSError, ConfigError) as error:
                 raise ScenarioError(f"{player.name}: {error}") from error
             player = player.model_copy(update={"checkpoint": path})

@@ -91,14 +91,14 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
 
 def _content(entry: Entry) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from ns3_env.agents.training.checkpoint import policy_files
+    from ns3_env.agents.training.checkpoint import resolve
 
     digest = hashlib.sha256()
     if entry.policy is not None:
         spec = importlib.util.find_spec(entry.policy.partition(":")[0])
         files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
     else:
-        files = policy_files(Path(entry.checkpoint or ""))
+        files = resolve(Path(entry.checkpoint or "")).files
     for file in files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -21,7 +21,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from ns3_env.agents.training.checkpoint import has_policy_file
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.config.files import write_atomically, write_files
 from ns3_env.config.folders import replace_folders
@@ -159,7 +159,9 @@ def _say_where(suite: Suite, console: Console) -> None:
     """Says of each trained policy where it decides."""
     for entry in suite.controllers:
         if entry.checkpoint is not None:
-            inside = entry.placement == "simulator" and has_policy_file(Path(entry.checkpoint))
+            inside = (
+                entry.placement == "simulator" and resolve(Path(entry.checkpoint)).policy_file is not None
+            )
             where = "inside the simulator" if inside else "in Python, across the channel"
             console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.training.checkpoint import load_policy
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.files import naming, write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, METRIC, ROW, beside, ways
@@ -140,7 +140,7 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     """Compares the run's last checkpoint: the table, the run's evaluation/ and ``json_file``."""
     scenario = evaluation_scenario(config, str(folder.path / "config.yaml"))
     assert config.evaluation is not None
-    policy = load_policy(folder.latest_checkpoint()[0])
+    policy = resolve(folder.latest_checkpoint()[0]).policy()
     played = against(config.agent.name, policy, config.env, scenario, config.evaluation)
     inside = placement_of(policy, config.evaluation) == "simulator"
     where = "inside the simulator" if inside else "across the channel"

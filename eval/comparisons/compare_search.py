@@ -16,7 +16,7 @@ from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
-from ns3_env.agents.training.checkpoint import load_controller
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW
 from ns3_env.eval.comparisons.compare import means, show_played
@@ -40,7 +40,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     if config.evaluation is None:
         raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
     checkpoint = folder.latest_checkpoint()[0]
-    controller = load_controller(checkpoint)
+    controller = resolve(checkpoint).controller()
     after = plan.subject.label
     players = {after: controller}
     if plan.subject.before is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ns3_env.agents.configuration.config import EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import apply_overrides, make_scenario, read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.compare import after_training, against, as_json, show_table
@@ -47,7 +47,7 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
     """A policy by itself: on its run's scenario where there is one, else on an incast; the table alone."""
-    policy = load_checkpoint(path)
+    policy = resolve(path).load()
     if not isinstance(policy, TrainedPolicy):
         raise ConfigError(f"{path}: holds a controller of the simulator: name its run, or use `eval run`")
     run = RunFolder(path.absolute().parent.parent)

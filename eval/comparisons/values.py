@@ -20,7 +20,7 @@ from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import compress
 from ns3_env.agents.fdcc.trainer import FdccTrainer
-from ns3_env.agents.training.checkpoint import find_checkpoint
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.agents.training.layout import read_layout
 from ns3_env.agents.training.run import plan
 from ns3_env.config.files import write_file
@@ -199,7 +199,8 @@ def _read(run: Path) -> tuple[RunConfig, list[Scenario], FDCC, NetworkPolicy]:
     planned = plan(inputs, ())
     if is_code(planned.config.env.action.name):
         raise ConfigError(f"{run}: its action map is code of one's own, which no policy's file holds")
-    folder = find_checkpoint(run)
+    folder = resolve(run).folder
+    assert folder is not None
     trainer = FdccTrainer.load(folder, read_layout(folder))
     assert isinstance(trainer.model, FDCC)
     scenarios = list(planned.curriculum.examples().values())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from ns3_env.agents.planning.planner import Planner
-from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.imports import import_named
 from ns3_env.config.model import Strict, shown
@@ -144,10 +144,10 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
     """Loads ``entry.checkpoint``. Raises ScenarioError."""
-    from ns3_env.agents.training.checkpoint import load_checkpoint
+    from ns3_env.agents.training.checkpoint import resolve
 
     try:
-        return load_checkpoint(Path(entry.checkpoint or ""))
+        return resolve(Path(entry.checkpoint or "")).load()
     except ConfigError as error:
         raise ScenarioError(f"checkpoint {entry.name}: {error}") from error
 
@@ -224,7 +224,7 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 def policy_of(path: Path) -> Path:
     """The file of a policy, however it is named. Raises ScenarioError."""
     try:
-        policy = load_checkpoint(path)
+        policy = resolve(path).load()
     except ConfigError as error:
         raise ScenarioError(f"--checkpoint: {error}") from None
     if isinstance(policy, Controller) and policy.name == POLICY:  # what a search found

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ns3_env.agents.training.checkpoint import checkpoints_of, load_checkpoint
+from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
@@ -76,7 +76,7 @@ def can_play(entry: Entry, spec: TaskSpec) -> bool:
         return False
     if entry.controller is not None:
         return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
-    decider = load_checkpoint(Path(entry.checkpoint or ""))
+    decider = resolve(Path(entry.checkpoint or "")).load()
     if isinstance(decider, Controller):
         return _plays(decider, spec)
     transport = spec.test(0).transport

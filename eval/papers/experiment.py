@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declares an experiment: what is played, what is kept of each episode, what is made of it."""
+"""Declares an experiment: its cases, its entries, what is kept of each episode, its outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import as_completed
 from dataclasses import dataclass
-from functools import partial
+from inspect import getdoc
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.papers.outcome import Outcome
-from ns3_env.eval.papers.seen import Port
-from ns3_env.eval.papers.shares import Shares, shares_of
+from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.pool import Play as Episode
 
-#: Told what is being played, for whoever waits.
+#: Gets a line on what is being played, for whoever waits.
 Progress = Callable[[str], None]
 #: Files of trained policies, by the name under which they play.
 Policies = Mapping[str, Path]
@@ -31,8 +30,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Played(Generic[T]):
-    """What was kept of an experiment's episodes.
+class Data(Generic[T]):
+    """An experiment's episodes, as far as they are kept.
 
     Attributes:
         runs: usually by case, and by entry where there are entries.
@@ -47,14 +46,9 @@ class Played(Generic[T]):
     notes: tuple[str, ...] = ()
 
 
-class Play(Protocol[T]):
-    """Plays an experiment's episodes; see :func:`episodes`, :func:`entered`, :func:`counted`."""
-
-    def __call__(
-        self, simulator: Simulator, scale: float, progress: Progress, policies: Policies
-    ) -> Played[T]:
-        """Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails."""
-        ...
+#: Plays an experiment's episodes at a scale, as :func:`episodes`, :func:`entered` or :func:`counted` do.
+#: Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails.
+Play = Callable[[Simulator, float, Progress, Policies], Data[T]]
 
 
 @dataclass(frozen=True)
@@ -68,55 +62,67 @@ class Experiment(Generic[T]):
     what_scales: str
     play: Play[T]
     trained: bool
-    outcome: Callable[[Played[T]], Outcome]
+    outcome: Callable[[Data[T]], Outcome]
 
 
 def experiment(
     name: str,
-    title: str,
     source: str,
+    play: Play[T],
     scale: float,
     what_scales: str,
-    play: Play[T],
     trained: bool = False,
-) -> Callable[[Callable[[Played[T]], Outcome]], Experiment[T]]:
-    """Declares an experiment, over the function that makes its outcome of what was kept.
+    title: str = "",
+) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
+    """Declares an experiment, over the function that makes its outcome.
 
     Args:
         name: on the command line.
-        title: one line.
         source: its figures and sections.
+        play: the episodes, at a scale above 0.
         scale: of a run without ``--scale``; 1 is the paper's size.
         what_scales: in words.
-        play: the episodes, at a scale above 0.
         trained: whether trained policies play, and others may in their place or beside them.
+        title: one line; "": the function's docstring.
     """
-    return partial(Experiment, name, title, source, scale, what_scales, play, trained)
+
+    def declare(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
+        line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
+        return Experiment(name, line, source, scale, what_scales, play, trained, outcome)
+
+    return declare
 
 
 def in_parallel(
     cases: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
 ) -> dict[Case, T]:
-    """What ``keep`` makes of each case's results, which are not kept. Raises as :class:`Play`.
+    """Applies ``keep`` to each case's results, which are not kept. Raises as ``Play``.
 
     The last cases are begun first: an experiment's largest, which would otherwise be waited for alone.
     """
     with LocalPool() as players:
         running = {players.submit(Episode(cases[case], keep)): case for case in reversed(list(cases))}
-        found = {}
+        results = {}
         for done in as_completed(running):
-            found[running[done]] = done.result()
-            progress(f"{len(found)} of {len(running)} episodes played")
-    return {case: found[case] for case in cases}
+            results[running[done]] = done.result()
+            progress(f"{len(results)} of {len(running)} episodes played")
+    return {case: results[case] for case in cases}
+
+
+def _by_first(runs: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
+    table: dict[Any, dict[Any, T]] = {}
+    for (first, second), record in runs.items():
+        table.setdefault(first, {})[second] = record
+    return table
 
 
 def episodes(
     cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
 ) -> Play[dict[Case, T]]:
-    """Plays the cases of a scale: what ``keep`` makes of each one's results."""
+    """Plays the cases of a scale, and applies ``keep`` to each one's results."""
 
     def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
-        return Played(in_parallel(cases(scale), keep, progress), scale, progress)
+        return Data(in_parallel(cases(scale), keep, progress), scale, progress)
 
     return play
 
@@ -135,21 +141,19 @@ def repeated(
 
     def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
         scenarios = {
-            (case, seed): own.with_seed(seed) if isinstance(own, Scenario) else own(seed)
-            for case, own in cases(scale).items()
+            (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
+            for case, record in cases(scale).items()
             for seed in seeds(scale, count)
         }
-        runs: dict[Any, list[T]] = {}
-        for (case, _), kept in in_parallel(scenarios, keep, progress).items():
-            runs.setdefault(case, []).append(kept)
-        return Played(runs, scale, progress)
+        runs = _by_first(in_parallel(scenarios, keep, progress))
+        return Data({case: list(record.values()) for case, record in runs.items()}, scale, progress)
 
     return play
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Who plays: controllers with what they do not bring by themselves, and trained policies.
+    """Contenders: controllers with what they do not bring by themselves, and trained policies.
 
     Attributes:
         controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.
@@ -180,12 +184,12 @@ class Entries:
 
     def each(self, base: Scenario, policies: Policies) -> dict[str, Scenario]:
         """The scenario under each, by name: the paper's in its order, then others."""
-        known = [name for name in self.names if name in self.controllers or name in policies]
+        present = [name for name in self.names if name in self.controllers or name in policies]
         return {
             name: base.under(AGENT).playing(policies[name])
             if name in policies
             else base.under(name.partition("+")[0], self.controllers[name])
-            for name in (*known, *(name for name in policies if name not in self.names))
+            for name in (*present, *(name for name in policies if name not in self.names))
         }
 
 
@@ -201,10 +205,7 @@ def entered(
             for case, base in cases(scale).items()
             for name, scenario in entries.each(base, present).items()
         }
-        runs: dict[Any, dict[str, T]] = {}
-        for (case, name), own in in_parallel(scenarios, keep, progress).items():
-            runs.setdefault(case, {})[name] = own
-        return Played(runs, scale, progress, notes)
+        return Data(_by_first(in_parallel(scenarios, keep, progress)), scale, progress, notes)
 
     return play
 
@@ -235,7 +236,7 @@ def counted(
         runs = {}
         for name, scenario in scenarios.items():
             progress(name)
-            runs[name] = shares_of(simulator, scenario, port, bin_ns(scale), rate_bps)
-        return Played(runs, scale, progress, notes)
+            runs[name] = count_shares(simulator, scenario, port, bin_ns(scale), rate_bps)
+        return Data(runs, scale, progress, notes)
 
     return play

@@ -24,21 +24,20 @@ from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.table import write_json
 from ns3_env.eval.papers.experiment import Experiment, Policies
 from ns3_env.eval.papers.outcome import Outcome
-from ns3_env.eval.papers.page import RESULT, refresh
-from ns3_env.eval.papers.show import show
+from ns3_env.eval.papers.show import RESULT, refresh, show
 from ns3_env.simulator import Simulator, list_controllers
 
-#: Modules with experiments, paper by paper, in the papers' order.
+#: Modules with experiments, by paper, in the papers' order.
 MODULES = {
-    "mpcc": "queue_1us queue_1ms convergence joining leaving fat_tree",
-    "fdcc": "long_short joining incast fat_tree workloads",
-    "smcc": "theory.phase_plane cycles parameters fairness background parking_lot incast incast_100g",
-    "rttmpc": "sharing buffers ten_gigabit",
-    "tdctcp": "incast flows ten_gigabit",
-    "irn": "workload incast",
+    "mpcc": "open_loop link fat_tree",
+    "fdcc": "link incasts workloads",
+    "smcc": "theory.phase_plane queues bottlenecks incast",
+    "rttmpc": "sharing buffers",
+    "tdctcp": "incast",
+    "irn": "lossy",
     "hpcc": "fct",
 }
-#: Every experiment by its name.
+#: Every experiment by its name, in the order in which its module declares them.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {
     one.name: one
     for paper, modules in MODULES.items()
@@ -46,12 +45,12 @@ EXPERIMENTS: Mapping[str, Experiment[Any]] = {
     for one in vars(import_module(f"ns3_env.eval.papers.{paper}.{module}")).values()
     if isinstance(one, Experiment)
 }
-#: Where experiments go that are told nothing else.
+#: The folder of experiments' folders where none is named.
 RUNS = Path("runs") / "paper"
 
 
 def dispatch(options: argparse.Namespace) -> None:
-    """What the command line asks for. Raises as :func:`paper` and ``page.refresh``."""
+    """Does what the command line asks for. Raises as :func:`paper` and ``show.refresh``."""
     if options.list:
         list_experiments()
     elif options.page is not None:
@@ -61,14 +60,8 @@ def dispatch(options: argparse.Namespace) -> None:
         for name in refresh(options.page, options.out or RUNS, pictures):
             print(name)
     else:
-        paper(
-            options.name,
-            options.out,
-            options.scale,
-            options.full,
-            options.json,
-            checkpoints=options.checkpoint,
-        )
+        scale = options.scale, options.full
+        paper(options.name, options.out, *scale, options.json, checkpoints=options.checkpoint)
 
 
 def paper(
@@ -85,7 +78,7 @@ def paper(
 
     Args:
         name: the experiment's.
-        out: gets result.json, a CSV for each series and a PNG for each figure; an earlier experiment's folder
+        out: gets result.json, a PNG and a CSV of its curves for each figure; an earlier experiment's folder
             is replaced. None: runs/paper/NAME.
         scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
         full: the paper's size.
@@ -94,7 +87,7 @@ def paper(
         checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
 
     Returns:
-        What result.json holds.
+        The content of result.json.
 
     Raises:
         ScenarioError: there is no such experiment, or an option is wrong.
@@ -106,18 +99,18 @@ def paper(
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
     console = console or Console()
-    began = time.monotonic()
+    start = time.monotonic()
     with (
         console.status(experiment.name) as status,
         progress_lines(console, lambda: str(status.status)),
         Simulator() as simulator,
     ):
 
-        def told(text: str) -> None:
+        def progress(text: str) -> None:
             status.update(f"{experiment.name}: {text}")
 
-        outcome = experiment.outcome(experiment.play(simulator, scale, told, policies))
-    seconds = time.monotonic() - began
+        outcome = experiment.outcome(experiment.play(simulator, scale, progress, policies))
+    seconds = time.monotonic() - start
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
@@ -148,13 +141,13 @@ def list_experiments(console: Console | None = None) -> None:
 
 
 def _experiment(name: str | None) -> Experiment[Any]:
-    known = f"known: {', '.join(EXPERIMENTS)}"
+    names = f"known: {', '.join(EXPERIMENTS)}"
     if name is None:
-        raise ScenarioError(f"paper: name an experiment, or --list them; {known}")
+        raise ScenarioError(f"paper: name an experiment, or --list them; {names}")
     if name not in EXPERIMENTS:
         near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise ScenarioError(f"paper: unknown experiment {name!r}{hint} ({known})")
+        raise ScenarioError(f"paper: unknown experiment {name!r}{hint} ({names})")
     return EXPERIMENTS[name]
 
 
@@ -174,10 +167,10 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
 
 def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
     write_json(folder / RESULT, result)
-    for name, image in outcome.pictures.items():
-        write_file(folder / f"{name}.png", image)
-    for name, text in outcome.series.items():
-        write_file(folder / f"{name}.csv", text)
+    for name, drawing in outcome.pictures.items():
+        write_file(folder / f"{name}.png", drawing.png())
+        if text := drawing.csv():
+            write_file(folder / f"{name}.csv", text)
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -193,7 +186,8 @@ def _refuse_foreign(folder: Path) -> None:
         content = {}
     if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
         raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
-    own = {RESULT, *map(str, content.get("pictures", []))}
-    others = sorted(path.name for path in folder.iterdir() if path.name not in own and path.suffix != ".csv")
+    written = {RESULT, *map(str, content.get("pictures", []))}
+    names = [path.name for path in folder.iterdir() if path.suffix != ".csv"]
+    others = sorted(name for name in names if name not in written)
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

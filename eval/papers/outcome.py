@@ -8,8 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-#: One number of an episode, or what defines it is missing.
+from ns3_env.eval.papers.panels import Drawing
+
+#: One number of an episode by its name; None where what defines it is missing.
 Measured = Mapping[str, float | None]
+#: Numbers by case ("16-to-1"), entry and name.
+Table = Mapping[str, Mapping[str, Measured]]
+#: Whether a claim holds (None where the run cannot tell), and the numbers behind the verdict.
+Verdict = tuple[Any, str]
 
 
 def defined(x: Any) -> Any:
@@ -22,7 +28,7 @@ class Row:
     """One number of ours beside the paper's.
 
     Attributes:
-        what: was measured.
+        what: the quantity.
         unit: of both numbers; "" for none.
         published: as the paper prints it; None where it prints none.
         ours: NaN where the run does not define it.
@@ -43,30 +49,10 @@ class Row:
         return (self.ours - self.published) / abs(self.published)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; what is not defined is None."""
-        return {
-            "what": self.what,
-            "unit": self.unit,
-            "where": self.where,
-            "published": self.published,
-            "ours": defined(self.ours),
-            "deviation": self.deviation,
-        }
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper, tested.
-
-    Attributes:
-        text: the claim, in our words, with its place in the paper.
-        holds: None where the run cannot tell.
-        evidence: the numbers behind the verdict.
-    """
-
-    text: str
-    holds: bool | None
-    evidence: str
+        """Returns what JSON gets; None in the place of NaN."""
+        what, unit, published, ours, where = asdict(self).values()
+        numbers = {"published": published, "ours": defined(ours), "deviation": self.deviation}
+        return {"what": what, "unit": unit, "where": where, **numbers}
 
 
 @dataclass(frozen=True)
@@ -78,73 +64,63 @@ class Grid:
     rows: Sequence[Sequence[object]]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; what is not defined is None."""
+        """Returns what JSON gets; None in the place of NaN."""
         rows = [[defined(x) for x in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
 
-def grid(
-    title: str,
-    heads: Sequence[str],
-    names: Iterable[str | tuple[str, float]],
-    rows: Iterable[tuple[str | tuple[str | float, ...], Measured]],
-) -> Grid:
+def grid(title: str, first: str | Sequence[str], columns: str, rows: Iterable[tuple[Any, Measured]]) -> Grid:
     """A grid of numbers by name.
 
     Args:
         title: over it.
-        heads: of all columns.
-        names: of the numbers, each with what divides it, if anything; NaN where a row does not define one.
-        rows: what stands in the first column (or several), and the row's numbers.
+        first: heading of the first column, or headings of several.
+        columns: the others, "heading = name of the number; ..."; "name/1e3" divides it. NaN where a row does
+            not define a number.
+        rows: the first cell (or a tuple of several), and the row's numbers.
     """
-    pairs = [(name, None) if isinstance(name, str) else name for name in names]
-    return Grid(
-        title,
-        heads,
-        [
-            (*(first if isinstance(first, tuple) else (first,)), *(_cell(own, *pair) for pair in pairs))
-            for first, own in rows
-        ],
-    )
+    pairs = [column.split(" = ") for column in columns.split("; ")]
+    names = [name.split("/") for _, name in pairs]
+    heads = (*((first,) if isinstance(first, str) else first), *(head for head, _ in pairs))
+    cells = [
+        (*(key if isinstance(key, tuple) else (key,)), *(_cell(numbers, *name) for name in names))
+        for key, numbers in rows
+    ]
+    return Grid(title, heads, cells)
 
 
-def _cell(own: Measured, name: str, divisor: float | None) -> float:
-    value = own.get(name)
-    return math.nan if value is None else value if divisor is None else value / divisor
+def _cell(numbers: Measured, name: str, divisor: str = "") -> float:
+    value = numbers.get(name)
+    return math.nan if value is None else value / float(divisor) if divisor else value
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment leaves.
+    """Everything that an experiment leaves.
 
     Attributes:
         rows: the table published / ours / deviation.
-        claims: with verdicts.
+        claims: the verdict on each claim, in our words, with its place in the paper.
         grids: more tables.
         notes: a sentence each on what a reader must know of this run.
-        pictures: PNG by file name without ending, in the paper's order.
-        series: CSV text by file name without ending.
-        measured: for programs: numbers by case, entry and name.
+        pictures: by file name without ending, in the paper's order.
     """
 
     rows: Sequence[Row] = ()
-    claims: Sequence[Claim] = ()
+    claims: Mapping[str, Verdict] = field(default_factory=dict)
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
-    pictures: Mapping[str, bytes] = field(default_factory=dict)
-    series: Mapping[str, str] = field(default_factory=dict)
-    measured: Mapping[str, Mapping[str, Measured]] = field(default_factory=dict)
+    pictures: Mapping[str, Drawing] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but pictures and series, for JSON."""
+        """Returns everything but the pictures themselves, for JSON."""
         return {
             "rows": [row.as_dict() for row in self.rows],
-            "claims": [asdict(claim) for claim in self.claims],
+            "claims": [
+                {"text": text, "holds": None if holds is None else bool(holds), "evidence": evidence}
+                for text, (holds, evidence) in self.claims.items()
+            ],
             "grids": [grid.as_dict() for grid in self.grids],
             "notes": list(self.notes),
             "pictures": [f"{name}.png" for name in self.pictures],
-            "measured": {
-                case: {name: dict(own) for name, own in by_name.items()}
-                for case, by_name in self.measured.items()
-            },
         }

@@ -4,50 +4,124 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 from PIL import Image
 
-from ns3_env.eval.output.plots import OTHERS, Floats, Style, envelope, picture
+from ns3_env.eval.output.plots import OTHERS, Floats, Style, envelope, picture, styles
+from ns3_env.eval.output.table import csv_text
 
-#: What the open-loop figures show; the model is thin and dashed, to be drawn over what it predicts.
+#: Looks of the open-loop figures; the model is thin and dashed, to be drawn over what it predicts.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")
 SWITCH, SENDER, FREE = (Style(colour, "-", "o") for colour in (OTHERS[0], OTHERS[3], OTHERS[1]))
-
-#: Of a finished picture.
+#: A thin dashed line, as the model's curves are.
+DASHED: Mapping[str, Any] = {"color": "#000000", "linewidth": 0.8, "linestyle": "--"}
+#: Number of colours of a finished picture.
 _COLOURS = 48
+#: Positions, values, name in the legend (None: none), keywords of matplotlib; "kind" says which of its
+#: functions draws: "plot" if there is none, "step", "bar".
+Curve = tuple[Any, Any, str | None, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure, declared.
+
+    Attributes:
+        title: over it.
+        curves: in the order in which they are drawn.
+        axes: keywords of ``Axes.set``.
+        levels: heights of horizontal lines, their names in the legend (None: none), keywords of matplotlib.
+        ticks: positions and names along the x axis, and keywords of their names.
+        legend: keywords of a legend of its own; None: none.
+        more: draws what is special to this panel.
+    """
+
+    title: str
+    curves: Iterable[Curve]
+    axes: Mapping[str, Any] = field(default_factory=dict)
+    levels: Sequence[tuple[float, str | None, Mapping[str, Any]]] = ()
+    ticks: tuple[Any, Sequence[str], Mapping[str, Any]] | None = None
+    legend: Mapping[str, Any] | None = None
+    more: Callable[[Axes], object] = lambda axes: None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, declared.
+
+    Attributes:
+        panels: in rows.
+        columns: panels in a row.
+        height: of a row, inches.
+        legend: number of the panel whose curves the legend names; None: panels have their own.
+    """
+
+    panels: Sequence[Panel]
+    columns: int = 2
+    height: float = 2.5
+    legend: int | None = 0
+
+    def png(self) -> bytes:
+        """Draws it."""
+        figure, several = panels([panel.title for panel in self.panels], self.columns, self.height)
+        for axes, panel in zip(several, self.panels, strict=True):
+            for x, y, name, look in panel.curves:
+                keywords = dict(look)
+                getattr(axes, keywords.pop("kind", "plot"))(x, y, label=name, **keywords)
+            for level, name, look in panel.levels:
+                axes.axhline(level, label=name, **look)
+            axes.set(**panel.axes)
+            if panel.ticks is not None:
+                places, names, look = panel.ticks
+                axes.set_xticks(places, names, **look)
+            panel.more(axes)
+            if panel.legend is not None:
+                axes.legend(frameon=False, **panel.legend)
+        return finished(figure, None if self.legend is None else several[self.legend])
+
+    def csv(self) -> str:
+        """The points of all curves as CSV; "" without one. A curve without a name has its number."""
+        rows = [
+            (panel.title, i if name is None else name, f"{u:.7g}", f"{v:.7g}")
+            for panel in self.panels
+            for i, (x, y, name, _) in enumerate(panel.curves)
+            for u, v in np.broadcast(np.asarray(x, float), np.asarray(y, float))
+        ]
+        return csv_text(("panel", "curve", "x", "y"), rows) if rows else ""
 
 
 def panels(titles: Sequence[str], columns: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
     """A figure with a pair of axes for each title, ``columns`` in a row; ``height`` of a row in inches."""
     rows = -(-len(titles) // columns)
     figure = Figure(figsize=(4.2 * columns, height * rows), layout="constrained", facecolor="white")
-    found = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for spare in found[len(titles) :]:
+    places = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for spare in places[len(titles) :]:
         spare.set_axis_off()
-    found = found[: len(titles)]
-    for axes, title in zip(found, titles, strict=True):
+    for axes, title in zip(places, titles, strict=False):
         axes.set_title(title, fontsize=10)
         axes.grid(alpha=0.3, linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-    return figure, found
+    return figure, places[: len(titles)]
 
 
 def curve(
-    axes: Axes,
     times: Floats,
     values: Floats,
-    name: str,
+    name: str | None,
     look: Style,
     unit: tuple[float, float],
     thin: bool = False,
-) -> None:
+) -> Curve:
     """A curve over time, thinned to what a picture can show.
 
     Args:
-        axes: gets it.
         times: (n,) ascending.
         values: (n,).
         name: in the legend.
@@ -56,16 +130,36 @@ def curve(
         thin: for a curve that swings, or lies over another.
     """
     times, values = envelope(times, values)
-    keywords = {**look.of_line, "linewidth": 1.0} if thin else {**look.of_line, "linewidth": 2.0}
-    axes.plot(times / unit[0], values / unit[1], label=name, **keywords)
+    return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}
 
 
-def level(axes: Axes, height: float, label: str | None = None) -> None:
-    """A thin dashed line across the axes, as the model's curves are."""
-    axes.axhline(height, color=MODEL.colour, linestyle=MODEL.line, linewidth=0.8, label=label)
+def step(x: Floats, y: Floats, name: str | None, look: Style) -> Curve:
+    """A curve of steps, as of a distribution."""
+    return x, y, name, {"kind": "step", "where": "post", **look.of_line}
 
 
-def told(axes: Axes, words: str, place: tuple[float, float]) -> None:
+def bars(heights: Mapping[str, Sequence[float]], names: bool = True) -> list[Curve]:
+    """Bars side by side at places 0, 1, ...: of each entry a height for each place; with names or without."""
+    looks, width = styles(heights), 0.8 / len(heights)
+    return [
+        (
+            np.arange(len(record)) + (number - (len(heights) - 1) / 2) * width,
+            record,
+            name if names else None,
+            {"kind": "bar", "width": width, "color": looks[name].colour},
+        )
+        for number, (name, record) in enumerate(heights.items())
+    ]
+
+
+def few_log_ticks(axes: Axes, subs: Sequence[float]) -> None:
+    """Labels a logarithmic y axis at these multiples of each power of ten alone."""
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def note(axes: Axes, words: str, place: tuple[float, float]) -> None:
     """Small words that end at a place: a share of the axes' width, and a height in their numbers."""
     axes.annotate(words, place, xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
 

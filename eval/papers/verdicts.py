@@ -6,15 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from ns3_env.eval.papers.outcome import Claim, Measured
+from ns3_env.eval.papers.outcome import Measured, Table, Verdict
 from ns3_env.eval.papers.show import number
 
-#: Numbers by case ("16-to-1"), entry and name.
-Table = Mapping[str, Mapping[str, Measured]]
 #: Whether the first number, of whom the claim is, bears it out against the second.
 Wins = Callable[[float, float], bool]
-
 #: "Comparable": no more below the best of the others, as a share of it.
 COMPARABLE = 0.1
 #: Places that evidence names.
@@ -26,19 +24,34 @@ def comparable(ours: float, other: float) -> bool:
     return ours >= (1 - COMPARABLE) * other
 
 
+def listed(
+    values: Iterable[float] | Mapping[Any, float],
+    form: str = ".1f",
+    unit: str = "",
+    missing: str = "–",
+    between: str = ", ",
+) -> str:
+    """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms").
+
+    Args:
+        values: by name, if they have names.
+        form: of each number.
+        unit: after each, with its space.
+        missing: stands in the place of NaN.
+        between: two of them.
+    """
+    pairs = values.items() if isinstance(values, Mapping) else (("", x) for x in values)
+    return between.join(
+        f"{name} {missing if math.isnan(x) else format(float(x), form)}{unit}".lstrip() for name, x in pairs
+    )
+
+
 @dataclass
 class Tally:
     """Comparisons won and lost, and where."""
 
     won: int = 0
     lost: list[str] = field(default_factory=list)
-
-    def add(self, wins: bool, place: str) -> None:
-        """One comparison."""
-        if wins:
-            self.won += 1
-        else:
-            self.lost.append(place)
 
     @property
     def holds(self) -> bool | None:
@@ -53,27 +66,29 @@ class Tally:
         return f"in {self.won} of {self.won + len(self.lost)} comparisons{where}"
 
 
-def value(own: Measured, key: str) -> float:
+def value(numbers: Measured, key: str) -> float:
     """A number of an entry; NaN where it is not defined. A slowdown is infinite where flows did not
     finish: to leave them out would flatter."""
-    found = own.get(key)
-    if key.startswith("fct_slowdown") and own.get("unfinished"):
+    x = numbers.get(key)
+    if key.startswith("fct_slowdown") and numbers.get("unfinished"):
         return math.inf
-    return math.nan if found is None else float(found)
+    return math.nan if x is None else float(x)
 
 
 def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str, wins: Wins) -> Tally:
-    """Each of ``entries`` against each of ``others``, in every case in which both have the number."""
-    found, others = Tally(), list(others)
+    """Counts each of ``entries`` against each of ``others``, in every case in which both have the number."""
+    count, others = Tally(), list(others)
     for name in entries:
         for case, by_name in table.items():
-            for other in others:
-                if other == name or name not in by_name or other not in by_name:
-                    continue
+            for other in (x for x in others if x != name and {x, name} <= by_name.keys()):
                 pair = value(by_name[name], key), value(by_name[other], key)
-                if not any(math.isnan(x) for x in pair):
-                    found.add(wins(*pair), f"{case} ({name.upper()}, {other.upper()})")
-    return found
+                if any(map(math.isnan, pair)):
+                    continue
+                if wins(*pair):
+                    count.won += 1
+                else:
+                    count.lost.append(f"{case} ({name.upper()}, {other.upper()})")
+    return count
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,7 @@ class Judge:
     """Judges claims on a table.
 
     Attributes:
-        ours: what was measured here; it alone decides.
+        ours: the numbers of this run; they alone decide.
         names: of entries whose numbers the evidence lists.
         published: the paper's printed numbers.
     """
@@ -90,20 +105,18 @@ class Judge:
     names: Sequence[str]
     published: Table = field(default_factory=dict)
 
-    def claim(
+    def __call__(
         self,
-        text: str,
         entries: Iterable[str],
         wins: Wins,
         others: Iterable[str],
         key: str,
         unit: tuple[float, str] = (1.0, ""),
-    ) -> Claim:
-        """The verdict, with what the paper's own table says of it beside it.
+    ) -> Verdict:
+        """Returns the verdict, with what the paper's own table says of the claim beside it.
 
         Args:
-            text: the claim.
-            entries: of whom it is.
+            entries: of whom the claim is.
             wins: against each of the others, in every case.
             others: with whom they are compared.
             key: name of the number.
@@ -113,17 +126,31 @@ class Judge:
         evidence = [f"here {here}"]
         if there.holds is not None:
             evidence.append(f"by the thesis's own table {there}")
-        if told := listed(self.ours, key, self.names, *unit):
-            evidence.append(told)
-        return Claim(text, here.holds, "; ".join(evidence))
+        for name in self.names:
+            numbers = [value(by_name[name], key) for by_name in self.ours.values() if name in by_name]
+            if numbers:
+                cells = ", ".join("–" if math.isnan(x) else number(x / unit[0], 3) for x in numbers)
+                evidence.append(f"{name.upper()} {cells}{unit[1]}")
+        return here.holds, "; ".join(evidence)
 
 
-def listed(table: Table, key: str, names: Iterable[str], divisor: float = 1.0, unit: str = "") -> str:
-    """ "DCQCN 0.1, 0.2; HPCC ..." over the cases, in units of ``divisor``; "–" for what is not defined."""
-    found = []
-    for name in names:
-        numbers = [value(by_name[name], key) for by_name in table.values() if name in by_name]
-        if numbers:
-            shown = ", ".join("–" if math.isnan(x) else number(x / divisor, 3) for x in numbers)
-            found.append(f"{name.upper()} {shown}{unit}")
-    return "; ".join(found)
+def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:
+    """Judges ratios by place, each of which has to be below 1; NaN is left out.
+
+    Args:
+        ratios: by the place that evidence names.
+        wins: before "N of M comparisons".
+        mean: after it.
+        none: the evidence without a ratio.
+    """
+    ratios = {place: x for place, x in ratios.items() if not math.isnan(x)}
+    lost = [place for place, x in ratios.items() if x >= 1]
+    where = f"; not: {', '.join(lost[:_NAMED])}{' ...' if len(lost) > _NAMED else ''}" if lost else ""
+    won = f"{wins} {len(ratios) - len(lost)} of {len(ratios)} comparisons{mean}{where}"
+    return (not lost, won) if ratios else (None, none)
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean of numbers above 0."""
+    logs = [math.log(x) for x in values]
+    return math.exp(sum(logs) / len(logs))

@@ -23,7 +23,7 @@ from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.export.export import largest_difference, record
 from ns3_env.agents.export.formats import FORMATS, find_format
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.checkpoint import TrainedPolicy, env_of, load_checkpoint
+from ns3_env.agents.training.checkpoint import TrainedPolicy, env_of, resolve
 from ns3_env.agents.training.layout import read_arrays, write_arrays
 from ns3_env.config.imports import trust
 from ns3_env.decision import observations
@@ -327,7 +327,7 @@ def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(
     cell = next((tmp_path / "out").rglob("bare/seed-1")) / "config.yaml"
     assert eval_main(["run", str(cell), "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "bare" / "flows.csv").exists()
-    found = load_checkpoint(bare)
+    found = resolve(bare).load()
     assert isinstance(found, TrainedPolicy)
     assert found.clock is not None
     assert found.env.action.settings == {"alpha": 0.25, "rounding": "none"}

@@ -16,7 +16,7 @@ import yaml
 import train
 from examples.ddpg import DdpgTrainer
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, load_policy
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.agents.training.trainer import Trainer
 from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
@@ -79,7 +79,7 @@ def test_reward_action_map_fields_and_callback_of_ones_own_train_and_are_compare
     assert "td3" in json.loads((run / "evaluation" / "table.json").read_text())
     assert lines.read_text().count("\n") > 3
     assert (run / "learning.png").stat().st_size > 1000
-    played: Any = load_checkpoint(run)
+    played: Any = resolve(run).load()
     assert played.env.action.settings == {"most": 1.5}
     assert train.main(["--resume", str(run), "train.decisions=160"]) == 0
 
@@ -199,7 +199,7 @@ def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_ow
     suite = ["benchmark", str(tmp_path / "two.yaml"), "--controllers", "hpcc", "--seeds", "1", "--out", out]
     assert evaluate([*suite, "--checkpoint", f"mine={run}", "--allow-imports"]) == 0
     assert "mine: decides in Python, across the channel" in capsys.readouterr().out
-    found = load_checkpoint(run)
+    found = resolve(run).load()
     assert isinstance(found, TrainedPolicy)
     assert found.clock == Synchronous(interval_ns=5000)
     assert (
@@ -211,7 +211,7 @@ def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_ow
 def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent: Path) -> None:
     """Flows that decide in turn, one of them in a slot that another had: each as if it were alone."""
     trust([RECURRENT])
-    policy = load_policy(checkpoints(the_run(recurrent))[-1])
+    policy = resolve(checkpoints(the_run(recurrent))[-1]).policy()
     seen = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
     alone = np.array([[_fed(policy, flow[: i + 1]) for i in range(5)] for flow in seen])
     assert len(np.unique(alone.round(6))) > 10  # it remembers, and its answers are not all alike
@@ -261,7 +261,7 @@ def test_an_agent_that_is_declared_trains_is_compared_and_loaded(ddpg: list[str]
     assert train.main([*ddpg, "--json", str(tmp_path / "t.json")]) == 0
     assert set(json.loads((tmp_path / "t.json").read_text())) == {"ddpg", "hpcc", "constant window"}
     run = the_run(tmp_path)
-    loaded = load_checkpoint(run)
+    loaded = resolve(run).load()
     assert isinstance(loaded, TrainedPolicy)
     assert loaded.policy.fields == ("rtt", "qlen")
     assert loaded.clock is not None
@@ -276,7 +276,7 @@ def test_an_agent_that_does_not_say_what_its_network_is_plays_by_its_own_code(
     assert train.main([*ddpg, "--no-evaluation"]) == 0
     run = the_run(tmp_path)
     assert not list(run.rglob("policy.safetensors"))
-    loaded = load_checkpoint(run)
+    loaded = resolve(run).load()
     assert isinstance(loaded, TrainedPolicy)
     assert loaded.policy.fields == ("rtt", "qlen")
 
@@ -296,4 +296,4 @@ def test_an_agent_that_nobody_declared_is_named(tmp_path: Path) -> None:
         find_agent("ddpg")
     (tmp_path / "layout.json").write_text('{"agent": "ddpg"}')
     with pytest.raises(ConfigError, match=r"layout\.json: there is no agent 'ddpg'"):
-        load_checkpoint(tmp_path)
+        resolve(tmp_path).load()

@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.configuration.inputs import check_evaluation
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, policy_files
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.entries import check, join
 from ns3_env.eval.benchmark.suite import Suite
@@ -48,11 +48,11 @@ def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> 
     assert not is_released(Path("other"))
     assert not is_released(Path("runs/small"))
     assert not is_released(one.parent)
-    found = load_checkpoint(Path("small"))
+    found = resolve(Path("small")).load()
     assert isinstance(found, TrainedPolicy)
     assert isinstance(found.policy, NetworkPolicy)
     assert found.policy.path == one
-    assert policy_files(Path("small")) == [one]
+    assert resolve(Path("small")).files == [one]
 
 
 @pytest.mark.parametrize("named", ["small", "folder", "folder/policy.safetensors"])
@@ -105,7 +105,7 @@ def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) ->
 def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> None:
     path = released(name)
     assert path.stat().st_size < 1 << 20
-    load_checkpoint(path)
+    resolve(path).load()
     card = (path.parent / "README.md").read_text(encoding="utf-8")
     for what in ("task", "learned from", "command", "seed", "time", "## Scores", "## Limits"):
         assert what in card, f"{path.parent}/README.md says nothing of {what}"

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Incasts under the thesis's entries; its printed tables of them (Zhang 2023, Tables 6.1 and 6.2)."""
+"""Experiments: incasts over a dumbbell and a fat-tree (Zhang 2023, section 6.2, Tables 6.1 and 6.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
+from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
-from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.papers.experiment import Entries
-from ns3_env.eval.papers.outcome import Grid, Measured, grid
-from ns3_env.eval.papers.verdicts import Table
+from ns3_env.eval.output.plots import styles
+from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, step
+from ns3_env.eval.papers.runs import distribution
+from ns3_env.eval.papers.verdicts import COMPARABLE, Judge, comparable, value
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Topology
+from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
@@ -27,7 +31,7 @@ ENTRIES = Entries(
     {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", "fdcc")
 )
 NAMES, FDCC = ENTRIES.names, ("fdcc",)
-#: Those whose packets carry a record of every hop, and those that the thesis compares them with.
+#: Entries whose packets carry a record of every hop, and those that the thesis compares them with.
 WITH_RECORDS, WITHOUT = ("fdcc", "hpcc"), ("dcqcn", "timely")
 #: Columns of Table 6.2, by our names of them.
 COLUMNS = ("qlen_avg", "qlen_p99", "fct_slowdown_avg", "fct_slowdown_p99", "unfair_ratio", "goodput")
@@ -66,7 +70,6 @@ _GOODPUT_6_1 = {
     192: (0.98, 0.98, 0.88, 0.89, 0.93),
     768: (0.97, 0.96, 0.86, 0.88, 0.94),
 }
-
 #: Flows of each incast.
 DUMBBELL_FLOWS, FAT_TREE_FLOWS = tuple(_ROWS_6_2), tuple(_GOODPUT_6_1)
 
@@ -90,20 +93,38 @@ TABLE_6_1: dict[str, dict[str, dict[str, float | None]]] = {
 METRICS = {
     "qlen_avg": "queue_avg_bytes",
     "qlen_p99": "queue_p99_bytes",
-    **{name: name for name in ("fct_slowdown_avg", "fct_slowdown_p99", "unfair_ratio", "goodput")},
+    **{name: name for name in COLUMNS[2:]},
     "pause_fraction": "pfc_pause_fraction",
     "unfinished": "unfinished_flows",
     **{name: name for name in ("unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns")},
 }
-#: Of each flow, and within which its start lies, at scale 1 (Zhang 2023, section 6.2).
+#: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
 SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
 #: The time limit, in times that the link alone would need for all flows: the thesis's slowest takes 1.15.
 _PATIENCE = 3
 _SLACK_NS = 2_000_000
-_QUEUES = ("queue, mean (kB)", "p99 (kB)", "slowdown, mean", "p99", "unfair ratio")
-_HEADS = ("under", "origin", *_QUEUES, "goodput", "paused", "unfinished", "unfair, lifetimes")
-#: Of the table: all but what PFC did.
-_NAMES = [(name, 1e3 if name.startswith("qlen") else 1) for name in METRICS if "pfc" not in name]
+#: Hosts of each side of the dumbbell (section 5.3): beyond so many flows, each host has several.
+HOSTS = 64
+#: The thesis's queues under RL-CC are n − 1 times 16.5 kB up to 256 flows: windows that stay at a BDP. Links
+#: of so long have that BDP; the thesis does not say how long its are.
+SHORT_NS, SHORT_FLOWS = 180, (4, 16, 256)
+_OVER_SHORT = f", links of {SHORT_NS} ns"
+#: Columns of the tables: all metrics but what PFC did to ports.
+_COLUMNS = (
+    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3; slowdown, mean = fct_slowdown_avg; "
+    "p99 = fct_slowdown_p99; unfair ratio = unfair_ratio; goodput = goodput; paused = pause_fraction; "
+    "unfinished = unfinished; unfair, lifetimes = unfair_ratio_lifetime"
+)
+#: Panels: name, words, divisor, scale of the axis.
+_PANELS = (
+    ("qlen_avg", "queue, mean (kB)", 1e3, "log"),
+    ("fct_slowdown_avg", "FCT slowdown, mean / flows", 1.0, "linear"),
+    ("unfair_ratio", "unfair ratio", 1.0, "log"),
+    ("goodput", "goodput", 1.0, "linear"),
+)
+#: The height of a ratio of 0, below all that are not.
+_LEAST = 1e-6
+_SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
 #: Flows, and what the links are where they are not 1 µs long.
 Case = tuple[int, str]
 
@@ -123,6 +144,9 @@ class Spread:
     deviations: Floats
 
 
+Spreads = Mapping[Case, Mapping[str, Spread]]
+
+
 def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scenario:
     """``flows`` flows of ``scale`` x 20 MB to the last host, from all hosts that are not at its switch.
 
@@ -139,59 +163,210 @@ def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scena
 
 
 def spread(results: Results) -> Spread:
-    """What the results of an incast hold."""
-    found = measure(results, METRICS.values())
+    """Measures an incast."""
+    numbers = measure(results, METRICS.values())
     bandwidths = common_bandwidths(results)
     mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
     return Spread(
-        without_nan({name: found[metric] for name, metric in METRICS.items()}),
+        without_nan({name: numbers[metric] for name, metric in METRICS.items()}),
         fct_slowdowns(results),
         (bandwidths - mean) / mean if mean > 0 else np.zeros(0),
     )
 
 
-def measured(found: Mapping[Case, Mapping[str, Spread]]) -> dict[str, dict[str, Measured]]:
+def measured(spreads: Spreads) -> dict[str, dict[str, Measured]]:
     """The numbers alone, by the thesis's name of each case."""
     return {
-        title(flows) + links: {name: own.numbers for name, own in by_name.items()}
-        for (flows, links), by_name in found.items()
-    }
-
-
-def csvs(found: Mapping[Case, Mapping[str, Spread]]) -> dict[str, str]:
-    """Numbers and distributions over the flows as CSV texts, by file name; of links of 1 µs."""
-    runs = [
-        (flows, name, own)
-        for (flows, links), by_name in found.items()
-        if not links
-        for name, own in by_name.items()
-    ]
-    numbers = [(flows, name, *(own.numbers[column] for column in METRICS)) for flows, name, own in runs]
-    flows_of = [
-        (flows, name, what, f"{x:.6g}")
-        for flows, name, own in runs
-        for what, values in (("slowdown", own.slowdowns), ("deviation", own.deviations))
-        for x in np.sort(values)
-    ]
-    return {
-        "incast": csv_text(("flows", "controller", *METRICS), numbers),
-        "spread": csv_text(("flows", "controller", "what", "value"), flows_of),
+        title(flows) + links: {name: record.numbers for name, record in by_name.items()}
+        for (flows, links), by_name in spreads.items()
     }
 
 
 def grids(ours: Table, published: Table) -> list[Grid]:
     """One for each case; "thesis" rows where the thesis has numbers of an entry."""
-    return [
-        grid(
-            case,
-            _HEADS,
-            _NAMES,
-            (
-                ((name, origin), numbers[name])
-                for name in by_name
-                for origin, numbers in (("here", by_name), ("thesis", published.get(case, {})))
-                if name in numbers
-            ),
-        )
-        for case, by_name in ours.items()
+    tables = []
+    for case, by_name in ours.items():
+        origins = (("here", by_name), ("thesis", published.get(case, {})))
+        rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
+        tables.append(grid(case, ("under", "origin"), _COLUMNS, rows))
+    return tables
+
+
+def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
+    """4-, 16-, 256- and 1024-to-1, one seed: the same flows for every entry; then over shorter links."""
+    far = Dumbbell(senders=HOSTS, receivers=HOSTS)
+    near = far.model_copy(update={"delay_ns": SHORT_NS})
+    return {
+        **{(n, ""): incast(far, n, scale) for n in DUMBBELL_FLOWS},
+        **{(n, _OVER_SHORT): incast(near, n, scale) for n in SHORT_FLOWS},
+    }
+
+
+_SIZE = "20 MB of each flow, and 1 ms within which they start"
+
+
+@experiment(
+    "fdcc-incast", "Zhang 2023, Table 6.2", entered(ENTRIES, dumbbell_cases, spread), 0.1, _SIZE, trained=True
+)
+def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
+    """4 to 1024 flows to one receiver over a dumbbell."""
+    everything = measured(data.runs)
+    table = {case: record for case, record in everything.items() if not case.endswith(_OVER_SHORT)}
+    by_flows = {n: table[title(n)] for n, links in data.runs if not links}
+    return Outcome(
+        claims=dumbbell_claims(table),
+        grids=grids(everything, TABLE_6_2),
+        notes=data.notes,
+        pictures={"fdcc-table-6-2": draw_table(by_flows)},
+    )
+
+
+def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
+    """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
+    slowdown of flows that share the link and start together."""
+    hollow = {"linestyle": "none", "fillstyle": "none"}
+    all_panels: list[Panel] = []
+    for key, words, divisor, scale in _PANELS:
+        curves: list[Any] = []
+        for name, look in styles(next(iter(ours.values()))).items():
+            heights = _heights({n: by_name[name] for n, by_name in ours.items()}, key, divisor)
+            thesis = {n: TABLE_6_2[title(n)].get(name, {}) for n in ours if title(n) in TABLE_6_2}
+            marks = {"color": look.colour, "marker": look.marker, "markersize": 8, **hollow}
+            curves += [(list(ours), heights, name, look.of_points)]
+            curves += [(list(thesis), _heights(thesis, key, divisor), None, marks)]
+        if not all_panels:
+            curves.append(([], [], "thesis", {"color": "#000000", "marker": "o", **hollow}))
+        axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
+        ticks = list(ours), [f"{n}" for n in ours], dict[str, Any]()
+        all_panels.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
+    return Drawing(all_panels, height=2.7)
+
+
+def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list[float]:
+    heights = []
+    for flows, record in by_flows.items():
+        height = value(record, key) / divisor
+        if key == "unfair_ratio" and not np.isnan(height):
+            height = max(height, _LEAST)
+        if not np.isfinite(height):
+            height = np.nan
+        heights.append(height / flows if key.startswith("fct_slowdown") else height)
+    return heights
+
+
+def dumbbell_claims(ours: Table) -> dict[str, Verdict]:
+    """One for each sentence that numbers can decide; the thesis's own table is judged beside ours."""
+    judge = Judge(ours, NAMES, TABLE_6_2)
+    # The thesis's Fig. 3.3 is of 4-to-1.
+    first = dict(list(ours.items())[:1])
+    small = Judge(first, NAMES, {case: TABLE_6_2[case] for case in first if case in TABLE_6_2})
+    others, hpcc = [name for name in NAMES if name != "hpcc"], ("hpcc",)
+    return {
+        _SLOWER: judge(WITH_RECORDS, gt, WITHOUT, "fct_slowdown_avg"),
+        "FDCC is the fairest (6.2)": judge(FDCC, le, NAMES, "unfair_ratio"),
+        "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": small(
+            hpcc, gt, others, "unfair_ratio"
+        ),
+        f"FDCC's goodput is comparable (6.2; here: at most {COMPARABLE:.0%} below any other's)": judge(
+            FDCC, comparable, NAMES, "goodput"
+        ),
+        "FDCC has no less goodput than HPCC (Table 6.2)": judge(FDCC, ge, hpcc, "goodput"),
+        "FDCC's queue is not shorter than HPCC's (6.2)": judge(FDCC, ge, hpcc, "qlen_avg", (1e3, " kB")),
+        "FDCC's slowdown is below HPCC's (Table 6.2)": judge(FDCC, lt, hpcc, "fct_slowdown_avg"),
+    }
+
+
+def fat_tree_cases(scale: float) -> dict[Case, Scenario]:
+    """48-, 192- and 768-to-1 from three access switches to a host of the fourth, one seed."""
+    return {(n, ""): incast(FatTree2(), n, scale) for n in FAT_TREE_FLOWS}
+
+
+@experiment(
+    "fdcc-fat-tree",
+    "Zhang 2023, Table 6.1 and Fig. 6.3",
+    entered(ENTRIES, fat_tree_cases, spread),
+    0.1,
+    _SIZE,
+    trained=True,
+)
+def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
+    """48 to 768 flows to one receiver over a two-level fat-tree."""
+    table = measured(data.runs)
+    rows = [
+        (f"goodput, {case}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
+        for case, by_name in table.items()
+        for name, record in by_name.items()
+        if name in NAMES
     ]
+    return Outcome(
+        rows=[Row(*row, "Table 6.1") for row in rows],
+        claims=fat_tree_claims(table),
+        grids=grids(table, {}),
+        notes=data.notes,
+        pictures={
+            "fdcc-fig-6-3a": _draw(data.runs, lambda record: record.slowdowns, "FCT slowdown"),
+            "fdcc-fig-6-3b": _draw_pauses(data.runs),
+            "fdcc-fig-6-3c": _draw(data.runs, lambda record: record.deviations, "bandwidth / mean − 1"),
+        },
+    )
+
+
+def _draw_pauses(spreads: Spreads) -> Drawing:
+    """Fig. 6.3b, as a total: in the fat-tree it is links between switches that are paused, not one flow's."""
+    flows = [n for n, _ in spreads]
+    curves = [
+        (
+            flows,
+            [value(record[name].numbers, "pfc_pause_ns") / 1e6 for record in spreads.values()],
+            name,
+            look.of_points,
+        )
+        for name, look in styles(next(iter(spreads.values()))).items()
+    ]
+    axes = {"xlabel": "flows", "ylabel": "ms", "xscale": "log", "ylim": (0, None)}
+    more = lambda axes: (  # noqa: E731
+        axes.set_yscale("symlog", linthresh=1.0),
+        axes.set_xticks(flows, [f"{n}" for n in flows]),
+        axes.minorticks_off(),
+    )
+    return Drawing([Panel("paused time, all links together", curves, axes, more=more)], 1, 3.0)
+
+
+def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> Drawing:
+    axes = {"xlabel": words, "ylabel": "share of flows", "ylim": (0, 1.02)}
+    all_panels = [
+        Panel(
+            title(n),
+            [
+                step(*distribution(values(by_name[name])), name, look)
+                for name, look in styles(by_name).items()
+            ],
+            axes,
+        )
+        for (n, _), by_name in spreads.items()
+    ]
+    return Drawing(all_panels, 3, 3.0)
+
+
+def fat_tree_claims(ours: Table) -> dict[str, Verdict]:
+    """One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers."""
+    judge, unlisted = Judge(ours, NAMES, TABLE_6_1), Judge(ours, (), TABLE_6_1)
+    last = list(ours.items())[-1:]
+    frames = {
+        name.upper(): value(record, "pfc_frames") for _, by_name in last for name, record in by_name.items()
+    }
+    text = ", ".join(f"{name} {x:,.0f}" for name, x in frames.items())
+    return {
+        _SLOWER: judge(WITH_RECORDS, gt, WITHOUT, "fct_slowdown_avg"),
+        "FDCC is the fairest (6.2, Fig. 6.3c)": judge(FDCC, le, NAMES, "unfair_ratio"),
+        "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused)": judge(
+            FDCC, le, NAMES, "pfc_pause_ns", (1e6, " ms")
+        ),
+        "Every algorithm may trigger PFC (6.2; here: in the largest incast)": (
+            all(x > 0 for x in frames.values()) if frames else None,
+            f"pause frames: {text}",
+        ),
+        "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; here: at most "
+        f"{COMPARABLE:.0%} below)": judge(FDCC, comparable, ("dcqcn", "timely", "rlcc"), "goodput"),
+        "FDCC has more goodput than HPCC (Table 6.1)": unlisted(FDCC, gt, ("hpcc",), "goodput"),
+    }

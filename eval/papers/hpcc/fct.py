@@ -3,18 +3,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
 import numpy as np
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.axes import Axes
 
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.papers.experiment import Played, entered, experiment
+from ns3_env.eval.papers.experiment import Data, entered, experiment
 from ns3_env.eval.papers.hpcc import network
-from ns3_env.eval.papers.hpcc.claims import claims
-from ns3_env.eval.papers.hpcc.measured import LABELS, SHORT, Runs, Seen, best, measure
-from ns3_env.eval.papers.hpcc.network import BUSY, ENTRIES, INCAST, PAPER
-from ns3_env.eval.papers.outcome import Outcome, Row, defined, grid
-from ns3_env.eval.papers.panels import finished, panels
+from ns3_env.eval.papers.hpcc.network import (
+    BUSY,
+    ENTRIES,
+    INCAST,
+    LABELS,
+    PAPER,
+    SHORT,
+    WINDOWS,
+    Runs,
+    Tails,
+    best,
+    measure,
+)
+from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
+from ns3_env.eval.papers.verdicts import below_one, geometric_mean
 from ns3_env.scenario import Scenario
 
 #: A million flows at 30 %, as the paper's are said to be.
@@ -32,137 +46,209 @@ def cases(scale: float) -> dict[str, Scenario]:
 
 @experiment(
     "hpcc-fct",
-    "FB_Hadoop between 320 hosts, with and without incasts, by flow size",
     "Li 2019, Fig. 11",
+    entered(ENTRIES, cases, measure),
     0.005,
     "100 ms in which flows arrive",
-    entered(ENTRIES, cases, measure),
     trained=True,
 )
-def outcome(played: Played[dict[str, dict[str, Seen]]]) -> Outcome:
-    """Slowdowns by size, pauses and latency, under the paper's six and under others."""
-    runs = played.runs
-    heads = ("load", "under", *LABELS)
-    slowdowns = [
-        ((case, name), {label: own.slowdowns[label]["p95"] for label in LABELS})
-        for case, by_name in runs.items()
-        for name, own in by_name.items()
-    ]
-    others = [((case, name), own.numbers) for case, by_name in runs.items() for name, own in by_name.items()]
-    grids = (
-        grid("FCT slowdown by size up to (B), 95th percentile", heads, LABELS, slowdowns),
-        grid(
-            "Latency (µs), links paused (share of time), pause frames, flows without an end",
-            ("load", "under", "median", "95 %", "99 %", "paused", "pauses", "unfinished"),
-            ("latency_p50_us", "latency_p95_us", "latency_p99_us", "paused", "pauses", "unfinished"),
-            others,
-        ),
-    )
+def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
+    """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""
+    runs = data.runs
+    entries = {(case, name): record for case, by_name in runs.items() for name, record in by_name.items()}
+    slowdowns = [(place, record.p95) for place, record in entries.items()]
+    columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
+    columns += "paused = paused; pauses = pauses; unfinished = unfinished"
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
-    notes = (
-        f"{played.scale * _DURATION_NS / 1e6:g} ms of arrivals, one seed, the same flows for all: {flows}, "
-        "beside the incasts, which are in no slowdown, as in the authors' analysis. A flow without an end "
-        "pays for what is left. The network is empty at first.",
-        "The paper itself was not at hand: its network, settings and analysis are those of the authors' "
-        "published files, its statements and numbers those that others cite (docs/sources/baselines.md, Li "
-        "2019). DCQCN's slowdowns are a reader's of the figure, who read off 60 to 70 and 5, and got "
-        "120 and a little more than 8 from the published simulator.",
-        "A slowdown is over the completion time alone with the same headers, HPCC's 42 bytes among them; "
-        "the authors' is over that without. Latency is that of a packet and its ACK, over the flows "
-        "that are one packet: what arrivals at random see. Paused is the share of time and links.",
-        *played.notes,
-    )
     return Outcome(
-        _rows(runs),
-        claims(runs),
-        grids,
-        notes,
-        {"hpcc-fig-11-slowdown": _draw_slowdowns(runs), "hpcc-fig-11-latency": _draw_latency(runs)},
-        {"slowdown": _csv(runs)},
-        {
-            case: {n: {k: defined(x) for k, x in own.numbers.items()} for n, own in r.items()}
-            for case, r in runs.items()
-        },
+        rows=_rows(runs),
+        claims=claims(runs),
+        grids=(
+            grid(
+                "FCT slowdown by size up to (B), 95th percentile",
+                ("load", "under"),
+                "; ".join(f"{label} = {label}" for label in LABELS),
+                slowdowns,
+            ),
+            grid(
+                "Latency (µs), links paused (share of time), pause frames, flows without an end",
+                ("load", "under"),
+                columns,
+                ((place, record.numbers) for place, record in entries.items()),
+            ),
+        ),
+        notes=(
+            f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals, one seed, the same flows for all: {flows}, "
+            "beside the incasts.",
+            *data.notes,
+        ),
+        pictures={"hpcc-fig-11-slowdown": _draw_slowdowns(runs), "hpcc-fig-11-latency": _draw_latency(runs)},
     )
 
 
 def _rows(runs: Runs) -> list[Row]:
     """Ours beside the few numbers there are."""
     busy = runs[BUSY]["hpcc"].numbers
-    longer = busy["long"] / best(runs[BUSY], "long")
     tails = [
-        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95(SHORT[0]), where)
+        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95[SHORT[0]], where)
         for case in (INCAST, BUSY)
         for x, where in (
             (READ_OFF[case], "Fig. 11, read off"),
             (PLAYED[case], "published simulator, a reader's run"),
         )
     ]
-    latency = (f"HPCC, 95 % latency, {BUSY}", "µs", LATENCY_US, busy["latency_p95_us"], "5.3")
     flows = f"flows above 120 kB under HPCC over the best of the paper's others, {BUSY}"
-    return [Row(*row) for row in (*tails, latency, (flows, "", LONGER, longer, "5.3, predicted"))]
-
-
-def _csv(runs: Runs) -> str:
-    rows = [
-        (case, name, label, *(f"{x:.5g}" for x in statistics.values()))
-        for case, by_name in runs.items()
-        for name, own in by_name.items()
-        for label, statistics in own.slowdowns.items()
+    return [
+        *(Row(*row) for row in tails),
+        Row(f"HPCC, 95 % latency, {BUSY}", "µs", LATENCY_US, busy["latency_p95_us"], "5.3"),
+        Row(flows, "", LONGER, busy["long"] / best(runs[BUSY], "long"), "5.3, predicted"),
     ]
-    return csv_text(("load", "under", "bytes_up_to", "avg", "p50", "p95", "p99"), rows)
 
 
-def _draw_slowdowns(runs: Runs) -> bytes:
+def claims(runs: Runs) -> dict[str, Verdict]:
+    """One for each statement of section 5.3 that is known here."""
+    both, loads = (INCAST, BUSY), (INCAST,)
+    longer = {case: record["hpcc"].numbers["long"] / best(record, "long") for case, record in runs.items()}
+
+    def compared(
+        pairs: Mapping[str, str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
+    ) -> Verdict:
+        """A number of each pair's second over that of its first; nothing to compare where that has none."""
+        ratios = {
+            f"{case}: {second} over {first}": runs[case][second].numbers[key] / runs[case][first].numbers[key]
+            for case in loads
+            for first, second in pairs.items()
+            if runs[case][first].numbers[key] > 0
+        }
+        message = " · ".join(f"{place} {x:.3g}" for place, x in ratios.items())
+        return _verdict(ratios, holds), message or "0 without them"
+
+    def bounded(
+        names: Iterable[str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
+    ) -> Verdict:
+        """A number of each entry under each load."""
+        numbers = {f"{case}: {name}": runs[case][name].numbers[key] for case in loads for name in names}
+        return _verdict(numbers, holds), " · ".join(f"{x} {y:.4g}" for x, y in numbers.items())
+
+    dctcp = {"dcqcn": "dctcp", "timely": "dctcp"}
+    return {
+        "Flows below 120 kB have the shortest tail under HPCC (5.3; here: 95 %, at each size)": _shortest(
+            runs
+        ),
+        "Windows shorten the tail of DCQCN and TIMELY (5.3; here: 95 % of flows up to 120 kB)": compared(
+            WINDOWS, "short", lambda x: x < 1, both
+        ),
+        "Windows all but end pauses (5.3; here: a tenth of the time, with incasts)": compared(
+            WINDOWS, "paused", lambda x: x <= 0.1, loads
+        ),
+        "HPCC pauses nothing, with and without incasts (5.3)": bounded(
+            ("hpcc",), "pauses", lambda x: x == 0, both
+        ),
+        "DCQCN and TIMELY pause links, with incasts (5.3)": bounded(
+            WINDOWS, "pauses", lambda x: x > 0, loads
+        ),
+        "HPCC's 95 % latency is below 20 µs (5.3)": bounded(
+            ("hpcc",), "latency_p95_us", lambda x: x < 20, both
+        ),
+        "HPCC's latency is less than half of DCTCP's (5.3; here: 95 %)": compared(
+            {"dctcp": "hpcc"}, "latency_p95_us", lambda x: x < 0.5, both
+        ),
+        "DCTCP is better than DCQCN and TIMELY (5.3; here: 95 % of flows up to 120 kB)": compared(
+            dctcp, "short", lambda x: x < 1, both
+        ),
+        "HPCC's long flows are slower than the best of the others' (5.3; here: 95 % of those above 120 kB)": (
+            _verdict(longer, lambda x: x > 1),
+            " · ".join(f"{case}: {x:.2f} times" for case, x in longer.items()),
+        ),
+    }
+
+
+def _verdict(numbers: Mapping[str, float], holds: Callable[[float], bool]) -> bool | None:
+    """None where a number is missing, or all are."""
+    defined = numbers and not any(map(math.isnan, numbers.values()))
+    return all(map(holds, numbers.values())) if defined else None
+
+
+def _shortest(runs: Runs) -> Verdict:
+    """HPCC's tail over that of each other of the paper's, at each size."""
+    ratios = {
+        f"{case}, {name} at {label} B": by_name["hpcc"].p95[label] / by_name[name].p95[label]
+        for case, by_name in runs.items()
+        for name in PAPER.names
+        for label in SHORT
+        if name != "hpcc"
+    }
+    defined = [x for x in ratios.values() if not math.isnan(x)]
+    mean = f"; in the mean {geometric_mean(defined):.2f} times" if defined else ""
+    return below_one(ratios, "in", mean, "no flows of these sizes")
+
+
+def _draw_slowdowns(runs: Runs) -> Drawing:
     """The figure's panels a and c; below them HPCC beside entries that the paper has not."""
     every = list(dict.fromkeys(name for by_name in runs.values() for name in by_name))
-    rows = (PAPER.names, ["hpcc", *(name for name in every if name not in PAPER.names)])
-    titles = [f"{case}, {whose}" for whose in ("the paper's six", "others") for case in runs]
-    figure, several = panels(titles, 2, 3.2)
-    looks = styles(every)
-    for axes, (shown, by_name) in zip(
-        several, ((row, own) for row in rows for own in runs.values()), strict=True
-    ):
-        for name in (x for x in shown if x in by_name):
-            tails = [by_name[name].p95(label) for label in LABELS]
-            axes.plot(range(len(LABELS)), tails, label=name, **looks[name].of_points)
-        axes.set(yscale="log", ylabel="FCT slowdown, 95 %", xlabel="flow size up to (B)")
-        axes.set_xticks(range(len(LABELS)), LABELS, fontsize=8)
-        axes.set_ylim(bottom=0.95)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
-        axes.yaxis.set_major_formatter("{x:,g}")
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.legend(fontsize=7.5, ncols=2, frameon=False)
-    return finished(figure, None)
+    others = ["hpcc", *(name for name in every if name not in PAPER.names)]
+    looks, sizes = styles(every), range(len(LABELS))
+    axes = {"yscale": "log", "ylabel": "FCT slowdown, 95 %", "xlabel": "flow size up to (B)"}
+    all_panels = [
+        Panel(
+            f"{case}, {whose}",
+            [
+                (sizes, [by_name[name].p95[label] for label in LABELS], name, looks[name].of_points)
+                for name in names
+                if name in by_name
+            ],
+            {**axes, "ylim": (0.95, None)},
+            ticks=(sizes, LABELS, {"fontsize": 8}),
+            legend={"fontsize": 7.5, "ncols": 2},
+            more=lambda axes: few_log_ticks(axes, (1, 2, 3, 5)),
+        )
+        for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
+        for case, by_name in runs.items()
+    ]
+    return Drawing(all_panels, 2, 3.2, None)
 
 
-def _draw_latency(runs: Runs) -> bytes:
+_BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
+
+
+def _draw_latency(runs: Runs) -> Drawing:
     """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
-    figure, several = panels(
-        [f"{case}: {what}" for case in runs for what in ("latency (µs)", "links paused (% of time)")], 2, 3.0
-    )
-    for i, by_name in enumerate(runs.values()):
-        latency, paused = several[2 * i : 2 * i + 2]
-        places = np.arange(len(by_name))
-        for offset, key, words, colour in (
-            (-0.2, "latency_p50_us", "median", "#9DB7D5"),
-            (0.2, "latency_p95_us", "95 %", "#1F4E86"),
-        ):
-            latency.bar(
+    all_panels = []
+    for case, by_name in runs.items():
+        numbers, places = [record.numbers for record in by_name.values()], np.arange(len(by_name))
+        names = (places, list(by_name), {"rotation": 40, "ha": "right", "fontsize": 8})
+        latency: list[Curve] = [
+            (
                 places + offset,
-                [own.numbers[key] for own in by_name.values()],
-                0.4,
-                label=words,
-                color=colour,
+                [record[key] for record in numbers],
+                words,
+                {**_BAR, "width": 0.4, "color": colour},
             )
-        latency.set(yscale="log", ylim=(5, None))
-        latency.yaxis.set_major_formatter("{x:,g}")
-        latency.legend(fontsize=8, frameon=False)
-        shares = [100 * own.numbers["paused"] for own in by_name.values()]
-        paused.bar(places, shares, 0.6, color="#1F4E86")
-        paused.set_ylim(0, 1.1 * max(shares) or 1)
-        if not any(shares):
-            paused.text(0.5, 0.5, "no link was paused", transform=paused.transAxes, ha="center")
-        for axes in (latency, paused):
-            axes.set_xticks(places, list(by_name), rotation=40, ha="right", fontsize=8)
-    return finished(figure, None)
+            for key, words, offset, colour in (
+                ("latency_p50_us", "median", -0.2, "#9DB7D5"),
+                ("latency_p95_us", "95 %", 0.2, _BAR["color"]),
+            )
+        ]
+        shares = [100 * record["paused"] for record in numbers]
+        all_panels += [
+            Panel(
+                f"{case}: latency (µs)",
+                latency,
+                {"yscale": "log", "ylim": (5, None)},
+                ticks=names,
+                legend={"fontsize": 8},
+                more=lambda axes: axes.yaxis.set_major_formatter("{x:,g}"),
+            ),
+            Panel(
+                f"{case}: links paused (% of time)",
+                [(places, shares, None, _BAR)],
+                {"ylim": (0, 1.1 * max(shares) or 1)},
+                ticks=names,
+                more=_nothing_paused if not any(shares) else lambda axes: None,
+            ),
+        ]
+    return Drawing(all_panels, 2, 3.0, None)
+
+
+def _nothing_paused(axes: Axes) -> None:
+    axes.text(0.5, 0.5, "no link was paused", transform=axes.transAxes, ha="center")

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HPCC's network of 320 hosts, its two loads, and who plays (Li 2019, sec. 5.1 and 5.3)."""
+"""HPCC's network of 320 hosts, its loads, its entries, what is measured (Li 2019, sec. 5.1 and 5.3)."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+import numpy as np
+
+from ns3_env.eval.metrics.queues import pfc_pause_ns
+from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.topology.kind import Graph, GraphLink
 from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
+from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
 
 HOST_BPS, FABRIC_BPS, DELAY_NS = 100e9, 400e9, 1000
 _PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
-#: Of each flow of an incast.
+#: Size of each flow of an incast.
 INCAST_BYTES = 500_000
 #: In the order of the figure's panels.
 INCAST, BUSY = "30 % and 60-to-1 incasts", "50 %"
@@ -26,8 +31,7 @@ PAPER = Entries(
         "dcqcn+window": {"RateWindow": True},
         "timely": {},
         "timely+window": {"RateWindow": True},
-        "dctcp": {},
-        "hpcc": {},
+        **{"dctcp": {}, "hpcc": {}},
     }
 )
 #: With the project's other controllers, and released policies.
@@ -47,22 +51,19 @@ def topology() -> Topology:
     16 cores: nothing is oversubscribed (docs/sources/baselines.md, "Li 2019")."""
     hosts = _PODS * _TORS * _HOSTS
     first = hosts + _PODS * _TORS
-    cores = first + _PODS * _AGGREGATION
-    nodes: list[Literal["host", "switch"]] = [
-        "host" if node < hosts else "switch" for node in range(cores + _CORES)
+    cores, each = first + _PODS * _AGGREGATION, _CORES // _AGGREGATION
+    pods, ups = range(_PODS), range(_AGGREGATION)
+    pairs = [(host, hosts + host // _HOSTS, HOST_BPS) for host in range(hosts)]
+    pairs += [
+        (hosts + pod * _TORS + tor, first + pod * _AGGREGATION + up, FABRIC_BPS)
+        for pod, tor, up in itertools.product(pods, range(_TORS), ups)
     ]
-
-    def pairs() -> Iterator[tuple[int, int, float]]:
-        for host in range(hosts):
-            yield host, hosts + host // _HOSTS, HOST_BPS
-        for pod, tor, up in itertools.product(range(_PODS), range(_TORS), range(_AGGREGATION)):
-            yield hosts + pod * _TORS + tor, first + pod * _AGGREGATION + up, FABRIC_BPS
-        each = _CORES // _AGGREGATION
-        for pod, up, core in itertools.product(range(_PODS), range(_AGGREGATION), range(each)):
-            yield first + pod * _AGGREGATION + up, cores + up * each + core, FABRIC_BPS
-
-    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=DELAY_NS) for a, b, rate in pairs()]
-    return Graph(nodes=nodes, links=links)
+    pairs += [
+        (first + pod * _AGGREGATION + up, cores + up * each + core, FABRIC_BPS)
+        for pod, up, core in itertools.product(pods, ups, range(each))
+    ]
+    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=DELAY_NS) for a, b, rate in pairs]
+    return Graph(nodes=["host" if node < hosts else "switch" for node in range(cores + _CORES)], links=links)
 
 
 def cases(duration_ns: int) -> dict[str, Scenario]:
@@ -77,3 +78,59 @@ def cases(duration_ns: int) -> dict[str, Scenario]:
         )
         for title, load, added in ((INCAST, 0.3, [incasts]), (BUSY, 0.5, []))
     }
+
+
+#: Every tenth percentile of FB_Hadoop: the figure's sizes. Each bin is above the one before, up to its own.
+SIZES = (324, 400, 500, 600, 700, 1000, 7000, 46_000, 120_000, 10_000_000)
+LABELS = [
+    f"{size / 1e6:g}M" if size >= 1e6 else f"{size / 1e3:g}k" if size >= 1e3 else f"{size}" for size in SIZES
+]
+#: Payload: six flows of ten are one packet.
+PACKET_BYTES = 1000
+#: "Shorter than 120 kB" (5.3): nine of ten flows; the last bin is of the longer ones.
+SHORT, LONG = LABELS[:-1], LABELS[-1]
+
+
+@dataclass(frozen=True)
+class Tails:
+    """One entry under one load.
+
+    Attributes:
+        flows: of the workload, without incasts.
+        p95: 95 % slowdown by label of ``SIZES``; a flow without an end pays for what is left.
+        numbers: "short" and "long" (95 % slowdowns of flows up to, and above 120 kB); "latency_p50_us",
+            "latency_p95_us" and "latency_p99_us" of a packet and its ACK, over the flows that are one packet;
+            "paused", the share of links and time; "pauses" (frames); "unfinished".
+    """
+
+    flows: int
+    p95: Mapping[str, float]
+    numbers: Mapping[str, float]
+
+
+def measure(results: Results) -> Tails:
+    """Measures a run. Flows of the very size of an incast's are taken for one's."""
+    sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
+    slow = charged_slowdowns(results)
+    ordinary = sizes != INCAST_BYTES
+    places = np.searchsorted(SIZES, sizes)
+    p95 = {label: statistics_of(slow[ordinary & (places == i)])["p95"] for i, label in enumerate(LABELS)}
+    single = fct[ordinary & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
+    numbers = {
+        "short": statistics_of(slow[ordinary & (sizes <= SIZES[-2])])["p95"],
+        "long": p95[LONG],
+        **{f"latency_{name}_us": x for name, x in statistics_of(single).items()},
+        "paused": pfc_pause_ns(results) / (results["totals"]["end_ns"] * DIRECTIONS),
+        "pauses": float(results["totals"]["pfc_frames"]),
+        "unfinished": float((fct < 0).sum()),
+    }
+    return Tails(int(ordinary.sum()), p95, numbers)
+
+
+#: By load and entry.
+Runs = Mapping[str, Mapping[str, Tails]]
+
+
+def best(by_name: Mapping[str, Tails], key: str) -> float:
+    """The least of a number under the paper's controllers but HPCC."""
+    return min(by_name[name].numbers[key] for name in PAPER.names if name != "hpcc")

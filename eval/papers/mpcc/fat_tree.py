@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.papers import workloads
-from ns3_env.eval.papers.experiment import Entries, Played, entered, experiment
-from ns3_env.eval.papers.outcome import Claim, Outcome
-from ns3_env.eval.papers.workloads import Case, Found, Load
+from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict
+from ns3_env.eval.papers.verdicts import below_one, geometric_mean
+from ns3_env.eval.papers.workloads import SIZES, Case, Load, Loads
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import Incast, Mix, Poisson
@@ -36,7 +34,6 @@ _PATIENCE_NS = 4_000_000_000
 SMALL, LARGE = ("to_10kB", "to_100kB"), "over_1MB"
 #: "Comparable": no more above the better of the others.
 COMPARABLE = 0.1
-_WORDS = {name: words for name, words, _, _ in SIZE_BUCKETS}
 
 
 def cases(scale: float) -> dict[Case, Scenario]:
@@ -48,133 +45,95 @@ def cases(scale: float) -> dict[Case, Scenario]:
 def scenario(case: Case, duration_ns: int) -> Scenario:
     """One case, with so long a time of arrivals."""
     poisson = Poisson(sizes=case.sizes, load=case.load, duration_ns=duration_ns)
-    start = round(INCAST_AT * duration_ns)
     # A mix of one, too: each part draws for itself, so that the background is the same with the incast.
-    added = Incast(flows=INCAST_FLOWS, size_bytes=INCAST_BYTES, start_ns=start)
+    start = round(INCAST_AT * duration_ns)
+    added = [Incast(flows=INCAST_FLOWS, size_bytes=INCAST_BYTES, start_ns=start)] if case.incast else []
     return Scenario(
         seed=1,
         time_limit_ns=_PATIENCE_NS,
         topology=FatTree3(),
-        traffic=Mix(parts=[poisson, added] if case.incast else [poisson]),
+        traffic=Mix(parts=[poisson, *added]),
         record=Record(queue_series_ns=max(_LEAST_NS, duration_ns // _SAMPLES) + _ODD_NS),
     )
 
 
 @experiment(
     "mpcc-fat-tree",
-    "WebSearch and FB_Hadoop on a fat-tree, five controllers",
     "Zheng 2024, Figs. 5.6 to 5.9",
+    entered(ENTRIES, cases, workloads.measure),
     0.3,
     "10 ms in which flows arrive",
-    entered(ENTRIES, cases, workloads.measure),
 )
-def outcome(played: Played[dict[Case, dict[str, Load]]]) -> Outcome:
-    """Queues and slowdowns, a figure of each for each workload."""
-    found = played.runs
+def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
+    """WebSearch and FB_Hadoop on a fat-tree, five controllers."""
+    loads = data.runs
     pictures = {}
     for sizes, queues, slowdowns in (
         ("websearch", "fig-5-6", "fig-5-7"),
         ("fb_hadoop", "fig-5-8", "fig-5-9"),
     ):
-        own = {case: by_name for case, by_name in found.items() if case.sizes == sizes}
-        pictures[queues], pictures[slowdowns] = workloads.draw_queues(own), workloads.draw_slowdowns(own)
-    notes = (
-        workloads.arrivals(
-            found,
-            played.scale * DURATION_NS,
-            "the thesis names neither duration nor seeds. It prints no numbers for these figures.",
-        ),
-        "Queues: all switch ports that sent anything, sampled until the last flow starts, so that every "
-        "controller is looked at for the same time.",
-        "Slowdowns: means over the finished flows of a size; the thesis does not say whether it draws means "
-        "or percentiles. Used: payload, as a share of what receivers' links could carry while they had "
-        "flows. Telemetry (32 B under MPCC, 42 B under HPCC, 8 B under TIMELY) counts against them.",
+        item = {case: by_name for case, by_name in loads.items() if case.sizes == sizes}
+        pictures[queues], pictures[slowdowns] = workloads.draw_queues(item), workloads.draw_slowdowns(item)
+    return Outcome(
+        claims=claims(loads),
+        grids=workloads.grids(loads),
+        notes=(workloads.arrivals(loads, data.scale * DURATION_NS),),
+        pictures=pictures,
     )
-    return Outcome((), claims(found), workloads.grids(found), notes, pictures, workloads.csvs(found))
 
 
-def claims(found: Found) -> tuple[Claim, ...]:
+def claims(loads: Loads) -> dict[str, Verdict]:
     """One for each sentence of section 5.4 that numbers can decide."""
-    return (
-        _least_queue(found),
-        _below(
-            found,
-            ("timely", "dcqcn"),
-            ("",),
-            "MPCC has less slowdown than TIMELY and DCQCN, always (5.4; here: over all flows)",
+    slow = "MPCC has less slowdown than TIMELY and DCQCN, always (5.4; here: "
+    return {
+        "MPCC has the least queue of all, always (5.4, Figs. 5.6 and 5.8)": _least_queue(loads),
+        f"{slow}over all flows)": _below(loads, ("timely", "dcqcn"), ("",)),
+        f"{slow}at every size)": _below(loads, ("timely", "dcqcn"), tuple(SIZES)),
+        "MPCC has less slowdown than DCTCP and HPCC for small flows (5.4; here: up to 100 kB)": _below(
+            loads, ("dctcp", "hpcc"), SMALL
         ),
-        _below(
-            found,
-            ("timely", "dcqcn"),
-            tuple(_WORDS),
-            "MPCC has less slowdown than TIMELY and DCQCN, always (5.4; here: at every size)",
-        ),
-        _below(
-            found,
-            ("dctcp", "hpcc"),
-            SMALL,
-            "MPCC has less slowdown than DCTCP and HPCC for small flows (5.4; here: up to 100 kB)",
-        ),
-        _comparable(found),
-    )
-
-
-def _least_queue(found: Found) -> Claim:
-    told, holds = [], True
-    for what, key in (("mean", "qlen_avg"), ("p99", "qlen_p99")):
-        least = [_least(own, key) for own in found.values()]
-        others = sorted(set(least) - {"mpcc"})
-        told.append(
-            f"least {what} in {least.count('mpcc')} of {len(found)} cases"
-            + (f", else {', '.join(others)}" if others else "")
-        )
-        holds = holds and not others
-    return Claim("MPCC has the least queue of all, always (5.4, Figs. 5.6 and 5.8)", holds, "; ".join(told))
-
-
-def _least(by_name: Mapping[str, Load], key: str) -> str:
-    return min(by_name, key=lambda name: by_name[name].numbers[key])
-
-
-def _below(found: Found, others: Sequence[str], buckets: Sequence[str], text: str) -> Claim:
-    """MPCC's mean slowdown below that of each other, in every case and bucket that has flows."""
-    pairs = [
-        (own["mpcc"].mean(bucket), own[other].mean(bucket), other, _place(case, bucket, other))
-        for case, own in found.items()
-        for bucket in buckets
-        for other in others
-    ]
-    pairs = [pair for pair in pairs if not np.isnan(pair[:2]).any()]
-    if not pairs:
-        return Claim(text, None, "no flows of these sizes finished")
-    lost = [place for ours, its, _, place in pairs if ours >= its]
-    ratios = {name: [ours / its for ours, its, other, _ in pairs if other == name] for name in others}
-    told = ", ".join(
-        f"{np.exp(np.mean(np.log(x))):.2f} of {name.upper()}'s" for name, x in ratios.items() if x
-    )
-    where = f"; not: {', '.join(lost[:4])}{' ...' if len(lost) > 4 else ''}" if lost else ""
-    won = f"less in {len(pairs) - len(lost)} of {len(pairs)} comparisons (in the mean {told})"
-    return Claim(text, not lost, won + where)
-
-
-def _place(case: Case, bucket: str, other: str) -> str:
-    size = f" {_WORDS[bucket]}" if bucket else ""
-    return f"{case.title}{size} ({other.upper()})"
-
-
-def _comparable(found: Found) -> Claim:
-    text = (
         "MPCC's slowdown of large flows is comparable to DCTCP's and HPCC's (5.4; here: at most "
-        f"{COMPARABLE:.0%} above the better of them)"
-    )
-    pairs = [
-        (own["mpcc"].mean(LARGE), min(own[other].mean(LARGE) for other in ("dctcp", "hpcc")), case.title)
-        for case, own in found.items()
-    ]
-    pairs = [pair for pair in pairs if not np.isnan(pair[:2]).any()]
-    if not pairs:
-        return Claim(text, None, "no flow above 1 MB finished")
-    close = sum(ours <= (1 + COMPARABLE) * best for ours, best, _ in pairs)
-    worst, where = max(((ours / best - 1, title) for ours, best, title in pairs), key=lambda x: x[0])
-    evidence = f"in {close} of {len(pairs)} cases; at worst {100 * worst:+.0f} % ({where})"
-    return Claim(text, close == len(pairs), evidence)
+        f"{COMPARABLE:.0%} above the better of them)": _comparable(loads),
+    }
+
+
+def _least_queue(loads: Loads) -> Verdict:
+    evidence, holds = [], True
+    for what, key in (("mean", "qlen_avg"), ("p99", "qlen_p99")):
+        least = [min(item, key=lambda name: item[name].numbers[key]) for item in loads.values()]
+        others = sorted(set(least) - {"mpcc"})
+        rest = f", else {', '.join(others)}" if others else ""
+        evidence.append(f"least {what} in {least.count('mpcc')} of {len(loads)} cases{rest}")
+        holds = holds and not others
+    return holds, "; ".join(evidence)
+
+
+def _below(loads: Loads, others: Sequence[str], buckets: Sequence[str]) -> Verdict:
+    """Judges MPCC's mean slowdown over that of each other, in every case and bucket that has flows."""
+    ratios: dict[str, dict[str, float]] = {name: {} for name in others}
+    places = {}
+    for case, item in loads.items():
+        for bucket in buckets:
+            size = f" {SIZES[bucket]}" if bucket else ""
+            for other in others:
+                ratio = item["mpcc"].mean(bucket) / item[other].mean(bucket)
+                places[f"{case.title}{size} ({other.upper()})"] = ratio
+                if ratio == ratio:  # no NaN
+                    ratios[other][f"{case}{bucket}"] = ratio
+    means = {name: geometric_mean(item.values()) for name, item in ratios.items() if item}
+    words = ", ".join(f"{mean:.2f} of {name.upper()}'s" for name, mean in means.items())
+    return below_one(places, "less in", f" (in the mean {words})", "no flows of these sizes finished")
+
+
+def _comparable(loads: Mapping[Case, Mapping[str, Load]]) -> Verdict:
+    ratios = {
+        case.title: item["mpcc"].mean(LARGE) / min(item[other].mean(LARGE) for other in ("dctcp", "hpcc"))
+        for case, item in loads.items()
+    }
+    ratios = {title: x for title, x in ratios.items() if x == x}
+    if not ratios:
+        return None, "no flow above 1 MB finished"
+    close = sum(x <= 1 + COMPARABLE for x in ratios.values())
+    where = max(ratios, key=lambda title: ratios[title])
+    worst = f"{100 * (ratios[where] - 1):+.0f} % ({where})"
+    return close == len(ratios), f"in {close} of {len(ratios)} cases; at worst {worst}"

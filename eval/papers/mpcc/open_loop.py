@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Open-loop runs, and the thesis's model of a queue (Zheng 2024, eq. 3.4 and Table 3.1)."""
+"""Experiments in open loop: the model of a queue against switch and sender (Zheng 2024, chapter 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ns3_env.decision.observations import column
-from ns3_env.eval.papers.seen import Seen
+from ns3_env.eval.papers.experiment import Data, Policies, Progress, experiment
+from ns3_env.eval.papers.outcome import Outcome, Row
+from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Drawing, Panel, curve, note
+from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
@@ -25,8 +28,32 @@ BOTTLENECK = (SENDERS + 1, SENDERS)
 NO_WINDOW = 1e12
 #: More than any of these runs can send, bytes.
 _ENDLESS = 10**12
-#: Tells neither what a queue at line rate may grow to nor when PFC would stop it.
+#: A buffer in which a queue at line rate never meets a bound.
 _ROOM = 1 << 30
+
+#: Frequencies of the step input (Fig. 3.3).
+FREQUENCIES_HZ = (100, 200, 500, 1000)
+#: The window while it is on. Fig. 3.3 has a flat top "attributed to the window", whose size the thesis does
+#: not give; this is the one that it prints for this network (section 5.2).
+WINDOW_BYTES = 30_000
+#: Bytes on the wire per byte of payload: windows count payload, queues count frames.
+_WIRE = 1.048
+_PERIODS, _SAMPLE_NS = 3, 1000
+#: Slopes are taken where theory is between these shares of its highest value.
+_INNER = (0.1, 0.9)
+#: Slopes of the thesis: 4 x 1 Gb/s into 1 Gb/s, and nothing into it (section 3.1).
+RISE_BPS, FALL_BPS = 3e9, -1e9
+_TOLERANCE = 0.05
+
+SHORT_NS, LONG_NS = 1_000, 1_000_000
+#: How often a sender is asked for the queue that it knows of.
+_ASKED_NS = 20_000
+#: Simulated at scale 1.
+_FIG_3_4_NS, _FIG_3_5_NS = 500_000, 15_000_000
+#: The thesis's instants (section 3.3) and its bound of the queue (section 5.3): 3 x 4344 B.
+SWITCH_DELAY_NS, SENDER_DELAY_NS, BOUND_BYTES = 1e6, 6e6, 13_032.0
+#: A queue has begun above this: one frame is on the wire, the second one waits.
+_BEGUN_BYTES = 2000
 
 
 @dataclass(frozen=True)
@@ -68,9 +95,8 @@ class Bottleneck:
         Returns:
             (n + 1,) bytes.
         """
-        steps = self.gain(interval_ns) * (
-            np.asarray(windows_bytes, dtype=np.float64) - self.fair_window_bytes
-        )
+        windows = np.asarray(windows_bytes, dtype=np.float64)
+        steps = self.gain(interval_ns) * (windows - self.fair_window_bytes)
         lengths = np.zeros(len(steps) + 1)
         for k, step in enumerate(steps):
             lengths[k + 1] = min(max(lengths[k] + step, 0.0), bound_bytes)
@@ -93,15 +119,15 @@ class Response:
     Attributes:
         times_ns: (n,).
         switch_bytes: (n,) at the bottleneck's egress port.
-        seen_ns: (m,) when sender 0 was asked.
-        seen_bytes: (m,) the queue in the telemetry of its last ACK; 0 before the first.
+        asked_ns: (m,) when sender 0 was asked.
+        sender_bytes: (m,) the queue in the telemetry of its last ACK; 0 before the first.
         bottleneck: with the BDP that the simulator computes for the path.
     """
 
     times_ns: Floats
     switch_bytes: Floats
-    seen_ns: Floats
-    seen_bytes: Floats
+    asked_ns: Floats
+    sender_bytes: Floats
     bottleneck: Bottleneck
 
 
@@ -132,39 +158,247 @@ def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> 
     )
 
 
-def respond(simulator: Simulator, played: Scenario, window: Callable[[int, float], float]) -> Response:
+def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float], float]) -> Response:
     """Plays a scenario of :func:`scenario` under ``window``.
 
     Whatever the window, the senders send at line rate while it lets them; a window of 0 stops them.
 
     Args:
         simulator: plays it.
-        played: the scenario.
+        base: the scenario.
         window: bytes, of the question's number (0, 1, ...) and the path's BDP (bytes).
 
     Raises:
         SimulatorError: the simulator failed.
     """
-    assert isinstance(played.clock, Synchronous)
-    origin = played.clock.interval_ns
-    seen: list[tuple[float, float]] = []
+    assert isinstance(base.clock, Synchronous)
+    origin = base.clock.interval_ns
+    moments: list[tuple[float, float]] = []
     bdp = float("nan")
-    simulator.send_reset(played)
+    simulator.send_reset(base)
     while isinstance(message := simulator.receive(), DecisionBatch):
         records = message.records[message.due]
         if len(records):
             number = round(message.time_ns / origin) - 1
             bdp = float(column(records, "bdp_bytes")[0])
-            seen.append((message.time_ns - origin, float(column(records, "state_queue_bytes")[0])))
+            moments.append((message.time_ns - origin, float(column(records, "state_queue_bytes")[0])))
         actions = np.zeros((len(records), 3))
         if len(records):
             actions[:] = window(number, bdp), RATE_BPS, 0.0
         simulator.send_actions(actions)
-    run, moments = Seen(message.results), np.array(seen).reshape(-1, 2)
-    return Response(
-        run.times_ns - origin,
-        run.lengths[BOTTLENECK],
-        moments[:, 0],
-        moments[:, 1],
-        Bottleneck(SENDERS, RATE_BPS, RATE_BPS, bdp),
+    run, asked = Run(message.results), np.array(moments).reshape(-1, 2)
+    link = Bottleneck(SENDERS, RATE_BPS, RATE_BPS, bdp)
+    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], asked[:, 0], asked[:, 1], link)
+
+
+def _half_ns(frequency: int) -> int:
+    return round(1e9 / (2 * frequency)) if frequency else 1_000_000
+
+
+def play_1us(
+    simulator: Simulator, scale: float, progress: Progress, policies: Policies
+) -> Data[Mapping[int, Response]]:
+    """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
+    periods."""
+    periods, answers = max(1, round(_PERIODS * scale)), {}
+    for frequency in (0, *FREQUENCIES_HZ):
+        progress(f"steps at {frequency} Hz" if frequency else "line rate")
+        half = _half_ns(frequency)
+        if frequency:
+            steps = scenario(SHORT_NS, half, 2 * periods * half, _SAMPLE_NS)
+            answers[frequency] = respond(simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
+        else:
+            answers[0] = respond(
+                simulator, scenario(SHORT_NS, 500_000, half, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
+            )
+    return Data(answers, scale, progress)
+
+
+@experiment("mpcc-queue-1us", "Zheng 2024, Figs. 3.2 and 3.3", play_1us, 1.0, "periods of the step input")
+def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
+    """Open loop over 1 µs links: the switch's queue against the model."""
+    pairs = {
+        frequency: (answer, _theory(answer, _half_ns(frequency), WINDOW_BYTES if frequency else np.inf))
+        for frequency, answer in data.runs.items()
+    }
+    constant = data.runs[0]
+    part = (constant.times_ns >= 1e5) & (constant.times_ns <= 1e6)
+    quantities = [
+        (
+            "slope at line rate",
+            "Fig. 3.2",
+            RISE_BPS,
+            slope_bps(constant.times_ns[part], constant.switch_bytes[part]),
+        )
+    ]
+    for frequency in FREQUENCIES_HZ:
+        rise, fall = slopes(*pairs[frequency])
+        quantities.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
+        quantities.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
+    rows = [
+        Row(what, "Gb/s", published / 1e9, ours / 1e9, where) for what, where, published, ours in quantities
+    ]
+    worst = max(abs(row.deviation or 0.0) for row in rows)
+    error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
+    return Outcome(
+        rows=[*rows, Row("largest difference from eq. 3.4", "B", None, error, "Figs. 3.2, 3.3")],
+        claims={
+            "The queue rises by 3 Gb/s and falls by 1 Gb/s at every frequency from 100 to 1000 Hz (section "
+            "3.1)": (
+                worst <= _TOLERANCE,
+                f"slopes within {100 * worst:.1f} % of these; a frame is 1048 B",
+            )
+        },
+        pictures={
+            "fig-3-2": Drawing(
+                [_against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")], 1, 3.0
+            ),
+            "fig-3-3": Drawing(
+                [_against(f"step input at {x} Hz", *pairs[x], 1e6, "ms") for x in FREQUENCIES_HZ]
+            ),
+        },
     )
+
+
+def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
+    """(rising, falling) slope of the switch's queue, bit/s: the median over all stretches where theory rises
+    or falls, well away from its bounds. NaN where there is none."""
+    change = np.diff(theory, append=theory[-1])
+    low, high = (share * theory.max() for share in _INNER)
+    inner = (theory > low) & (theory < high) & (answer.times_ns >= 0)
+    medians = []
+    for part in (inner & (change > 0), inner & (change < 0)):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], part.astype(int), [0]])))
+        stretches = [slice(*pair) for pair in edges.reshape(-1, 2)]
+        each = [slope_bps(answer.times_ns[one], answer.switch_bytes[one]) for one in stretches]
+        each = [slope for slope in each if not np.isnan(slope)]
+        medians.append(float(np.median(each)) if each else float("nan"))
+    return medians[0], medians[1]
+
+
+def _theory(answer: Response, half_ns: int, window_bytes: float) -> Floats:
+    """Eq. 3.4 at the samples' instants. While on, senders send at their links' rate: W is the BDP there."""
+    link = answer.bottleneck
+    bound = SENDERS * window_bytes * _WIRE - link.bdp_bytes
+    step = float(np.diff(answer.times_ns[:2])[0])
+    moments = answer.times_ns[:-1]
+    on = (moments >= 0) & (np.floor_divide(moments, half_ns) % 2 == 0)
+    return link.queue(np.where(on, link.bdp_bytes, 0.0), step, bound)
+
+
+def _axes(time: str, queue: str) -> dict[str, object]:
+    return {"xlabel": f"time ({time})", "ylabel": f"queue ({queue})", "xlim": (0, None), "ylim": (0, None)}
+
+
+def _against(title: str, answer: Response, theory: Floats, unit: float, word: str) -> Panel:
+    """The switch's queue and the model's."""
+    part = answer.times_ns >= 0
+    times = answer.times_ns[part]
+    curves = [
+        curve(times, answer.switch_bytes[part], "switch 1", SWITCH, (unit, 1e3)),
+        curve(times, theory[part], "eq. 3.4", MODEL, (unit, 1e3), thin=True),
+    ]
+    return Panel(title, curves, _axes(word, "kB"))
+
+
+#: Over short links without a window and with one of a BDP, over long ones without.
+Answers = tuple[Response, Response, Response]
+
+
+def play_1ms(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Data[Answers]:
+    """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window; ``scale`` of
+    the simulated time, but Fig. 3.5 always gets the first 7 ms that it needs."""
+    progress("1 µs links, with and without a window")
+    short = scenario(SHORT_NS, _ASKED_NS, round(max(1e5, scale * _FIG_3_4_NS)), 200)
+    free = respond(simulator, short, lambda k, bdp: NO_WINDOW)
+    bound = respond(simulator, short, lambda k, bdp: bdp)
+    progress("1 ms links")
+    long = scenario(LONG_NS, _ASKED_NS, round(max(7e6, scale * _FIG_3_5_NS)), 1000)
+    return Data((free, bound, respond(simulator, long, lambda k, bdp: NO_WINDOW)), scale, progress)
+
+
+@experiment("mpcc-queue-1ms", "Zheng 2024, Figs. 3.4 and 3.5", play_1ms, 1.0, "simulated time")
+def queue_1ms(data: Data[Answers]) -> Outcome:
+    """Open loop over 1 ms links: what theory, switch and sender know."""
+    free, bound, far = data.runs
+    delay, sender = _first(far.times_ns, far.switch_bytes), _first(far.asked_ns, far.sender_bytes)
+    later = far.times_ns > 2e6
+    informed = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
+    slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
+    sender_slope = slope_bps(far.asked_ns[informed], far.sender_bytes[informed])
+    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
+    near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
+    return Outcome(
+        rows=(
+            Row("queue with a window of a BDP, longest", "B", BOUND_BYTES, limited, "5.3, Fig. 3.4"),
+            Row("eq. 4.3, (N − 1) BDP, with our BDP", "B", BOUND_BYTES, bound_b, "5.3, eq. 4.3"),
+            Row("queue begins at switch 1 after", "ms", SWITCH_DELAY_NS / 1e6, delay / 1e6, "Fig. 3.5"),
+            Row("sender learns of it after", "ms", SENDER_DELAY_NS / 1e6, sender / 1e6, "Fig. 3.5"),
+            Row("slope at switch 1", "Gb/s", 3.0, slope / 1e9, "Fig. 3.5"),
+            Row("slope as the sender sees it", "Gb/s", 3.0, sender_slope / 1e9, "Fig. 3.5"),
+        ),
+        claims={
+            "A queue reaches the switch one link delay late and the sender six (section 3.3)": (
+                near,
+                f"{delay / 1e6:.2f} ms and {sender / 1e6:.2f} ms",
+            ),
+            "A window of a BDP bounds the queue, at (N − 1) BDP (section 3.2, eq. 4.3)": (
+                abs(limited - bound_b) <= SENDERS * 1048,
+                f"{limited:,.0f} B, against {bound_b:,.0f} B; the BDP is no whole number of frames, a "
+                "window is",
+            ),
+        },
+        notes=(
+            f"BDP by eq. 2.2: {free.bottleneck.bdp_bytes:,.0f} B over 1 µs links, "
+            f"{far.bottleneck.bdp_bytes:,.0f} B over 1 ms.",
+        ),
+        pictures={"fig-3-4": _draw_windows(free, bound), "fig-3-5": _draw_delays(far)},
+    )
+
+
+def _first(times: Floats, lengths: Floats) -> float:
+    """The first time at which the queue stands above a frame on the wire and one that waits; NaN
+    where it never does."""
+    above = np.flatnonzero(lengths > _BEGUN_BYTES)
+    return float(times[above[0]]) if len(above) else float("nan")
+
+
+def _free_theory(response: Response) -> Floats:
+    """Eq. 3.4 from time 0 on, without delay."""
+    times, link = response.times_ns, response.bottleneck
+    return link.queue(np.where(times[:-1] >= 0, link.bdp_bytes, 0.0), float(times[1] - times[0]))
+
+
+def _draw_windows(free: Response, bound: Response) -> Drawing:
+    part, unit = free.times_ns >= 0, (1e3, 1e3)
+    times, windowed = free.times_ns[part], bound.switch_bytes[part]
+    height = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
+    both = (
+        curve(times, free.switch_bytes[part], "no window", FREE, unit),
+        curve(times, windowed, "window of a BDP", SWITCH, unit),
+        curve(times, _free_theory(free)[part], "eq. 3.4", MODEL, unit, thin=True),
+    )
+    alone = (curve(times, windowed, "", SWITCH, unit, thin=True),)
+    top = {"ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
+    all_panels = (
+        Panel("1 µs links", both, _axes("µs", "kB")),
+        Panel(
+            "the window's queue alone",
+            alone,
+            {**_axes("µs", "kB"), **top},
+            [(height, None, DASHED)],
+            more=lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2)),
+        ),
+    )
+    return Drawing(all_panels, height=2.9)
+
+
+def _draw_delays(far: Response) -> Drawing:
+    part, unit = far.times_ns >= 0, (1e6, 1e6)
+    times = far.times_ns[part]
+    curves = (
+        curve(times, _free_theory(far)[part], "eq. 3.4", MODEL, unit),
+        curve(times, far.switch_bytes[part], "switch 1", SWITCH, unit),
+        curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
+    )
+    return Drawing([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)

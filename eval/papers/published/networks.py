@@ -17,7 +17,6 @@ from rich.table import Table
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.output import table
 from ns3_env.eval.papers.published.played_networks import network_of
-from ns3_env.eval.papers.published.preset import Preset, in_preset
 from ns3_env.eval.papers.published.published_files import (
     RUN_ALL,
     SCENARIO,
@@ -25,7 +24,7 @@ from ns3_env.eval.papers.published.published_files import (
     read_completions,
     write_networks,
 )
-from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
+from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS, Preset, in_preset
 from ns3_env.eval.papers.published.random_networks import draw_network
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -53,11 +52,11 @@ class Agreement:
     p99: float
 
 
-def compare_flows(ours: list[tuple[float, float]], theirs: list[Completion | None]) -> Agreement:
+def compare_flows(ours: list[tuple[float, float]], published_times: list[Completion | None]) -> Agreement:
     """Completion time and standalone time (ns) of each flow, ours (below 0: not ended) and theirs."""
     differ: list[int] = []
     slowdowns: list[tuple[float, float]] = []
-    for flow, ((fct, standalone), published) in enumerate(zip(ours, theirs, strict=True)):
+    for flow, ((fct, standalone), published) in enumerate(zip(ours, published_times, strict=True)):
         if published is None:
             same = not 0 <= fct < _LATE_NS
         else:
@@ -70,7 +69,7 @@ def compare_flows(ours: list[tuple[float, float]], theirs: list[Completion | Non
     return Agreement(
         flows=len(ours),
         exact=len(ours) - len(differ),
-        hung=theirs.count(None),
+        hung=published_times.count(None),
         first=differ[0] if differ else None,
         worst=float(np.abs(here / there - 1).max()),
         mean=float(here.mean() / there.mean()) - 1,
@@ -80,10 +79,10 @@ def compare_flows(ours: list[tuple[float, float]], theirs: list[Completion | Non
 
 def networks_in(folder: Path) -> list[Path]:
     """Folders with a scenario, by name. Raises ScenarioError where there is none."""
-    found = sorted(path.parent for path in folder.glob(f"*/{SCENARIO}"))
-    if not found:
+    folders = sorted(path.parent for path in folder.glob(f"*/{SCENARIO}"))
+    if not folders:
         raise ScenarioError(f"{folder}: no network there (NAME/{SCENARIO}); --random N draws some")
-    return found
+    return folders
 
 
 def compare_network(
@@ -108,33 +107,33 @@ def compare_network(
                     raise
                 warnings.warn(str(error), ScenarioWarning, stacklevel=2)
                 continue
-            theirs = read_completions(result, flows["src"], flows["dst"])
+            published_times = read_completions(result, flows["src"], flows["dst"])
             ours = list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True))
-            yield controller, compare_flows(ours, theirs)
+            yield controller, compare_flows(ours, published_times)
 
 
 def _by_controller(title: str) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    made.add_column(title)
+    rendered = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    rendered.add_column(title)
     for controller in CONTROLLERS:
-        made.add_column(controller, justify="right", no_wrap=True)
-    return made
+        rendered.add_column(controller, justify="right", no_wrap=True)
+    return rendered
 
 
-def render_deviations(found: dict[str, dict[str, Agreement]]) -> Table:
+def render_deviations(agreements: dict[str, dict[str, Agreement]]) -> Table:
     """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
-    made = _by_controller("slowdown, mean and p99, %")
-    for name, by in found.items():
-        made.add_row(
+    rendered = _by_controller("slowdown, mean and p99, %")
+    for name, by in agreements.items():
+        rendered.add_row(
             name,
             *(f"{100 * by[x].mean:+.2f} {100 * by[x].p99:+.2f}" if x in by else "-" for x in CONTROLLERS),
         )
-    return made
+    return rendered
 
 
-def render_exact(found: dict[str, dict[str, Agreement]]) -> Table:
+def render_exact(agreements: dict[str, dict[str, Agreement]]) -> Table:
     """A row for each network: exact flows of all, by controller; then all together."""
-    made = _by_controller("exact flows of all")
+    rendered = _by_controller("exact flows of all")
 
     def cell(rows: list[Agreement]) -> str:
         if not rows:
@@ -142,12 +141,12 @@ def render_exact(found: dict[str, dict[str, Agreement]]) -> Table:
         exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
         return f"{exact} of {flows}" if exact == flows else f"✗ {exact} of {flows}"
 
-    for name, by in found.items():
-        made.add_row(name, *(cell([by[x]] if x in by else []) for x in CONTROLLERS))
-    made.add_section()
-    together = [[by[x] for by in found.values() if x in by] for x in CONTROLLERS]
-    made.add_row("all", *map(cell, together))
-    return made
+    for name, by in agreements.items():
+        rendered.add_row(name, *(cell([by[x]] if x in by else []) for x in CONTROLLERS))
+    rendered.add_section()
+    together = [[by[x] for by in agreements.values() if x in by] for x in CONTROLLERS]
+    rendered.add_row("all", *map(cell, together))
+    return rendered
 
 
 def report(
@@ -185,16 +184,16 @@ def report(
         write_networks([network_of(run) for run in runs], folder)
     networks = networks_in(folder)
     waiting = [path for path in networks if not any(path.glob("*.fct.txt"))]
-    found: dict[str, dict[str, Agreement]] = {}
+    agreements: dict[str, dict[str, Agreement]] = {}
     with Simulator() as simulator:
-        played = [path for path in networks if path not in waiting]
-        for path in track(played, "simulating", console=out, transient=True):
-            found[path.name] = dict(compare_network(path, simulator, preset))
-    if found and preset is not None:
-        out.print(render_deviations(found))
-    elif found:
-        out.print(render_exact(found))
-        for name, by in found.items():
+        scenarios = [path for path in networks if path not in waiting]
+        for path in track(scenarios, "simulating", console=out, transient=True):
+            agreements[path.name] = dict(compare_network(path, simulator, preset))
+    if agreements and preset is not None:
+        out.print(render_deviations(agreements))
+    elif agreements:
+        out.print(render_exact(agreements))
+        for name, by in agreements.items():
             for controller, x in by.items():
                 if x.first is not None:
                     out.print(
@@ -202,7 +201,7 @@ def report(
                         f"{100 * x.worst:.3g} %; the first is flow {x.first}",
                         soft_wrap=True,
                     )
-        hung = sum(x.hung for by in found.values() for x in by.values())
+        hung = sum(x.hung for by in agreements.values() for x in by.values())
         if hung:
             out.print(f"flows that never ended there, and end here by a timeout after the others: {hung}")
     if waiting:
@@ -212,5 +211,7 @@ def report(
             soft_wrap=True,
         )
     if json_path is not None:
-        table.write_json(json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in found.items()})
-    return preset is not None or all(x.first is None for by in found.values() for x in by.values())
+        table.write_json(
+            json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in agreements.items()}
+        )
+    return preset is not None or all(x.first is None for by in agreements.values() for x in by.values())

@@ -15,8 +15,14 @@ from typing import Any
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import read_scenario
-from ns3_env.eval.papers.published.network import NetworkFlow, NetworkLink, PublishedNetwork
-from ns3_env.eval.papers.published.published_files import SCENARIO, STOP_S, write_networks
+from ns3_env.eval.papers.published.published_files import (
+    SCENARIO,
+    STOP_S,
+    NetworkFlow,
+    NetworkLink,
+    PublishedNetwork,
+    write_networks,
+)
 from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
@@ -48,7 +54,7 @@ def network_of(run: Path) -> PublishedNetwork:
         raise ScenarioError(
             f"{run}: the published simulator knows one rate of hosts, whole Gb/s, and buffers of whole MiB"
         )
-    made = PublishedNetwork(
+    published = PublishedNetwork(
         name="-".join(run.absolute().parts[-2:]),
         nodes=len(network.nodes),
         switches=[node for node, kind in enumerate(network.nodes) if kind == "switch"],
@@ -58,14 +64,14 @@ def network_of(run: Path) -> PublishedNetwork:
         buffer_mib=buffer // 2**20,
     )
     with TemporaryDirectory() as folder:
-        write_networks([made], Path(folder))
-        replay = Scenario.load(Path(folder) / made.name / SCENARIO)
+        write_networks([published], Path(folder))
+        replay = Scenario.load(Path(folder) / published.name / SCENARIO)
     if other := list(_differences(scenario, replay)):
         raise ScenarioError(
             f"{run}: the published simulator cannot play it so: {'; '.join(other)}. Play the scenario with "
             "preset=published, seed=1 and without these"
         )
-    return made
+    return published
 
 
 def _flows(path: Path) -> list[NetworkFlow]:
@@ -103,7 +109,7 @@ def _seconds(start_ns: str) -> str:
 
 
 def _differences(played: Scenario, replay: Scenario) -> Iterator[str]:
-    """What the run had otherwise than its list would have, as "key: value"."""
+    """Yields each difference between the run and its list, as "key: value"."""
     controllers = [x.name for x in played.controllers]
     if len(controllers) > 1 or controllers[0] not in CONTROLLERS:
         yield f"controllers: {', '.join(controllers)} (it has {', '.join(CONTROLLERS)}, one in a run)"

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.papers.published.network import PublishedNetwork
 from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario.traffic.kind import DATA_GROUP
 from ns3_env.scenario.traffic.published import DESTINATION_PORT
 
+#: Rates of links (Gb/s) that the published HPCC knows.
+HPCC_RATES = (25, 50, 100, 200, 400)
 SCENARIO = "scenario.yaml"
 RUN_ALL = "run.sh"
 
@@ -42,8 +43,41 @@ done
 
 
 @dataclass(frozen=True)
+class NetworkLink:
+    """A link of topology.txt: ``delay`` with its unit."""
+
+    a: int
+    b: int
+    rate_gbps: int
+    delay: str
+
+
+@dataclass(frozen=True)
+class NetworkFlow:
+    """A flow of flow.txt: ``start`` in seconds."""
+
+    src: int
+    dst: int
+    size_bytes: int
+    start: str
+
+
+@dataclass(frozen=True)
+class PublishedNetwork:
+    """A network with its traffic. Node ids are 0 to ``nodes`` - 1, switches anywhere among them."""
+
+    name: str
+    nodes: int
+    switches: list[int]
+    links: list[NetworkLink]
+    flows: list[NetworkFlow]
+    host_rate_gbps: int
+    buffer_mib: int
+
+
+@dataclass(frozen=True)
 class _Preset:
-    """What differs between the published presets; rates in Mb/s, thresholds in kB, per Gb/s of a link."""
+    """The differences between the published presets; rates in Mb/s, thresholds in kB, per Gb/s of a link."""
 
     mode: int
     increase: float
@@ -70,7 +104,7 @@ _PRESETS = {
 
 @dataclass(frozen=True)
 class Completion:
-    """Of one flow, ns."""
+    """Times of one flow, ns."""
 
     fct: int
     standalone: int
@@ -100,10 +134,10 @@ def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
     if re.search(r"\s", str(folder.absolute())):
         raise ScenarioError(f"{folder}: the published simulator cannot read paths with spaces in them")
     for network in networks:
-        own = folder / network.name
-        own.mkdir(parents=True, exist_ok=True)
-        for name, text in network_files(network, own).items():
-            path = own / name
+        record = folder / network.name
+        record.mkdir(parents=True, exist_ok=True)
+        for name, text in network_files(network, record).items():
+            path = record / name
             if not path.exists():
                 write_file(path, text)
             elif not name.endswith(".config.txt") and path.read_text(encoding="utf-8") != text:
@@ -217,7 +251,7 @@ def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Complet
     for flow, pair in enumerate(zip(src, dst, strict=True)):
         number[pair[0], pair[1], _FIRST_SOURCE_PORT + before[pair]] = flow
         before[pair] += 1
-    found: list[Completion | None] = [None] * len(src)
+    results: list[Completion | None] = [None] * len(src)
     for line, row in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not _ROW.fullmatch(row):
             raise ScenarioError(f"{path}:{line}: no row of completion times: {row[:80]!r}")
@@ -225,8 +259,8 @@ def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Complet
         flow_of = number.get((_host(source), _host(destination), int(port)))
         if flow_of is None:
             raise ScenarioError(f"{path}:{line}: the scenario has no such flow: {row}")
-        found[flow_of] = Completion(int(fct), int(standalone))
-    return found
+        results[flow_of] = Completion(int(fct), int(standalone))
+    return results
 
 
 def _host(address: str) -> int:

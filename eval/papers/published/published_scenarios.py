@@ -10,7 +10,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,10 @@ from rich.table import Table
 from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output import table
-from ns3_env.eval.papers.published.preset import Preset, in_preset
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
+Preset = Literal["default", "published"]
 CONTROLLERS = ("dcqcn", "hpcc", "timely", "dctcp")
 SCENARIOS = ("dumbbell_1g_4to1", "dumbbell_100g_4to1", "fattree16_websearch30")
 
@@ -38,7 +38,7 @@ _FLOW = ("src", "dst", "size_bytes", "start_ns")
 
 @dataclass(frozen=True)
 class Bars:
-    """How far from the published figures is near enough: largest relative deviations."""
+    """Bounds of the distance from the published figures: largest relative deviations."""
 
     avg: float | None = None
     p99: float | None = None
@@ -75,15 +75,22 @@ class Comparison:
         return float(getattr(self, figure) / getattr(self, f"ref_{figure}")) - 1
 
     def misses(self, bars: Bars) -> list[str]:
-        """Which bars are missed: any of "avg", "p99", "per_flow"."""
-        found = [
+        """Returns the bars that are missed: any of "avg", "p99", "per_flow"."""
+        results = [
             figure
             for figure, bar in (("avg", bars.avg), ("p99", bars.p99))
             if bar is not None and not abs(self.deviation(figure)) <= bar
         ]
         if bars.per_flow is not None and not self.max_abs_dev <= bars.per_flow:
-            found.append("per_flow")
-        return found
+            results.append("per_flow")
+        return results
+
+
+def in_preset(scenario: Scenario, preset: Preset | None) -> Scenario:
+    """The scenario under a preset, and the timing that it gives; None: as it is."""
+    if preset is None:
+        return scenario
+    return scenario.model_copy(update={"preset": preset, "timing": None})
 
 
 def compare(name: str, controller: str, simulator: Simulator, preset: Preset | None = None) -> Comparison:
@@ -97,14 +104,14 @@ def compare(name: str, controller: str, simulator: Simulator, preset: Preset | N
             f"{scenario.source}: time_limit_ns: too short, {int((ours < 0).sum())} flows go on"
         )
     standalone = np.asarray(flows["standalone_ns"], dtype=np.float64)
-    mine, theirs = ours / standalone, published / standalone
+    mine, printed = ours / standalone, published / standalone
     return Comparison(
         avg=float(mine.mean()),
         p50=float(np.percentile(mine, 50)),
         p99=float(np.percentile(mine, 99)),
-        ref_avg=float(theirs.mean()),
-        ref_p50=float(np.percentile(theirs, 50)),
-        ref_p99=float(np.percentile(theirs, 99)),
+        ref_avg=float(printed.mean()),
+        ref_p50=float(np.percentile(printed, 50)),
+        ref_p99=float(np.percentile(printed, 99)),
         max_abs_dev=float(np.abs(ours / published - 1).max()),
     )
 
@@ -118,8 +125,8 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}; the figures are in the source tree only") from None
     ours = list(zip(*(flows[column] for column in _FLOW), strict=True))
-    theirs = [tuple(int(row[column]) for column in _FLOW) for row in rows]
-    if ours != theirs:
+    printed = [tuple(int(row[column]) for column in _FLOW) for row in rows]
+    if ours != printed:
         raise ScenarioError(f"{path}: its flows are not those of {SCENARIO_FOLDER / name}.csv")
     return np.array([int(row[controller]) for row in rows], dtype=np.float64)
 
@@ -129,31 +136,31 @@ def compare_all(
     preset: Preset | None = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Every scenario under every controller: by scenario, then controller."""
-    found: dict[str, dict[str, Comparison]] = {}
+    results: dict[str, dict[str, Comparison]] = {}
     with Simulator() as simulator:
         for name in SCENARIOS:
-            found[name] = {}
+            results[name] = {}
             for controller in CONTROLLERS:
                 progress(f"{name} under {controller}")
-                found[name][controller] = compare(name, controller, simulator, preset)
-    return found
+                results[name][controller] = compare(name, controller, simulator, preset)
+    return results
 
 
 def render_table(name: str, rows: dict[str, Comparison]) -> Table:
     """A scenario's table: slowdowns ours, theirs, difference in percent, and which bars are missed."""
-    made = Table(
+    table_ = Table(
         title=name,
         title_justify="left",
         box=box.SIMPLE_HEAD,
         padding=0,  # the box itself keeps columns a space apart: all of it fits 80
         show_edge=False,
     )
-    made.add_column("", no_wrap=True)
+    table_.add_column("", no_wrap=True)
     for figure in ("avg", "p50", "p99"):
         for heading in (f"{figure}\nours", "\nref", "\n%"):
-            made.add_column(heading, justify="right", no_wrap=True)
-    made.add_column("flow\n±%", justify="right", no_wrap=True)
-    made.add_column("\nverdict", no_wrap=True)
+            table_.add_column(heading, justify="right", no_wrap=True)
+    table_.add_column("flow\n±%", justify="right", no_wrap=True)
+    table_.add_column("\nverdict", no_wrap=True)
     for controller, row in rows.items():
         cells = []
         for figure, digits in (("avg", 3), ("p50", 3), ("p99", 2)):
@@ -164,8 +171,8 @@ def render_table(name: str, rows: dict[str, Comparison]) -> Table:
             ]
         missed = row.misses(bars_of(name, controller))
         verdict = f"✗ {' '.join(missed)}" if missed else "ok"
-        made.add_row(controller, *cells, f"{100 * row.max_abs_dev:.2f}", verdict)
-    return made
+        table_.add_row(controller, *cells, f"{100 * row.max_abs_dev:.2f}", verdict)
+    return table_
 
 
 def report(
@@ -177,11 +184,11 @@ def report(
     """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
     out = console or Console()
     with out.status("simulating") as status:
-        found = compare_all(lambda text: status.update(f"simulating {text}"), preset)
-    for name, rows in found.items():
+        results = compare_all(lambda text: status.update(f"simulating {text}"), preset)
+    for name, rows in results.items():
         out.print(render_table(name, rows))
         out.print()
     if json_path is not None:
-        content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in found.items()}
+        content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in results.items()}
         table.write_json(json_path, content)
-    return found
+    return results

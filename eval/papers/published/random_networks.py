@@ -11,7 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ns3_env.eval.papers.published.network import HPCC_RATES, NetworkFlow, NetworkLink, PublishedNetwork
+from ns3_env.eval.papers.published.published_files import (
+    HPCC_RATES,
+    NetworkFlow,
+    NetworkLink,
+    PublishedNetwork,
+)
 from ns3_env.scenario.topology.published import nanoseconds
 
 _HOST_RATES = HPCC_RATES[:4]

@@ -11,25 +11,24 @@ import numpy as np
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.papers.panels import curve, finished, level, panels
-from ns3_env.eval.papers.seen import Seen
+from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
+from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp, Threshold
+from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats, Results
 
-#: Of the bottleneck and its RTT (sec. 4.2); tables I and II count in shares of 40, too.
-RATE_BPS, RTT_NS = 40e9, 25_000_000
-#: In the unit of the paper's tables.
+#: Rate and RTT of the bottleneck (sec. 4.2), and a full packet; tables I and II count in shares of 40, too.
+RATE_BPS, RTT_NS, MTU_BYTES = 40e9, 25_000_000, 1500
+#: The link's rate in the unit of the paper's tables.
 RATE = 40.0
-#: A link of a host, of the bottleneck's rate: no queue but the bottleneck's.
+#: Rate of a host's link over the bottleneck's rate: no queue but the bottleneck's.
 _FASTER = 10
 #: Delay of a receiver's link, and of the bottleneck, in RTTs: the sender's link has the rest.
 _NEAR_RTTS = 1 / 250
-#: Of IP, TCP and the link's protocol field.
+#: Headers of IP, TCP and the link's protocol field.
 _ACK_BYTES, _LINK_BYTES = 42, 2
 #: Looks at queue and rates per RTT; RTTs from one flow's start to the next; Linux's least RTO, in RTTs.
 _LOOKS, _APART, _RTO_RTTS = 5, 1 / 25, 8
@@ -42,16 +41,12 @@ class Path:
     Attributes:
         rate_bps: on the wire.
         rtts_ns: of each flow, alone: propagation and the serialisation of a full packet and its ACK.
-        buffer_bdps: in BDPs of ``bdp_rtt_ns``.
-        mtu_bytes: of a full packet.
-        bdp_rtt_ns: what buffers are counted by, and how often one looks.
+        buffer_bdps: in BDPs of an RTT of 25 ms.
     """
 
     rate_bps: float
     rtts_ns: Sequence[int] = (RTT_NS,)
     buffer_bdps: float = 1.0
-    mtu_bytes: int = 1500
-    bdp_rtt_ns: int = RTT_NS
 
     @property
     def flows(self) -> int:
@@ -60,13 +55,13 @@ class Path:
 
     @property
     def buffer_packets(self) -> int:
-        """What the bottleneck's queue holds: two at least, so that there is one."""
-        bdp = self.rate_bps * self.bdp_rtt_ns / 8e9 / self.mtu_bytes
+        """Packets that the bottleneck's queue holds: two at least, so that there is one."""
+        bdp = self.rate_bps * RTT_NS / 8e9 / MTU_BYTES
         return max(2, round(self.buffer_bdps * bdp))
 
     def payload_bps(self, share: float) -> str:
         """A share of the bottleneck's rate, of payload, as an attribute."""
-        frame = self.mtu_bytes + _LINK_BYTES
+        frame = MTU_BYTES + _LINK_BYTES
         return f"{round(share * self.rate_bps * (frame - _ACK_BYTES) / frame)}bps"
 
     def topology(self) -> Graph:
@@ -77,8 +72,8 @@ class Path:
         n = self.flows
         near, far = 2 * n, 2 * n + 1
         host_bps = _FASTER * self.rate_bps
-        times = (self.mtu_bytes + _LINK_BYTES + _ACK_BYTES) * 8e9 * (1 / self.rate_bps + 2 / host_bps)
-        near_ns = round(_NEAR_RTTS * self.bdp_rtt_ns)
+        times = (MTU_BYTES + _LINK_BYTES + _ACK_BYTES) * 8e9 * (1 / self.rate_bps + 2 / host_bps)
+        near_ns = round(_NEAR_RTTS * RTT_NS)
         delays = [round((rtt - times) / 2) - 2 * near_ns for rtt in self.rtts_ns]
         if min(delays) <= 0:
             raise ScenarioError(
@@ -100,13 +95,11 @@ class Entry:
         name: as the simulator knows it.
         attributes: that differ from its defaults.
         caps: of single flows, as an attribute each; none: uncapped.
-        marked_from: packets at the bottleneck; None: it does not mark.
     """
 
     name: str
     attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
     caps: Sequence[str] = ()
-    marked_from: float | None = None
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
@@ -129,10 +122,9 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
     Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
     queue has a bound: buffers of sockets hold twice what the path and its buffer do.
     """
-    marking = None if entry.marked_from is None else Threshold(threshold=_packets(entry.marked_from))
-    sockets = 2 * (path.rate_bps * max(path.rtts_ns) / 8e9 + path.buffer_packets * path.mtu_bytes)
+    sockets = 2 * (path.rate_bps * max(path.rtts_ns) / 8e9 + path.buffer_packets * MTU_BYTES)
     flows = [
-        Flow(src=i, dst=path.flows + i, size_bytes="endless", start_ns=round(i * _APART * path.bdp_rtt_ns))
+        Flow(src=i, dst=path.flows + i, size_bytes="endless", start_ns=round(i * _APART * RTT_NS))
         for i in range(path.flows)
     ]
     return Scenario(
@@ -141,19 +133,15 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
         topology=path.topology(),
         traffic=FlowList(flows=flows),
         tcp=Tcp(
-            mtu_bytes=path.mtu_bytes,
+            mtu_bytes=MTU_BYTES,
             packets_per_ack=1,
-            min_rto_ns=_RTO_RTTS * path.bdp_rtt_ns,
+            min_rto_ns=_RTO_RTTS * RTT_NS,
             socket_buffer_bytes=min(1 << 30, max(1 << 20, round(sockets))),
-            queue=Queue(limit=_packets(path.buffer_packets), marking=marking),
+            queue=Queue(limit=QueueLength(amount=path.buffer_packets, unit="packets"), marking=None),
         ),
         controllers=[Controller(name=entry.name, attributes=dict(entry.attributes))],
-        record=Record(queue_series_ns=path.bdp_rtt_ns // _LOOKS, windows=True),
+        record=Record(queue_series_ns=RTT_NS // _LOOKS, windows=True),
     )
-
-
-def _packets(count: float) -> QueueLength:
-    return QueueLength(amount=count, unit="packets")
 
 
 def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
@@ -168,12 +156,14 @@ def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
     return content
 
 
+#: A thin dashed line at the link's rate.
+LEVEL = {**DASHED, "linestyle": MODEL.line}
 #: The link's rate is reached where all together send so much of it, for so long: ten RTTs of 25 ms.
 REACHED, HELD_S = 0.95, 0.25
 
 
 @dataclass(frozen=True)
-class Run:
+class Flows:
     """One run.
 
     Attributes:
@@ -182,8 +172,6 @@ class Run:
         rtts_ms: of a packet that joins the queue then: (flows, m).
         goodputs: acknowledged over the whole run, in the same unit: (flows,).
         lost: share of packets that the bottleneck had no room for.
-        packets: sent through it.
-        timeouts: of all flows.
     """
 
     times_s: Floats
@@ -191,10 +179,8 @@ class Run:
     rtts_ms: Floats
     goodputs: Floats
     lost: float
-    packets: int
-    timeouts: int
 
-    def after(self, begin_s: float) -> Run:
+    def after(self, begin_s: float) -> Flows:
         """The same from a moment on; what is counted stays the whole run's."""
         late = self.times_s >= begin_s
         return replace(
@@ -223,62 +209,44 @@ class Run:
         return float(self.times_s[first[0]]) if len(first) else float("nan")
 
 
-def run_of(results: Results) -> Run:
-    """What is kept of a run's results.
+def measure(results: Results) -> Flows:
+    """Reads rates and RTTs off a run's results.
 
     A packet's RTT is its path's, alone, and the time that the bottleneck needs for what waits before it: by
     that, every moment has one, as data points have in the paper's model.
     """
-    seen = Seen(results)
+    run = Run(results)
     # Data and ACKs cross the slowest link in opposite directions.
-    place, slowest = min(seen.ports.items(), key=lambda port: (port[1]["rate_bps"], -port[1]["tx_bytes"]))
-    link_bps, host_bps = slowest["rate_bps"], max(port["rate_bps"] for port in seen.ports.values())
-    payload, flows = seen.flows["payload_bytes"][0], seen.flows
+    place, slowest = min(run.ports.items(), key=lambda port: (port[1]["rate_bps"], -port[1]["tx_bytes"]))
+    link_bps, host_bps = slowest["rate_bps"], max(port["rate_bps"] for port in run.ports.values())
+    payload, flows = run.flows["payload_bytes"][0], run.flows
     frame = payload + flows["header_bytes"][0]
-    lost = sum(x["packets"] for x in seen.losses if (x["node"], x["port"]) == place)
+    lost = sum(x["packets"] for x in run.losses if (x["node"], x["port"]) == place)
     passed = round(slowest["tx_bytes"] / frame)
-    return Run(
-        seen.times_ns / 1e9,
-        seen.rates_at(seen.times_ns, below_bps=host_bps) * RATE / link_bps,
-        flows["base_rtt_ns"][:, None] / 1e6 + seen.lengths[place] * 8e3 / link_bps,
-        flows["acked_bytes"] * 8 * frame / payload / (seen.end_ns / 1e9) * (RATE / link_bps),
+    return Flows(
+        run.times_ns / 1e9,
+        run.rates_at(run.times_ns, below_bps=host_bps) * RATE / link_bps,
+        flows["base_rtt_ns"][:, None] / 1e6 + run.lengths[place] * 8e3 / link_bps,
+        flows["acked_bytes"] * 8 * frame / payload / (run.end_ns / 1e9) * (RATE / link_bps),
         lost / max(1, lost + passed),
-        passed,
-        seen.timeouts,
     )
 
 
-def over_time(runs: Mapping[str, Run], end_s: float, link: float = RATE, unit: str = "of 40") -> bytes:
-    """Combined pacing rates, and the first flow's RTT. One that does not pace has no curve of its rate.
-
-    Args:
-        runs: by name.
-        end_s: of the axes.
-        link: its rate in ``unit``.
-        unit: of rates.
-    """
-    figure, (rates, rtts) = panels(["pacing rates together (dashed: the link)", "RTT"], 2, 2.8)
+def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> Drawing:
+    """Combined pacing rates up to an instant, and the first flow's RTT, by name. One that does not pace has
+    no curve of its rate."""
+    rates, rtts = [], []
     for name, look in styles(runs).items():
-        own = runs[name]
-        kept = own.times_s <= end_s
-        times = own.times_s[kept]
-        if own.rates.any():
-            curve(rates, times, own.combined[kept] * link / RATE, name, look, (1, 1), thin=True)
-        curve(rtts, times, own.rtts_ms[0, kept], name, look, (1, 1), thin=True)
-    level(rates, link)
-    rates.set(xlabel="time (s)", ylabel=f"rate ({unit})", ylim=(0, 2 * link), xlim=(0, end_s))
-    rtts.set(xlabel="time (s)", ylabel="RTT (ms)", xlim=(0, end_s))
-    return finished(figure, rtts)
-
-
-def rates_csv(runs: Mapping[str, Run], each_s: float = 0.1) -> str:
-    """Rates and RTTs each ``each_s``."""
-    rows = []
-    for name, own in runs.items():
-        step = max(1, round(each_s / float(np.diff(own.times_s[:2])[0])))
-        for i in range(0, len(own.times_s), step):
-            rows += [
-                (name, flow + 1, round(float(own.times_s[i]), 6), f"{rates[i]:.4g}", f"{rtts[i]:.5g}")
-                for flow, (rates, rtts) in enumerate(zip(own.rates, own.rtts_ms, strict=True))
-            ]
-    return csv_text(("case", "flow", "t_s", "rate_of_40", "rtt_ms"), rows)
+        item = runs[name]
+        part = item.times_s <= end_s
+        times = item.times_s[part]
+        if item.rates.any():
+            rates.append(curve(times, item.combined[part], name, look, (1, 1), thin=True))
+        rtts.append(curve(times, item.rtts_ms[0, part], name, look, (1, 1), thin=True))
+    time = {"xlabel": "time (s)", "xlim": (0, end_s)}
+    rate = {**time, "ylabel": "rate (of 40)", "ylim": (0, 2 * RATE)}
+    all_panels = (
+        Panel("pacing rates together (dashed: the link)", rates, rate, [(RATE, None, LEVEL)]),
+        Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
+    )
+    return Drawing(all_panels, height=2.8, legend=1)

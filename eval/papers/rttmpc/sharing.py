@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.metrics import without_nan
-from ns3_env.eval.papers.experiment import Played, episodes, experiment
-from ns3_env.eval.papers.outcome import Claim, Grid, Outcome, Row
+from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict
 from ns3_env.eval.papers.rttmpc import bottleneck as net
-from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Path, Run, rttmpc
+from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
+from ns3_env.eval.papers.verdicts import listed
 from ns3_env.simulator.results import Floats
 
 SAME, SAME_CAPPED = "one RTT", "one RTT, capped"
@@ -43,10 +43,10 @@ _DOMINATES = 1.5
 
 
 def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
-    """What is played, by name."""
+    """Paths and entries by the name of their case."""
     one, four = Path(rate_bps), Path(rate_bps, (net.RTT_NS,) * 4)
     apart = Path(rate_bps, tuple(net.RTT_NS + 10_000_000 * i for i in range(4)))
-    caps = {case: [cap / RATE for cap in own] for case, own in CAPS.items()}
+    caps = {case: [cap / RATE for cap in record] for case, record in CAPS.items()}
     return {
         SAME: (four, rttmpc(four, _LEAST)),
         SAME_CAPPED: (four, rttmpc(four, _LEAST, caps[SAME_CAPPED])),
@@ -61,7 +61,7 @@ def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
 
 
 @dataclass(frozen=True)
-class Flows:
+class Numbers:
     """Numbers of each flow of a case, in the paper's units."""
 
     rate: Floats
@@ -71,162 +71,130 @@ class Flows:
     goodput: Floats
     lost: float
 
-    def table(self) -> dict[str, float]:
-        """For programs."""
-        of_flows = {
-            f"{name}_{i + 1}": float(value)
-            for name in ("rate", "rate_std", "rtt", "rtt_std", "goodput")
-            for i, value in enumerate(getattr(self, name))
-        }
-        return {**of_flows, "lost": self.lost}
 
-
-def numbers(late: Run) -> Flows:
-    """Of a run from when it counts."""
+def numbers(late: Flows) -> Numbers:
+    """Means and standard deviations of a run, from when it counts."""
     rates, rtts = late.rates, late.rtts_ms
     spreads = rates.std(axis=1), rtts.std(axis=1)
-    return Flows(rates.mean(axis=1), spreads[0], rtts.mean(axis=1), spreads[1], late.goodputs, late.lost)
+    return Numbers(rates.mean(axis=1), spreads[0], rtts.mean(axis=1), spreads[1], late.goodputs, late.lost)
 
 
 def cases(scale: float) -> dict[str, Any]:
     """Four flows, and one; ``scale`` of the link's rate."""
     return {
-        name: net.episode(path, own, SECONDS) for name, (path, own) in entries(scale * net.RATE_BPS).items()
+        name: net.episode(path, record, SECONDS)
+        for name, (path, record) in entries(scale * net.RATE_BPS).items()
     }
 
 
 @experiment(
     "lynn-sharing",
-    "Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR",
     "Lynn et al. 2020, Tables I, II, Fig. 3",
+    episodes(cases, net.measure),
     1e-3,
     "link's 40 Gb/s; RTTs, buffers in BDPs, caps as shares and times stay",
-    episodes(cases, net.run_of),
 )
-def outcome(played: Played[dict[str, Run]]) -> Outcome:
-    """Tables I and II, and one flow."""
-    runs, rate_bps = played.runs, played.scale * net.RATE_BPS
-    found = {name: numbers(own.after(FROM * SECONDS)) for name, own in runs.items()}
-    notes = (
-        f"The link has {rate_bps / 1e6:g} Mb/s in the place of 40 Gb/s, and rates are told as shares of it "
-        f"times 40, the paper's. A BDP has {Path(rate_bps).buffer_packets:,} packets of 1500 B in the place "
-        f"of {Path(net.RATE_BPS).buffer_packets:,}; RTTs, times, caps and targets as shares, and the buffer "
-        "of one BDP stay.",
-        f"{SECONDS:g} s, numbers from {FROM * SECONDS:g} s on. The paper says neither how long it looked nor "
-        "how large the buffer was. Its rates are packets/s; 40 of those on a path of 25 ms were one packet "
-        "in flight, and a packet would take 25 ms to send. Read here as shares of 40.",
-        "RTT: of a packet that joins the queue at that moment. The paper adds a random delay of 0.25 ms on "
-        "average to each ACK; here is none.",
-        "The target is halfway (sec. 4.2) where nothing else is said; near l_P: a tenth of the way, near "
-        "l_B: nine tenths.",
-    )
+def sharing(data: Data[dict[str, Flows]]) -> Outcome:
+    """Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR."""
+    runs, rate_bps = data.runs, data.scale * net.RATE_BPS
+    results = {name: numbers(record.after(FROM * SECONDS)) for name, record in runs.items()}
+    single = {name: runs[name] for name in (ALONE, CUBIC, BBR)}
     return Outcome(
-        rows(found),
-        claims(found),
-        _grids(found),
-        notes,
-        {"lynn-fig-3": net.over_time({name: runs[name] for name in (ALONE, CUBIC, BBR)}, FROM * SECONDS)},
-        {"flows": net.rates_csv(runs)},
-        {"flows": {name: without_nan(own.table()) for name, own in found.items()}},
+        rows=rows(results),
+        claims=claims(results),
+        grids=_grids(results),
+        notes=(
+            f"The link has {rate_bps / 1e6:g} Mb/s, and a BDP {Path(rate_bps).buffer_packets:,} packets of "
+            f"1500 B in the place of {Path(net.RATE_BPS).buffer_packets:,}. {SECONDS:g} s, numbers from "
+            f"{FROM * SECONDS:g} s on.",
+        ),
+        pictures={"lynn-fig-3": net.draw_over_time(single, FROM * SECONDS)},
     )
 
 
-def rows(found: Mapping[str, Flows]) -> tuple[Row, ...]:
+def rows(results: Mapping[str, Numbers]) -> tuple[Row, ...]:
     """Rates, published and ours."""
     return tuple(
-        Row(f"rate of flow {i + 1}, {case}", "", rate, float(found[case].rate[i]), _TABLES[case])
+        Row(f"rate of flow {i + 1}, {case}", "", rate, float(results[case].rate[i]), _TABLES[case])
         for case, published in PUBLISHED.items()
         for i, rate in enumerate(published[0])
     )
 
 
-def _grids(found: Mapping[str, Flows]) -> tuple[Grid, ...]:
+def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
     """RTTs and standard deviations, targets, the single flow."""
     heads = ("flow 1", "2", "3", "4")
     deviations = [
         (f"{case}, {what}", whose, *map(float, values))
         for case, published in PUBLISHED.items()
         for kind, what, ours in (
-            (1, "rate, std", found[case].rate_std),
-            (2, "RTT (ms)", found[case].rtt),
-            (3, "RTT, std (ms)", found[case].rtt_std),
+            (1, "rate, std", results[case].rate_std),
+            (2, "RTT (ms)", results[case].rtt),
+            (3, "RTT, std (ms)", results[case].rtt_std),
         )
         for whose, values in (("published", published[kind]), ("ours", ours))
     ]
-    single = ((case, found[case]) for case in (ALONE, CUBIC, BBR))
+    targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
+    single = [
+        (case, *(float(x[0]) for x in (record.goodput, record.rtt, record.rtt_std)), record.lost)
+        for case, record in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
+    ]
+    columns = ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost")
     return (
         Grid("RTTs and standard deviations", ("case", "origin", *heads), deviations),
-        Grid(
-            "Rates of four RTTs (25, 35, 45, 55 ms) by target",
-            ("case", *heads),
-            [(case, *map(float, found[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)],
-        ),
-        Grid(
-            "One flow, RTT 25 ms, a buffer of a BDP",
-            ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost"),
-            [
-                (case, *(float(x[0]) for x in (own.goodput, own.rtt, own.rtt_std)), own.lost)
-                for case, own in single
-            ],
-        ),
+        Grid("Rates of four RTTs (25, 35, 45, 55 ms) by target", ("case", *heads), targets),
+        Grid("One flow, RTT 25 ms, a buffer of a BDP", columns, single),
     )
 
 
-def claims(found: Mapping[str, Flows]) -> tuple[Claim, ...]:
+def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
     """Verdicts on what sec. 3 says."""
-    alone, cubic, bbr = found[ALONE], found[CUBIC], found[BBR]
+    alone, cubic, bbr = results[ALONE], results[CUBIC], results[BBR]
     fair = RATE / 4
-    same, apart = found[SAME].rate, found[DIFFERENT].rate
-    near_p, near_b = found[NEAR_P].rate, found[NEAR_B].rate
-    return (
-        Claim(
-            "A single flow's RTT lacks the sawtooth of other laws (3.1, Fig. 3; here: it varies less than "
-            "CUBIC's)",
-            bool(alone.rtt_std[0] < cubic.rtt_std[0]),
-            f"{alone.rtt[0]:.1f} ± {alone.rtt_std[0]:.1f} ms; CUBIC {cubic.rtt[0]:.1f} ± "
-            f"{cubic.rtt_std[0]:.1f} ms, BBR {bbr.rtt[0]:.1f} ± {bbr.rtt_std[0]:.1f} ms",
+    same, apart = results[SAME].rate, results[DIFFERENT].rate
+    near_p, near_b = results[NEAR_P].rate, results[NEAR_B].rate
+    within = "here: within 5 % of the cap, with a standard deviation of 5 % at most)"
+
+    def rtt(record: Numbers) -> str:
+        return f"{record.rtt[0]:.1f} ± {record.rtt_std[0]:.1f} ms"
+
+    return {
+        "A single flow's RTT lacks the sawtooth of other laws (3.1, Fig. 3; here: it varies less than "
+        "CUBIC's)": (
+            alone.rtt_std[0] < cubic.rtt_std[0],
+            f"{rtt(alone)}; CUBIC {rtt(cubic)}, BBR {rtt(bbr)}",
         ),
-        Claim(
-            "Its rate has a low standard deviation (3.1; here: 5 % at most, probes among it)",
-            bool(alone.rate_std[0] <= _LOW * alone.rate[0]),
+        "Its rate has a low standard deviation (3.1; here: 5 % at most, probes among it)": (
+            alone.rate_std[0] <= _LOW * alone.rate[0],
             f"{alone.rate[0]:.1f} ± {alone.rate_std[0]:.1f}; each probe is followed by some seconds of "
             "swings that fade",
         ),
-        Claim(
-            "Flows with one RTT share the bottleneck equally (Table I; here: each within 10 % of the fair "
-            "rate)",
-            bool((np.abs(same / fair - 1) <= _EQUAL).all()),
-            _told(same),
+        "Flows with one RTT share the bottleneck equally (Table I; here: each within 10 % of the fair "
+        "rate)": (
+            (np.abs(same / fair - 1) <= _EQUAL).all(),
+            listed(same),
         ),
-        _kept(found, SAME_CAPPED, "Flows with caps keep them, with little variation (Table I"),
-        _kept(found, DIFFERENT_CAPPED, "So do flows with different RTTs (Table II"),
-        Claim(
-            "Uncapped flows with different RTTs: one dominates (3.3; here: 1.5 times its fair share)",
-            bool(apart.max() >= _DOMINATES * fair),
-            _told(apart),
+        f"Flows with caps keep them, with little variation (Table I; {within}": _keeps(results, SAME_CAPPED),
+        f"So do flows with different RTTs (Table II; {within}": _keeps(results, DIFFERENT_CAPPED),
+        "Uncapped flows with different RTTs: one dominates (3.3; here: 1.5 times its fair share)": (
+            apart.max() >= _DOMINATES * fair,
+            listed(apart),
         ),
-        Claim(
-            "It is the flow with the longest RTT where the target is close to l_P (3.1, Table II)",
-            bool(near_p.argmax() == 3),
-            _told(near_p),
+        "It is the flow with the longest RTT where the target is close to l_P (3.1, Table II)": (
+            near_p.argmax() == 3,
+            listed(near_p),
         ),
-        Claim(
-            "It is the flow with the shortest RTT where the target is close to l_B (3.1)",
-            bool(near_b.argmax() == 0),
-            _told(near_b),
+        "It is the flow with the shortest RTT where the target is close to l_B (3.1)": (
+            near_b.argmax() == 0,
+            listed(near_b),
         ),
+    }
+
+
+def _keeps(results: Mapping[str, Numbers], case: str) -> Verdict:
+    record, caps = results[case], np.array(CAPS[case], dtype=np.float64)
+    near = np.abs(record.rate / caps - 1) <= _KEPT
+    return (
+        (near & (record.rate_std <= _LOW * caps)).all(),
+        f"{listed(record.rate)}, ± {record.rate_std.max():.2f} at most; RTT ± {record.rtt_std.max():.2f} ms",
     )
-
-
-def _kept(found: Mapping[str, Flows], case: str, text: str) -> Claim:
-    own, caps = found[case], np.array(CAPS[case], dtype=np.float64)
-    kept = np.abs(own.rate / caps - 1) <= _KEPT
-    return Claim(
-        f"{text}; here: within 5 % of the cap, with a standard deviation of 5 % at most)",
-        bool((kept & (own.rate_std <= _LOW * caps)).all()),
-        f"{_told(own.rate)}, ± {own.rate_std.max():.2f} at most; RTT ± {own.rtt_std.max():.2f} ms",
-    )
-
-
-def _told(rates: Floats) -> str:
-    return ", ".join(f"{rate:.1f}" for rate in rates)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,10 +31,8 @@ COMPUTERS, TORS = 4, 4
 SENDERS = range(1, COMPUTERS * TORS)
 #: (node, port) of the receiver's ToR to the receiver.
 TO_RECEIVER = (COMPUTERS * TORS, 0)
-#: Between ToRs and fabric, of a computer's link: what all senders of the paper's 16 Gb/s need.
+#: Rate between ToRs and fabric, of a computer's link: that of all senders of the paper's 16 Gb/s.
 _UPLINKS = 16
-#: Kinds of flows to one receiver.
-LONG, MIXED = "long-lived", "mixed sizes"
 #: Sizes of sec. 5.5, read as bits: 10 kb and 500 Mb.
 LEAST_BYTES, MOST_BYTES = 1_250, 62_500_000
 
@@ -69,7 +67,7 @@ def smcc(large: float = 256, delta: float = 64, small: float | None = None) -> E
     return Entry("smcc", {name: share / 1e3 for name, share in zip(names, shares, strict=True)})
 
 
-#: Of sec. 5.2 and 5.4, by the names in tables and figures.
+#: Entries of sec. 5.2 and 5.4, by the names in tables and figures.
 QCN, QCN_SHORT, BCN, SMCC = "QCN", "QCN, T = 30 kB", "BCN", "SMCC"
 TWO_STAGES, STANDARD = "SMCC, two stages", "QCN, standard"
 ENTRIES: Mapping[str, Entry] = {
@@ -82,22 +80,18 @@ ENTRIES: Mapping[str, Entry] = {
 }
 
 
-@dataclass(frozen=True)
-class Background:
+def background(
+    src: int, dst: int, rate_bps: float, start_ns: int, stop_ns: int | None = None
+) -> ConstantRate:
     """A stream that nobody controls."""
-
-    src: int
-    dst: int
-    rate_bps: float
-    start_ns: int
-    stop_ns: int | None = None
+    return ConstantRate(src=src, dst=dst, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns)
 
 
 def scenario(
     entry: Entry,
     end_ns: int,
     flows: Sequence[tuple[int, int]],
-    background: Sequence[Background] = (),
+    streams: Sequence[ConstantRate] = (),
     *,
     topology: Topology = DUMBBELL,
     measured_ns: tuple[int, int] | None = None,
@@ -108,32 +102,27 @@ def scenario(
         entry: plays the flows.
         end_ns: of the episode.
         flows: (source, receiver) of each.
-        background: streams.
+        streams: of :func:`background`.
         topology: of links of 1 Gb/s.
         measured_ns: begin and end of the time in which the use of links counts.
     """
     endless = FlowList(flows=[Flow(src=src, dst=dst, size_bytes="endless") for src, dst in flows])
-    streams = [
-        ConstantRate(src=x.src, dst=x.dst, rate_bps=x.rate_bps, start_ns=x.start_ns, stop_ns=x.stop_ns)
-        for x in background
-    ]
-    window = Measurement(warm_up_ns=measured_ns[0], end_ns=measured_ns[1]) if measured_ns else None
     return Scenario(
         time_limit_ns=end_ns,
         topology=topology,
         traffic=Mix(parts=[endless, *streams]),
-        switch=switch(entry),
+        switch=switch(entry, BUFFER_BYTES),
         record=Record(queue_series_ns=FINE_NS, windows=True),
-        measurement=window,
+        measurement=Measurement(warm_up_ns=measured_ns[0], end_ns=measured_ns[1]) if measured_ns else None,
     ).under(entry.controller, entry.attributes)
 
 
-def switch(entry: Entry, buffer_bytes: int | None = BUFFER_BYTES, pfc: bool = False) -> Switch:
-    """By default 128 kB without pauses: NetFPGA's reference switch drops what it has no room for."""
+def switch(entry: Entry, buffer_bytes: int | None) -> Switch:
+    """A switch that never pauses: NetFPGA's reference switch drops what it has no room for."""
     if entry.points is None:  # as the controller declares
-        return Switch(buffer_bytes=buffer_bytes, pfc=pfc)
+        return Switch(buffer_bytes=buffer_bytes, pfc=False)
     points = CongestionPoints.model_validate(entry.points)
-    return Switch(buffer_bytes=buffer_bytes, pfc=pfc, congestion_points=points)
+    return Switch(buffer_bytes=buffer_bytes, pfc=False, congestion_points=points)
 
 
 def side_by_side(count: int) -> list[tuple[int, int]]:
@@ -146,47 +135,24 @@ def shorter(scale: float, seconds: float) -> int:
     return max(round(0.03 * seconds * SECOND), round(min(scale, 1.0) * seconds * SECOND))
 
 
-def incast(
-    entry: Entry,
-    flows: FlowList,
-    end_ns: int,
-    rate_bps: float = RATE_BPS,
-    each_ns: int = FINE_NS,
-    pfc: bool = False,
-    windows: bool = True,
-) -> Scenario:
-    """Flows to the tree's leftmost computer, under buffers that are never full.
-
-    Args:
-        entry: plays the flows.
-        flows: of :func:`endless` or :func:`mixed`.
-        end_ns: of the episode, at the latest.
-        rate_bps: of computers' links.
-        each_ns: looks at the queues.
-        pfc: whether switches pause.
-        windows: whether changes of rates are recorded.
-    """
+def incast(entry: Entry, flows: FlowList, end_ns: int) -> Scenario:
+    """Flows of :func:`endless` or :func:`mixed` to the tree's leftmost computer, under buffers that are never
+    full, until ``end_ns`` at the latest."""
     return Scenario(
         time_limit_ns=end_ns,
-        topology=topology(rate_bps),
+        topology=topology(),
         traffic=flows,
-        switch=switch(entry, buffer_bytes=None, pfc=pfc),
-        record=Record(queue_series_ns=each_ns, windows=windows),
+        switch=switch(entry, None),
+        record=Record(queue_series_ns=FINE_NS, windows=True),
     ).under(entry.controller, entry.attributes)
 
 
-def mixed_incast(scale: float, entry: Entry, end_ns: int, **more: Any) -> Callable[[int], Scenario]:
-    """:func:`incast` with the flows of :func:`mixed`, by the seed."""
-    return lambda seed: incast(entry, mixed(seed, scale), end_ns, **more).with_seed(seed)
-
-
-def topology(rate_bps: float) -> Graph:
+def topology() -> Graph:
     """Links of 1 µs; the receiver's ToR is the only bottleneck."""
     hosts, fabric = COMPUTERS * TORS, COMPUTERS * TORS + TORS
-    links = [GraphLink(a=i, b=hosts + i // COMPUTERS, rate_bps=rate_bps, delay_ns=1000) for i in range(hosts)]
-    links += [
-        GraphLink(a=hosts + i, b=fabric, rate_bps=_UPLINKS * rate_bps, delay_ns=1000) for i in range(TORS)
-    ]
+    pairs = [(i, hosts + i // COMPUTERS, RATE_BPS) for i in range(hosts)]
+    pairs += [(hosts + i, fabric, _UPLINKS * RATE_BPS) for i in range(TORS)]
+    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=1000) for a, b, rate in pairs]
     return Graph(nodes=["host" if i < hosts else "switch" for i in range(fabric + 1)], links=links)
 
 

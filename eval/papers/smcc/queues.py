@@ -1,139 +1,245 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queues over time and as distributions: numbers, figures and series (Jiang 2015, Figs. 5, 15 to 23)."""
+"""Experiments: QCN's queue by its cycle, SMCC's by its parameters (Jiang 2015, Figs. 5, 15 and 16)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from ns3_env.eval.output.plots import OTHERS, envelope, styles, time_unit
-from ns3_env.eval.papers.panels import finished, panels
-from ns3_env.eval.papers.seen import Port, Seen, queues_csv
-from ns3_env.eval.papers.smcc import network
-from ns3_env.eval.papers.smcc.network import BOTTLENECK, SAMPLE_NS, TARGET_BYTES, TO_RECEIVER
+from ns3_env.eval.papers.experiment import Data, experiment, repeated
+from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.runs import Run, mean
+from ns3_env.eval.papers.smcc import network, numbers
+from ns3_env.eval.papers.smcc.network import (
+    BCN,
+    BOTTLENECK,
+    ENTRIES,
+    QCN,
+    QCN_SHORT,
+    SMCC,
+    STANDARD,
+    TARGET_BYTES,
+    TWO_STAGES,
+    shorter,
+)
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
-#: A queue has settled where it stays so near to its target, of which this is a share, for so many samples.
-NEAR, SETTLED_SAMPLES = 0.25, 500
-QUEUE, TARGET = OTHERS[3], "#D55E00"
-#: Panel of a figure: a title, a run, begin and end in ns, its port.
-Panel = tuple[str, Seen, float, float, Port]
+#: Repetitions (sec. 3.1), and the numbers that the paper prints there.
+REPETITIONS, USED, EMPTY = 8, 0.968, 0.10
+#: A packet on the wire.
+FRAME_BYTES = 1048
+_BESIDE = ("none", "500 Mb/s", "none again")
 
 
-def fine(runs: Sequence[Seen], begin_ns: float, end_ns: float, port: Port = BOTTLENECK) -> Floats:
-    """A queue of all repetitions together in an interval, as finely as it was seen, bytes."""
-    return np.concatenate([run.queue(port, begin_ns, end_ns) for run in runs])
-
-
-def coarse(runs: Sequence[Seen], begin_ns: float, end_ns: float, port: Port = BOTTLENECK) -> Floats:
-    """The same each millisecond, as the paper looks."""
-    return np.concatenate([run.queue(port, begin_ns, end_ns, SAMPLE_NS) for run in runs])
-
-
-def numbers(samples: Floats) -> dict[str, float]:
-    """Mean, standard deviation, 5 % and 95 % points (kB), the share of samples with an empty queue; NaN of
-    none."""
-    if not len(samples):
-        return dict.fromkeys(("mean", "std", "low", "high", "empty"), math.nan)
-    low, high = (float(x) / 1e3 for x in np.percentile(samples, (5, 95)))
-    mean, std = float(samples.mean()) / 1e3, float(samples.std()) / 1e3
-    return {"mean": mean, "std": std, "low": low, "high": high, "empty": empty(samples)}
-
-
-def empty(samples: Floats) -> float:
-    """The share of samples that found the queue empty."""
-    return float((samples <= 0).mean())
-
-
-def settled_ns(run: Seen, port: Port = BOTTLENECK, target: float = TARGET_BYTES) -> float:
-    """From the start until the queue stays within 25 % of its target, for 500 samples (a tenth of a short
-    run); NaN where it never does. The response time, which the paper does not define."""
-    away = np.abs(run.lengths[port] - target) > NEAR * target
-    length = max(1, min(SETTLED_SAMPLES, len(away) // 10))
-    outside = np.convolve(away, np.ones(length), "valid")
-    first = np.flatnonzero(outside < 0.5)
-    return float(first[0] * run.step_ns) if len(first) else float("nan")
-
-
-def response_ms(runs: Sequence[Seen], port: Port = BOTTLENECK, target: float = TARGET_BYTES) -> float:
-    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN where none does."""
-    found = np.array([settled_ns(run, port, target) for run in runs]) / 1e6
-    return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
-
-
-def of_burst(runs: Sequence[Seen], end_ns: float, target: float = TARGET_BYTES) -> dict[str, float]:
-    """Of long-lived flows to one receiver: numbers of the second half, when the queue had settled (ms), the
-    longest one (kB), lost packets and pauses on average."""
+def cycle_cases(scale: float) -> dict[str, Scenario]:
+    """T = 150 kB and T = 30 kB, each alone, then with the background, then alone; ``scale`` of times and
+    repetitions."""
+    phase = shorter(scale, 2.0)
+    streams = (network.background(2, 5, 500e6, phase, 2 * phase),)
+    flows, window = network.side_by_side(2), (phase, 2 * phase)
     return {
-        **numbers(fine(runs, 0.5 * end_ns, end_ns, TO_RECEIVER)),
-        "settled": response_ms(runs, TO_RECEIVER, target),
-        "longest": float(np.mean([run.lengths[TO_RECEIVER].max() for run in runs])) / 1e3,
-        "lost": float(np.mean([run.lost for run in runs])),
-        "pauses": float(np.mean([run.totals["pfc_frames"] for run in runs])),
+        name: network.scenario(ENTRIES[name], 3 * phase, flows, streams, measured_ns=window)
+        for name in (QCN, QCN_SHORT, STANDARD)
     }
 
 
-def while_shared(run: Seen) -> Floats:
-    """The receiver's queue until the last flow is alone: what empties it from then on is no fault of its
-    own."""
-    return run.queue(TO_RECEIVER, 0, float(sorted(run.flow_ends_ns)[-2]))
-
-
-def draw_queues(
-    drawn: Sequence[Panel],
-    height: float = 2.2,
-    most_bytes: float = network.BUFFER_BYTES,
-    target_bytes: float = TARGET_BYTES,
-) -> bytes:
-    """A queue each millisecond, or as finely as it was seen, up to ``most_bytes``; two panels in a row."""
-    figure, several = panels([title for title, *_ in drawn], 2, height)
-    for axes, (_, run, begin, end, port) in zip(several, drawn, strict=True):
-        step = run.step_ns if run.step_ns < network.FINE_NS else SAMPLE_NS
-        lengths = run.queue(port, begin, end, step)
-        times, lengths = envelope(begin + np.arange(len(lengths), dtype=np.float64) * step, lengths)
-        unit, word = time_unit(end)
-        axes.plot(
-            times / unit, lengths / 1e3, color=QUEUE, linewidth=0.7, label=f"queue, each {step / 1e6:g} ms"
+@experiment(
+    "smcc-qcn",
+    "Jiang 2015, Fig. 5",
+    repeated(cycle_cases, Run, REPETITIONS),
+    1.0,
+    "times, and of the eight repetitions",
+)
+def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
+    """QCN's queue as T and the bandwidth change."""
+    runs, phase = data.runs, shorter(data.scale, 2.0)
+    all_panels = [
+        (title, runs[name][0], begin * phase, (begin + 1) * phase, BOTTLENECK)
+        for title, name, begin in (
+            ("T = 150 kB, two flows", QCN, 0),
+            ("T = 150 kB, 500 Mb/s beside", QCN, 1),
+            ("T = 30 kB, 500 Mb/s beside", QCN_SHORT, 1),
+            ("T = 30 kB, two flows", QCN_SHORT, 2),
         )
-        axes.axhline(target_bytes / 1e3, color=TARGET, linestyle="--", linewidth=1.0, label="target")
-        axes.set(
-            xlabel=f"time ({word})",
-            ylabel="queue (kB)",
-            xlim=(begin / unit, end / unit),
-            ylim=(-2, most_bytes / 1e3 + 2),
-        )
-    return finished(figure, several[0])
-
-
-def draw_distributions(title: str, samples: Mapping[str, Floats], fine: Mapping[str, Floats]) -> bytes:
-    """Cumulative distributions of queues: by ``samples`` as thick lines, by ``fine`` ones as thin ones."""
-    figure, (axes,) = panels([title], 1, 3.2)
-    for name, look in styles(samples).items():
-        for lengths, width in ((samples[name], 1.6), (fine[name], 0.7)):
-            points = np.percentile(lengths, np.linspace(0, 100, 201))
-            axes.plot(
-                points / 1e3,
-                np.linspace(0, 1, 201),
-                color=look.colour,
-                linestyle=look.line,
-                linewidth=width,
-                label=name if width > 1 else None,
-            )
-    axes.set(
-        xlabel="queue (kB)",
-        ylabel="share of the time",
-        xlim=(-2, network.BUFFER_BYTES / 1e3 + 2),
-        ylim=(0, 1),
+    ]
+    halves = {QCN: (0, 2 * phase), QCN_SHORT: (phase, 3 * phase)}
+    coarse, fine = (
+        {name: sample(runs[name], *half) for name, half in halves.items()}
+        for sample in (numbers.coarse, numbers.fine)
     )
-    return finished(figure, axes)
+    samples = np.concatenate(list(coarse.values()))
+    table = {
+        (name, beside): _third(record, i, phase)
+        for name, record in runs.items()
+        for i, beside in enumerate(_BESIDE)
+    }
+    busy, empty = table[QCN, _BESIDE[1]], numbers.empty(samples)
+    long, short = ([table[name, beside]["late"] for beside in _BESIDE] for name in (QCN, QCN_SHORT))
+    columns = "mean (kB) = mean; std (kB) = std; second half (kB) = late; 5 % (kB) = low; 95 % (kB) = high; "
+    columns += "empty = empty; link used = used"
+    return Outcome(
+        rows=(
+            Row("link used beside 500 Mb/s, T = 150 kB", "", USED, busy["used"], "3.1"),
+            Row("samples with an empty queue, all panels", "", EMPTY, empty, "Fig. 5b"),
+            Row("the same, T = 150 kB beside 500 Mb/s", "", None, busy["empty"]),
+        ),
+        claims={
+            "QCN's queue swings more once background takes half of the link (3.1; here: in the second half "
+            "of the time)": (
+                long[1] > long[0],
+                f"standard deviation {long[0]:.1f} kB alone, {long[1]:.1f} kB beside 500 Mb/s",
+            ),
+            "It swings less with T = 30 kB than with T = 150 kB, beside background and without (3.1)": (
+                short[1] < long[1] and short[2] < long[0],
+                f"beside it {short[1]:.1f} against {long[1]:.1f} kB, alone {short[2]:.1f} against "
+                f"{long[0]:.1f} kB",
+            ),
+            "QCN's queue is empty with a probability above 10 % (3.1, Fig. 5b)": (
+                empty > EMPTY,
+                f"{100 * empty:.2g} % of the samples; {100 * float((samples <= FRAME_BYTES).mean()):.2g} % "
+                "hold a packet or nothing",
+            ),
+            "The link's use falls to 96.8 % beside 500 Mb/s (3.1; here: below 99 %)": (
+                busy["used"] < 0.99,
+                f"{100 * busy['used']:.2f} %",
+            ),
+        },
+        grids=(grid("The queue by law and time", ("law", "flows beside"), columns, table.items()),),
+        notes=(f"{len(runs[QCN])} seeds a law.",),
+        pictures={
+            "smcc-fig-5a": numbers.draw_queues(all_panels),
+            "smcc-fig-5b": numbers.draw_distributions("QCN's queue", coarse, fine),
+        },
+    )
 
 
-def series(drawn: Sequence[Panel]) -> str:
-    """The panels' queues, each millisecond, as CSV."""
-    queues = {}
-    for title, run, begin, end, port in drawn:
-        lengths = run.queue(port, begin, end, SAMPLE_NS)
-        queues[title] = (begin + np.arange(len(lengths)) * SAMPLE_NS, lengths)
-    return queues_csv(("panel", "t_ns", "queue_bytes"), queues)
+def _third(runs: list[Run], i: int, phase: int) -> dict[str, float]:
+    """Numbers of a third of the time, and the standard deviation in its second half; of the second one the
+    link's use, too."""
+    late = numbers.numbers(numbers.coarse(runs, (i + 0.5) * phase, (i + 1) * phase))
+    record = numbers.numbers(numbers.coarse(runs, i * phase, (i + 1) * phase))
+    used = {"used": mean(run.used(BOTTLENECK) for run in runs)} if i == 1 else {}
+    return {**record, "late": late["std"], **used}
+
+
+#: R_a and R_b of four pairs: the paper names R_a of 256 and 64 and R_b of 64; the other R_b is a quarter.
+PAIRS = tuple((large, delta) for large in (256, 64) for delta in (64, 16))
+#: Seconds of Fig. 16, which has ten repetitions.
+SECONDS = 2.0
+#: The queue of the deal-breaker phenomenon (5.3.1), and the span in which QCN's queue lies.
+STUCK_BYTES, QCN_BYTES = 48e3, (40e3, 80e3)
+#: "Mostly around the target": so near, for such a share of the time.
+_AROUND_BYTES, _MOSTLY = 8e3, 0.9
+
+
+def law_title(large: float, delta: float) -> str:
+    """A pair, as tables and figures call it."""
+    return f"SMCC, R_a {large:g}, R_b {delta:g}"
+
+
+def parameter_cases(scale: float) -> dict[str, Scenario]:
+    """Three flows; ``scale`` of times and repetitions."""
+    end, flows = shorter(scale, SECONDS), network.side_by_side(network.SOURCES)
+    entries = {law_title(*pair): network.smcc(*pair) for pair in PAIRS}
+    entries |= {name: ENTRIES[name] for name in (TWO_STAGES, QCN, BCN)}
+    return {name: network.scenario(entry, end, flows) for name, entry in entries.items()}
+
+
+@experiment(
+    "smcc-parameters",
+    "Jiang 2015, Figs. 15 and 16",
+    repeated(parameter_cases, Run, 10),
+    1.0,
+    "times, and of the ten repetitions",
+)
+def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
+    """SMCC's queue by its parameters, against QCN and BCN."""
+    runs, end = data.runs, shorter(data.scale, SECONDS)
+    all_panels = [
+        (name, runs[name][0], 0, end, BOTTLENECK)
+        for name in (*(law_title(*pair) for pair in PAIRS), QCN, BCN)
+    ]
+    three = {SMCC: runs[law_title(256, 64)], QCN: runs[QCN], BCN: runs[BCN]}
+    coarse, fine = (
+        {name: sample(record, 0, end) for name, record in three.items()}
+        for sample in (numbers.coarse, numbers.fine)
+    )
+    steady = {name: numbers.fine(record, 0.5 * end, end) for name, record in runs.items()}
+    table = {
+        name: {
+            **numbers.numbers(numbers.coarse(record, 0, end)),
+            "settled": numbers.response_ms(record),
+            "steady": float(steady[name].mean()) / 1e3,
+            "steady_std": float(steady[name].std()) / 1e3,
+            "near": _near(steady[name]),
+            "lost": mean(run.lost for run in record),
+            "frames": mean(run.totals["notification_frames"] for run in record),
+        }
+        for name, record in runs.items()
+    }
+    columns = (
+        "settled (ms) = settled; mean (kB) = mean; steady mean (kB) = steady; steady std (kB) = steady_std; "
+    )
+    columns += "near = near; empty = empty; lost = lost; frames = frames"
+    stuck, empty = float(steady[law_title(64, 64)].mean()), numbers.empty(coarse[QCN])
+    return Outcome(
+        rows=(
+            Row("steady queue, R_a 64, R_b 64", "B", STUCK_BYTES, stuck, "Fig. 15"),
+            Row("samples with an empty queue, QCN", "", 0.1, empty, "Fig. 16"),
+        ),
+        claims=_parameter_claims(table, coarse),
+        grids=(grid("Three flows", "law", columns, table.items()),),
+        notes=(f"Three flows, {len(runs[QCN])} seeds a law, {end / 1e9:g} s each.",),
+        pictures={
+            "smcc-fig-15": numbers.draw_queues(all_panels),
+            "smcc-fig-16": numbers.draw_distributions("Three flows", coarse, fine),
+        },
+    )
+
+
+def _near(samples: Floats) -> float:
+    return float((np.abs(samples - TARGET_BYTES) <= _AROUND_BYTES).mean())
+
+
+def _parameter_claims(table: dict[str, dict[str, float]], coarse: dict[str, Floats]) -> dict[str, Verdict]:
+    settled, stds = (
+        {name: record[key] for name, record in table.items()} for key in ("settled", "steady_std")
+    )
+    pairs = [table[law_title(*pair)]["steady"] for pair in PAIRS]
+    near = {name: 100 * _near(samples) for name, samples in coarse.items()}
+    inside = float(((coarse[QCN] >= QCN_BYTES[0]) & (coarse[QCN] <= QCN_BYTES[1])).mean())
+    empty, good = numbers.empty(coarse[QCN]), law_title(256, 64)
+    times = {pair: settled[law_title(*pair)] for pair in PAIRS}
+    by_pair = np.array(list(times.values())).reshape(2, 2)
+    by_large, by_delta = (float(np.abs(np.diff(by_pair, axis=axis)).mean()) for axis in (0, 1))
+    return {
+        "SMCC chatters around its target with R_a = 256 (5.3.1; here: means within 4 kB)": (
+            all(abs(x - TARGET_BYTES / 1e3) <= 4 for x in pairs[:2]),
+            f"{pairs[0]:.1f} and {pairs[1]:.1f} kB",
+        ),
+        "With R_a = 64 it stands below the target, at 48 kB (5.3.1, the deal-breaker)": (
+            abs(pairs[2] * 1e3 - STUCK_BYTES) <= 0.1 * STUCK_BYTES,
+            f"{pairs[2]:.1f} kB with R_b = 64, {pairs[3]:.1f} kB with 16",
+        ),
+        "SMCC's queue is more stable than QCN's (5.3.1; here: standard deviation in the steady state)": (
+            stds[good] < stds[QCN],
+            f"{stds[good]:.2f} kB against {stds[QCN]:.2f} kB; BCN {stds[BCN]:.2f} kB",
+        ),
+        "SMCC takes less response time than QCN (5.3.1)": (
+            settled[good] < settled[QCN],
+            f"{settled[good]:.0f} ms against {settled[QCN]:.0f} ms; BCN {settled[BCN]:.0f} ms",
+        ),
+        "a dominates the response time (5.3.1)": (
+            by_large > by_delta,
+            ", ".join(f"{law_title(*pair)[6:]}: {x:.0f} ms" for pair, x in times.items()),
+        ),
+        "SMCC holds the queue mostly around 64 kB, from the start (5.3.1, Fig. 16; here: 90 % within 8 kB)": (
+            near[SMCC] >= 100 * _MOSTLY,
+            f"{near[SMCC]:.0f} % of the samples; {listed({x: near[x] for x in (QCN, BCN)}, '.0f', ' %')}",
+        ),
+        "QCN holds it between 40 and 80 kB only, and lets it be empty for up to 10 % of the time (Fig. 16)": (
+            inside < 1 - 0.05 and empty > 0.05,
+            f"{100 * inside:.0f} % of the samples between, {100 * empty:.1f} % empty",
+        ),
+    }

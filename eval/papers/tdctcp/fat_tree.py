@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.panels import finished, panels
-from ns3_env.eval.papers.seen import Seen, distribution
+from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.tcp_queue import Queue, Tcp
 from ns3_env.scenario.topology import FatTree3
@@ -35,7 +33,7 @@ SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "
 
 @dataclass(frozen=True)
 class Setting:
-    """What the thesis leaves open: queues of switches, how receivers acknowledge, how much a socket holds."""
+    """Values that the thesis does not give: queues of switches, packets for an ACK, room of a socket."""
 
     limit: str
     marking: Any
@@ -43,15 +41,14 @@ class Setting:
     socket_buffer_bytes: int = 4 << 20
 
     def tcp(self) -> Tcp:
-        """As a scenario has it, with Linux's timers: the thesis names none."""
-        queue = Queue.model_validate({"limit": self.limit, "marking": self.marking})
+        """The settings of a scenario, with Linux's timers: the thesis names none."""
         return Tcp(
             packets_per_ack=self.packets_per_ack,
             delayed_ack_timeout_ns=40_000_000,
             min_rto_ns=200_000_000,
             initial_rto_ns=1_000_000_000,
             socket_buffer_bytes=self.socket_buffer_bytes,
-            queue=queue,
+            queue=Queue.model_validate({"limit": self.limit, "marking": self.marking}),
         )
 
 
@@ -59,17 +56,10 @@ class Setting:
 PUBLISHED = Setting("1MB", "auto")
 
 
-def topology(rate_bps: float = RATE_BPS) -> FatTree3:
+def topology() -> FatTree3:
     """4 core, 8 aggregation and 8 edge switches, two hosts each; links of one rate, 1 µs long."""
-    return FatTree3(
-        pods=4,
-        tors_per_pod=2,
-        aggregation_per_pod=2,
-        cores=4,
-        hosts_per_tor=2,
-        rate_bps=rate_bps,
-        fabric_bps=rate_bps,
-    )
+    two: dict[str, Any] = {"tors_per_pod": 2, "aggregation_per_pod": 2, "hosts_per_tor": 2}
+    return FatTree3(pods=4, cores=4, rate_bps=RATE_BPS, fabric_bps=RATE_BPS, **two)
 
 
 def endless(per_server: int = 1) -> Incast:
@@ -84,35 +74,33 @@ def endless(per_server: int = 1) -> Incast:
     )
 
 
-def four_sizes(seed: int, scale: float, spread_ns: int = SPREAD_NS) -> FlowList:
-    """A flow of each size from each server, started at random within a time; sizes are the thesis's times
-    ``scale``, and no larger than the thesis's."""
+def four_sizes(seed: int, scale: float) -> FlowList:
+    """A flow of each size from each server, started at random within a millisecond; sizes are the thesis's
+    times ``scale``, and no larger."""
     random = np.random.default_rng(seed)
     sizes = [max(1, round(min(scale, 1.0) * size)) for size in SIZES.values()]
     flows = [
-        Flow(src=server, dst=RECEIVER, size_bytes=size, start_ns=int(random.integers(spread_ns)))
+        Flow(src=server, dst=RECEIVER, size_bytes=size, start_ns=int(random.integers(SPREAD_NS)))
         for server in SENDERS
         for size in sizes
     ]
     return FlowList(flows=flows)
 
 
-def scenario(
-    setting: Setting, traffic: Traffic, seconds: float, seed: int = 1, rate_bps: float = RATE_BPS, **tcp: Any
-) -> Scenario:
-    """One run; ``tcp``: settings that differ from the setting's."""
+def scenario(setting: Setting, traffic: Traffic, seconds: float, seed: int = 1) -> Scenario:
+    """One run."""
     return Scenario(
         transport="tcp",
         seed=seed,
         time_limit_ns=round(seconds * 1e9),
-        topology=topology(rate_bps),
+        topology=topology(),
         traffic=traffic,
-        tcp=setting.tcp().model_copy(update=tcp),
+        tcp=setting.tcp(),
         record=Record(),
     )
 
 
-def numbers(run: Seen) -> dict[str, float]:
+def numbers(run: Run) -> dict[str, float]:
     """Payload that all flows had acknowledged and Jain's index of it, RTTs over all flows' samples, the mean
     queue at the port to the receiver, packets lost anywhere, timeouts of all flows."""
     acked = run.flows["acked_bytes"]
@@ -128,32 +116,6 @@ def numbers(run: Seen) -> dict[str, float]:
     }
 
 
-def rtts_ms(run: Seen) -> Floats:
+def rtts_ms(run: Run) -> Floats:
     """The 1 % to the 99 % point of all flows' samples: (99,)."""
     return np.asarray(run.rtt["percentiles_ns"], dtype=np.float64) / 1e6
-
-
-def by_size(fcts_ms: Floats) -> list[Floats]:
-    """Completion times in the order of the sizes; flows as :func:`four_sizes` lists them."""
-    return [fcts_ms[i :: len(SIZES)] for i in range(len(SIZES))]
-
-
-def means_by_size(fcts_ms: Floats) -> list[float]:
-    """Means of completed flows, in the order of the sizes."""
-    return [float(np.nanmean(own)) for own in by_size(fcts_ms)]
-
-
-def draw_completions(fcts_ms: Mapping[str, Floats], means_ms: Mapping[str, Sequence[float]]) -> bytes:
-    """Completion times of all flows as a distribution, and their means by size as bars; by name."""
-    figure, (spread, bars) = panels(["completion times of all flows", "means by size"], 2, 2.9)
-    looks = styles(fcts_ms)
-    width = 0.8 / len(fcts_ms)
-    for number, (name, times) in enumerate(fcts_ms.items()):
-        ordered, _ = distribution(times[np.isfinite(times)])
-        spread.plot(ordered, np.arange(1, len(ordered) + 1) / len(times), label=name, **looks[name].of_line)
-        places = np.arange(len(SIZES)) + (number - (len(fcts_ms) - 1) / 2) * width
-        bars.bar(places, means_ms[name], width, color=looks[name].colour)
-    spread.set(xlabel="completion time (ms)", ylabel="share of flows", xscale="log", ylim=(0, 1))
-    bars.set(ylabel="completion time (ms)", yscale="log")
-    bars.set_xticks(range(len(SIZES)), list(SIZES))
-    return finished(figure, spread)

@@ -25,7 +25,7 @@ from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episodes
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
-from ns3_env.agents.training.checkpoint import load_checkpoint
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
@@ -129,7 +129,7 @@ def test_one_search_keeps_what_validates_best_whatever_is_searched(
     validated = rows(run, "validation.csv")
     assert [row["generation"] for row in validated] == ["0", "2"]
     best = max(validated, key=lambda row: float(row["score"]))
-    found = load_checkpoint(run)
+    found = resolve(run).load()
     assert isinstance(found, Controller)
     if what == "weights":
         path = RunFolder(run).latest_checkpoint()[0] / "policy.safetensors"
@@ -147,7 +147,7 @@ def test_tuning_improves_a_bad_start_and_says_what_it_gained(tuned: Done) -> Non
     assert [row["trial"] for row in tried] == [str(i) for i in range(13)]
     best = max(tried, key=lambda row: float(row["score"]))
     assert float(best["score"]) > float(tried[0]["score"]) + 0.005
-    found = load_checkpoint(tuned.run)
+    found = resolve(tuned.run).load()
     assert isinstance(found, Controller)
     assert found.name == "mpcc"
     assert found.attributes["DelayScale"] == float(best["DelayScale"])
@@ -341,7 +341,7 @@ def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> N
     assert train.main([*options, "evaluation.controllers=[hpcc, dcqcn]"]) == 0
     numbers = json.loads((tmp_path / "t.json").read_text())
     assert list(numbers) == ["dcqcn-tuned", "dcqcn-untuned", "hpcc", "constant window"]
-    found = load_checkpoint(the_run(tmp_path))
+    found = resolve(the_run(tmp_path)).load()
     assert isinstance(found, Controller)
     assert found.name == "dcqcn"
     assert numbers["dcqcn-tuned"]["attributes"] == found.attributes

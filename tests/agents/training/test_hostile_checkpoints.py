@@ -21,7 +21,7 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.registry import AGENTS
-from ns3_env.agents.training.checkpoint import TrainedPolicy, load_checkpoint, trainer_of
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve, trainer_of
 from ns3_env.agents.training.layout import read_arrays, read_layout, write_arrays
 from ns3_env.agents.training.trainer import GradientTrainer
 from ns3_env.errors import ConfigError
@@ -185,7 +185,7 @@ def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
     assert attack[2] in error
     assert not canary.exists()
     # What only learning needs is not even opened by the others.
-    assert isinstance(load_checkpoint(run), TrainedPolicy)
+    assert isinstance(resolve(run).load(), TrainedPolicy)
     assert not canary.exists()
 
 
@@ -225,12 +225,12 @@ def test_a_byte_that_changed_is_seen_and_a_policy_that_is_missing(run: Path) -> 
         content[len(content) * 3 // 4 if begin < 0 else begin] ^= 1
         path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"policy\.safetensors: sha256"):
-        load_checkpoint(run)
+        resolve(run).load()
     with pytest.raises(ConfigError, match=r"policy\.npz: cannot be read"):
         networks(checkpoint(run))
     (checkpoint(run) / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"has no policy\.safetensors: incomplete, or written by an older"):
-        load_checkpoint(run)  # arrays are not played in its place
+        resolve(run).load()  # arrays are not played in its place
 
 
 def cut(share: float, path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_policy_is_the_same_without_its_environment(
     newest = folder.latest_checkpoint()[0]
     apart = Path(shutil.copytree(newest, tmp_path / "apart"))  # without the run's config.yaml, too
     for place in (folder.path, newest, apart):
-        loaded = load_checkpoint(place)
+        loaded = resolve(place).load()
         assert isinstance(loaded, TrainedPolicy)
         actions = loaded.policy.predict(observations, deterministic=True)[0]
         assert np.allclose(actions, saved[-1], rtol=0, atol=1e-5)

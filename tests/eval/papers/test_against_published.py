@@ -72,12 +72,9 @@ def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Pa
     }
     # docs/sources/published-simulator.md: "Controllers", "Switch"
     assert [settings[name]["CC_MODE"] for name in CONTROLLERS] == ["1", "3", "7", "8"]
-    assert settings["dcqcn"]["RATE_AI"] == "20Mb/s"
-    assert settings["dcqcn"]["RATE_HAI"] == "200Mb/s"
-    assert settings["hpcc"]["RATE_AI"] == "40Mb/s"
-    assert settings["hpcc"]["INT_MULTI"] == "4"
-    assert settings["timely"]["RATE_AI"] == "100Mb/s"
-    assert settings["timely"]["RATE_HAI"] == "500Mb/s"
+    rates = {name: (settings[name]["RATE_AI"], settings[name]["RATE_HAI"]) for name in ("dcqcn", "timely")}
+    assert rates == {"dcqcn": ("20Mb/s", "200Mb/s"), "timely": ("100Mb/s", "500Mb/s")}
+    assert (settings["hpcc"]["RATE_AI"], settings["hpcc"]["INT_MULTI"]) == ("40Mb/s", "4")
     assert " 100000000000 1600" in settings["dcqcn"]["KMAX_MAP"]
     assert " 100000000000 300" in settings["dctcp"]["KMIN_MAP"]
     assert settings["dctcp"]["BUFFER_SIZE"] == str(drawn.buffer_mib)
@@ -86,13 +83,12 @@ def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Pa
 
 
 def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "networks"
-    assert main(["compare", "published", str(folder), "--random", "2"]) == 0
-    assert f"2 of 2 networks wait for results of the published simulator: in its folder, `sh {folder}" in (
-        capsys.readouterr().out
-    )
-    assert main(["compare", "published", str(folder), "--random", "2"]) == 0  # they stay
-    assert main(["compare", "published", str(folder), "--random", "2", "--seed", "2"]) == 2
+    draw = ["compare", "published", str(tmp_path / "networks"), "--random", "2"]
+    assert main(draw) == 0
+    waiting = "2 of 2 networks wait for results of the published simulator: in its folder, `sh "
+    assert f"{waiting}{tmp_path / 'networks'}" in capsys.readouterr().out
+    assert main(draw) == 0  # they stay
+    assert main([*draw, "--seed", "2"]) == 2
     assert "another one than is to be written" in capsys.readouterr().err
 
 
@@ -127,11 +123,8 @@ def test_a_flow_that_ended_here_alone_differs(drawn: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
-        ("0b000001 0b000101 10000 100 1000 2000000000 6261", "dcqcn.fct.txt:1: no row of completion times"),
-        (
-            "0b00ff01 0b000101 10000 100 1000 2000000000 6261 6000",
-            "dcqcn.fct.txt:1: the scenario has no such flow",
-        ),
+        ("0b000001 0b000101 10000 100 1000 2000000000 6261", "no row of completion times"),
+        ("0b00ff01 0b000101 10000 100 1000 2000000000 6261 6000", "the scenario has no such flow"),
     ],
 )
 def test_a_row_that_is_none_is_named(
@@ -139,16 +132,23 @@ def test_a_row_that_is_none_is_named(
 ) -> None:
     (drawn / "000-dumbbell" / "dcqcn.fct.txt").write_text(row + "\n")
     assert main(["compare", "published", str(drawn)]) == 2
+    assert f"dcqcn.fct.txt:1: {fault}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("--random", "2"), "--random: name the folder where the networks go"),
+        (("--run", "{}"), "--run: name the folder"),
+        (("{}/none",), "no network there"),
+        (("{}/a b", "--random", "1"), "cannot read paths with spaces"),
+    ],
+)
+def test_mistakes_are_named(
+    arguments: tuple[str, ...], fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "published", *(x.format(tmp_path) for x in arguments)]) == 2
     assert fault in capsys.readouterr().err
-
-
-def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "published", "--random", "2"]) == 2
-    assert "--random: name the folder where the networks go" in capsys.readouterr().err
-    assert main(["compare", "published", str(tmp_path / "none")]) == 2
-    assert "no network there" in capsys.readouterr().err
-    assert main(["compare", "published", str(tmp_path / "a b"), "--random", "1"]) == 2
-    assert "cannot read paths with spaces" in capsys.readouterr().err
 
 
 def test_the_other_preset_shows_what_accidents_are_worth(

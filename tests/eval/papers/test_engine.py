@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Entries, entered, repeated, seeds
 from ns3_env.eval.papers.outcome import grid
-from ns3_env.eval.papers.seen import Seen, distribution, quartiles_apart, queues_csv
+from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
 from ns3_env.eval.papers.verdicts import Judge, tally
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -47,7 +47,7 @@ ENTRIES = Entries({"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", 
 
 
 def test_a_record_holds_what_the_results_say() -> None:
-    run = Seen(RESULTS)
+    run = Run(RESULTS)
     assert run.queue(PORT, 100, 400).tolist() == [10, 20, 30]
     assert run.queue(PORT, 0, 500, each_ns=200).tolist() == [0, 20, 40]
     assert run.used(PORT) == pytest.approx(0.5)  # 100 of 200 B in 200 ns
@@ -61,56 +61,49 @@ def test_a_record_holds_what_the_results_say() -> None:
     assert math.isnan(run.fcts_ms[1])
 
 
-def test_distributions_quartiles_and_jains_index() -> None:
+def test_distributions_and_quartiles() -> None:
     values, shares = distribution(np.array([3.0, 1.0]))
     assert (values.tolist(), shares.tolist()) == ([1, 3], [0.5, 1])
     assert quartiles_apart(np.array([0.0, 1.0, 2.0, 3.0, 4.0])) == 2
-    assert jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1)
-    assert jain_index(np.array([1.0, 0.0])) == pytest.approx(0.5)
 
 
 def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
-    found = grid("t", ("of", "x", "y (kB)"), ("x", ("y", 1e3)), rows).as_dict()
-    assert found["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
-    assert isinstance(found["rows"][0][1], int)
+    pairs = grid("t", "of", "x = x; y (kB) = y/1e3", rows).as_dict()
+    assert pairs["columns"] == ["of", "x", "y (kB)"]
+    assert pairs["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
+    assert isinstance(pairs["rows"][0][1], int)
 
 
-def test_a_csv_of_queues_is_rounded() -> None:
-    text = queues_csv(("of", "at", "t", "b"), {("x", "y"): (np.array([0.4, 1.6]), np.array([2.5, 3.5]))})
-    assert text == "of,at,t,b\nx,y,0,2\nx,y,2,4\n"
+def test_a_figures_curves_are_its_csv() -> None:
+    curves = [([0, 1], np.array([2.5, 3.5]), "a", {}), ((0, 2), (7, 7), None, {"color": "red"})]
+    drawing = Drawing([Panel("p", curves)])
+    assert drawing.csv() == "panel,curve,x,y\np,a,0,2.5\np,a,1,3.5\np,1,0,7\np,1,2,7\n"
+    assert Drawing([Panel("p", ())]).csv() == ""
+    assert drawing.png().startswith(b"\x89PNG")
 
 
-def test_the_slowdown_of_who_left_flows_unfinished_counts_as_lost() -> None:
-    table: Numbers = {
-        "case": {
-            "fdcc": {"fct_slowdown_avg": 1.0, "unfinished": 1},
-            "hpcc": {"fct_slowdown_avg": 2.0, "unfinished": 0},
-        }
-    }
-    assert not tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", lt).holds
+def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:
+    slow = "fct_slowdown_avg"
+    table: Numbers = {"case": {"fdcc": {slow: 1.0, "unfinished": 1}, "hpcc": {slow: 2.0, "unfinished": 0}}}
+    assert not tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
     table["case"]["fdcc"]["unfinished"] = 0
-    assert tally(table, ("fdcc",), ("hpcc",), "fct_slowdown_avg", lt).holds
-
-
-def test_what_is_not_defined_is_not_compared() -> None:
-    table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
+    assert tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
+    table = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
     assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
-    found = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
-    assert (found.won, found.lost) == (0, ["case (HPCC, DCQCN)"])
+    count = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
+    assert (count.won, count.lost) == (0, ["case (HPCC, DCQCN)"])
 
 
 def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
     ours: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
-    theirs: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    found = Judge(ours, ("a", "b"), theirs).claim("t", ("a",), lt, ("a", "b"), "x", (1e3, " kB"))
-    assert (found.text, found.holds) == ("t", True)
-    assert found.evidence == (
+    published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
+    assert Judge(ours, ("a", "b"), published)(("a",), lt, ("a", "b"), "x", (1e3, " kB")) == (
+        True,
         "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (A, B); "
-        "A 1 kB; B 2 kB"
+        "A 1 kB; B 2 kB",
     )
-    untold = Judge(ours, ()).claim("t", ("c",), lt, ("a",), "x")
-    assert (untold.holds, untold.evidence) == (None, "here nothing to compare")
+    assert Judge(ours, ())(("c",), lt, ("a",), "x") == (None, "here nothing to compare")
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
@@ -123,9 +116,9 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     with Simulator() as simulator:
         runs = play(simulator, 1.0, lambda text: None, {}).runs
     assert list(runs) == ["all", "by seed"]
-    assert [len(own) for own in runs["all"]] == [2, 2]
+    assert [len(record) for record in runs["all"]] == [2, 2]
     assert runs["all"][0] != runs["all"][1]
-    assert [len(own) for own in runs["by seed"]] == [3, 3]
+    assert [len(record) for record in runs["by seed"]] == [3, 3]
 
 
 def missing(name: str) -> Path:
@@ -139,12 +132,14 @@ def test_a_policy_that_is_not_there_is_left_out_and_named(
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000))
     present, notes = ENTRIES.present({})
     assert tuple(ENTRIES.each(base, present)) == tuple(ENTRIES.controllers)
-    assert any("FDCC did not play" in note for note in notes)
+    assert notes == tuple(
+        f"{name} did not play: no policy of that name is released." for name in ("RLCC", "FDCC")
+    )
     file = mlp_file(tmp_path / "policy.safetensors")
     monkeypatch.setattr(experiment, "released", lambda name: file)
     assert ENTRIES.present({}) == ({"rlcc": file, "fdcc": file}, ())
     present, notes = ENTRIES.present({"mine": file, "fdcc": file})
-    assert list(notes) == ["MINE is a policy given for this run.", "FDCC is a policy given for this run."]
+    assert notes == tuple(f"{name} is a policy given for this run." for name in ("MINE", "FDCC"))
     assert tuple(ENTRIES.each(base, present)) == (*ENTRIES.names, "mine")
 
 
@@ -154,11 +149,11 @@ def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.Monk
         n: Scenario(topology=Dumbbell(senders=4), traffic=Incast(flows=n, size_bytes=9000, spread_ns=9000))
         for n in (2, 8)
     }
-    said: list[str] = []
+    messages: list[str] = []
     play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
     with Simulator() as simulator:
-        runs = play(simulator, 1.0, said.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
-    assert said[-1] == "6 of 6 episodes played"
+        runs = play(simulator, 1.0, messages.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
+    assert messages[-1] == "6 of 6 episodes played"
     assert [tuple(by_name) for by_name in runs.values()] == [("dcqcn", "hpcc", "fdcc")] * 2
     assert [(n, len(set(by_name.values()))) for n, by_name in runs.items()] == [(2, 1), (8, 1)]
     assert {len(starts) for starts in runs[8].values()} == {8}

@@ -15,11 +15,12 @@ import pytest
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
-from ns3_env.eval.papers.mpcc import convergence
-from ns3_env.eval.papers.outcome import Claim, Grid, Outcome, Row
-from ns3_env.eval.papers.page import refresh
+from ns3_env.eval.papers.mpcc import link
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row
+from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
-from ns3_env.eval.papers.show import markdown, number
+from ns3_env.eval.papers.show import markdown, number, refresh
+from tests.samples.policy_files import mlp_file
 
 #: A scale at which an experiment takes a second or two, and the names of its figures.
 TINY = {
@@ -42,13 +43,10 @@ TINY = {
     "smcc-background": (0.02, "smcc-fig-18 smcc-fig-19"),
     "smcc-parking-lot": (0.02, "smcc-fig-20 smcc-fig-21 smcc-fig-22"),
     "smcc-incast": (0.01, "smcc-fig-23"),
-    "smcc-incast-100g": (0.01, "smcc-incast-100g"),
     "lynn-sharing": (1e-4, "lynn-fig-3"),
     "lynn-buffers": (1e-4, "lynn-fig-5-6 lynn-fig-7-8 lynn-fig-9"),
-    "lynn-10g": (0.004, "lynn-10g"),
     "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
     "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
-    "tdctcp-10g": (0.01, "tdctcp-10g"),
     "irn-workload": (0.01, "irn-workload"),
     "irn-incast": (0.001, ""),
     "hpcc-fct": (0.0001, "hpcc-fig-11-slowdown hpcc-fig-11-latency"),
@@ -64,7 +62,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         folder = tmp_path_factory.mktemp(name)
         options = ["--scale", str(TINY[name][0]), "--out", str(folder / "new" / "out")]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(convergence, "BENCHMARKS", 1)
+            patch.setattr(link, "BENCHMARKS", 1)
             patch.setattr(sharing, "SECONDS", 3.0)
             patch.setattr(buffers, "SECONDS", 1.0)
             assert main(["paper", name, *options, "--json", str(folder / "copy.json")]) == 0
@@ -84,11 +82,10 @@ def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: C
         image = (out / picture).read_bytes()
         assert image.startswith(b"\x89PNG")
         assert len(image) < 120_000
-    series = list(out.glob("*.csv"))
-    assert series
-    for file in series:
+    for file in out.glob("*.csv"):
+        assert f"{file.stem}.png" in result["pictures"]
         with file.open(newline="", encoding="utf-8") as lines:
-            assert sum(1 for _ in csv.DictReader(lines)) > 0
+            assert {row["panel"] for row in csv.DictReader(lines)}
     assert result["claims"]
     assert all(claim["evidence"] for claim in result["claims"])
 
@@ -97,17 +94,11 @@ def test_convergence_rows_hold_the_printed_numbers(played: Callable[[str], Path]
     result = json.loads((played("mpcc-convergence") / "copy.json").read_text())
     rows = {row["what"]: row for row in result["rows"]}
     # Zheng 2024, sections 5.2.1 and 5.2.2
-    for what, published in {
-        "queue zero, 1:1": 140_334,
-        "queue zero, 1:10": 149_133,
-        "queue zero, 1:100": 175_530,
-        "throughput per flow, 1:10": 0.2464,
-        "one decision, P = 3": 255_952,
-        "one decision, P = 5": 343_525,
-        "one decision, P = 10": 469_736,
-        "one decision, P = 20": 916_831,
-    }.items():
-        assert rows[what]["published"] == published
+    zero = {f"queue zero, 1:{w}": t for w, t in ((1, 140_334), (10, 149_133), (100, 175_530))}
+    solving = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
+    printed = {**zero, "throughput per flow, 1:10": 0.2464}
+    printed |= {f"one decision, P = {horizon}": ns for horizon, ns in solving.items()}
+    assert {what: rows[what]["published"] for what in printed} == printed
     for row in rows.values():
         assert row["deviation"] == pytest.approx((row["ours"] - row["published"]) / row["published"])
     assert 100_000 < rows["queue zero, 1:10"]["ours"] < 200_000
@@ -121,15 +112,6 @@ def test_a_deviation_needs_both_numbers() -> None:
     assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
 
 
-def test_an_unknown_name_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "mpcc-fattree"]) == 2
-    told = capsys.readouterr().err
-    assert "did you mean mpcc-fat-tree?" in told
-    assert all(name in told for name in EXPERIMENTS)
-    assert main(["paper"]) == 2
-    assert "--list" in capsys.readouterr().err
-
-
 def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     list_experiments()
     shown = capsys.readouterr().out
@@ -137,19 +119,25 @@ def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "named"),
+    ("arguments", "named"),
     [
-        (["--scale", "0"], "--scale: must be"),
-        (["--scale", "inf"], "--scale: must be"),
-        (["--scale", "2", "--full"], "give one of them"),
-        (["--page", "README.md"], "give no name"),
+        ("mpcc-fattree", ("did you mean mpcc-fat-tree?", *EXPERIMENTS)),
+        ("", ("--list",)),
+        ("mpcc-queue-1us --scale 0", ("--scale: must be",)),
+        ("mpcc-queue-1us --scale inf", ("--scale: must be",)),
+        ("mpcc-queue-1us --scale 2 --full", ("give one of them",)),
+        ("mpcc-queue-1us --page README.md", ("give no name",)),
+        ("mpcc-joining --checkpoint fdcc={policy}", ("no trained policy plays in mpcc-joining",)),
+        ("fdcc-joining --checkpoint hpcc={policy}", ("there is a controller 'hpcc' already",)),
     ],
 )
-def test_mistakes_in_options_are_named(
-    options: list[str], named: str, capsys: pytest.CaptureFixture[str]
+def test_mistakes_in_arguments_are_named(
+    arguments: str, named: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["paper", "mpcc-queue-1us", *options]) == 2
-    assert named in capsys.readouterr().err
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    assert main(["paper", *arguments.format(policy=policy).split()]) == 2
+    message = capsys.readouterr().err
+    assert [words for words in named if words not in message] == []
 
 
 def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
@@ -161,35 +149,42 @@ def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
     assert paper("mpcc-queue-1ms", out, scale=0.1)["rows"] == paper("mpcc-queue-1ms", out, scale=0.1)["rows"]
 
 
-def as_run(folder: Path, outcome: Outcome) -> Path:
-    """The folder "one" among the runs, with an outcome's JSON."""
-    run = folder / "runs" / "one"
-    run.mkdir(parents=True)
-    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
-    return run
+CLAIMS = """**Claims**
+
+| claim | verdict | evidence |
+|---|---|---|
+| d | does not hold | x |
+"""
 
 
-def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
+def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
+    """Also those of an experiment that was not run again: they are counted on the page."""
     outcome = Outcome(
         rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),),
-        claims=(Claim("it works", False, "a | b"),),
+        claims={"it works": (False, "a | b"), "a | b": (True, "x"), "c": (None, "x"), "e": (True, "x")},
         grids=(Grid("more", ("case", "x"), (("one", 0.5),)),),
-        pictures={"fig": b"PNG"},
+        pictures={"fig": Drawing(())},
     )
-    (as_run(tmp_path, outcome) / "fig.png").write_bytes(b"PNG")
-    page = tmp_path / "docs" / "papers" / "page.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(
-        "a\n<!-- begin one -->\nold\n<!-- end one -->\nb\n<!-- begin two -->\nkept\n<!-- end two -->\n"
-    )
+    run, page = tmp_path / "runs" / "one", tmp_path / "docs" / "papers" / "page.md"
+    for folder in (run, page.parent):
+        folder.mkdir(parents=True)
+    (run / "result.json").write_text(json.dumps({"size": "scale 1", **outcome.as_dict()}))
+    (run / "fig.png").write_bytes(b"PNG")
+    blocks = {"claims": "stale\n", "one": "stale\n", "two": CLAIMS}
+    page.write_text("".join(f"<!-- begin {x} -->\n{text}<!-- end {x} -->\na\n" for x, text in blocks.items()))
     pictures = tmp_path / "docs" / "images" / "paper"
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     text = page.read_text()
-    assert "| queue zero (ns) | 5.2.1 | 140,334 | 147,900 | +5.4 % |" in text
-    assert "| it works | does not hold | a \\| b |" in text
-    assert "![fig](../images/paper/fig.png)" in text
-    assert "\nold\n" not in text
-    assert "kept" in text
+    for line in (
+        "| queue zero (ns) | 5.2.1 | 140,334 | 147,900 | +5.4 % |",
+        "| it works | does not hold | a \\| b |",
+        "![fig](../images/paper/fig.png)",
+        "| [one](#one) | 2 | 1 | 1 |",
+        "| [two](#two) | 0 | 1 | 0 |",
+    ):
+        assert f"\n{line}\n" in text
+    assert "stale" not in text
+    assert CLAIMS in text
     assert (pictures / "fig.png").read_bytes() == b"PNG"
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     assert page.read_text() == text
@@ -198,34 +193,8 @@ def test_a_page_gets_the_tables_between_its_marks(tmp_path: Path) -> None:
         refresh(page, tmp_path / "runs", pictures)
 
 
-def test_the_block_of_claims_sums_up_the_page(tmp_path: Path) -> None:
-    """Also those of experiments that were not run again: it is read from the page."""
-    claims = Claim("a | b is fair", True, "0.1 | 0.2"), Claim("c is fast", None, "in 1 of 2; not b")
-    as_run(tmp_path, Outcome(claims=claims))
-    kept = "**Claims**\n\n| claim | verdict | evidence |\n| --- | --- | --- |\n| d | does not hold | x |\n"
-    page = tmp_path / "page.md"
-    blocks = ("claims", "old\n"), ("one", ""), ("two", kept)
-    page.write_text("\n".join(f"<!-- begin {name} -->\n{text}<!-- end {name} -->" for name, text in blocks))
-    assert refresh(page, tmp_path / "runs", tmp_path / "images") == ["one"]
-    table = page.read_text().split("<!-- end claims -->")[0].splitlines()[3:]
-    assert table == [
-        "| a \\| b is fair | holds | 0.1 \\| 0.2 | one |",
-        "| c is fast | cannot be told | in 1 of 2 | one |",
-        "| d | does not hold | x | two |",
-    ]
-    before = page.read_text()
-    refresh(page, tmp_path / "runs", tmp_path / "images")
-    assert page.read_text() == before
-
-
 def test_numbers_are_short() -> None:
-    assert [number(x) for x in (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))] == [
-        "–",
-        "mpcc",
-        "3",
-        "0.2498",
-        "140,334",
-        "1e-05",
-    ]
+    values = (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))
+    assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
     empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
     assert markdown(empty) == "*All of it.*\n\n- x\n"

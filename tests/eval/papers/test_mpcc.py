@@ -8,17 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.mpcc.convergence import empty_ns
-from ns3_env.eval.papers.mpcc.open_loop import (
-    BOTTLENECK,
-    NO_WINDOW,
-    RATE_BPS,
-    Bottleneck,
-    respond,
-    scenario,
-    slope_bps,
-)
-from ns3_env.eval.papers.shares import shares_of
+from ns3_env.eval.papers.mpcc import open_loop
+from ns3_env.eval.papers.mpcc.link import empty_ns
+from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, Bottleneck, respond, slope_bps
+from ns3_env.eval.papers.runs import count_shares
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -35,25 +28,17 @@ def test_the_model_is_eq_3_4_by_hand() -> None:
     # W = BDP: 0.125 x 3000 = 375 B per µs, 3 Gb/s; W = 0: -125 B per µs, -1 Gb/s; the fair share: nothing
     queue = LINK.queue([4000, 4000, 0, 1000, 0], 1000)
     assert queue == pytest.approx([0, 375, 750, 625, 625, 500])
-
-
-def test_an_empty_queue_stays_empty_and_a_bounded_one_bounded() -> None:
+    assert slope_bps([0, 1000, 2000], queue[:3]) == pytest.approx(3e9)
+    assert math.isnan(slope_bps([0], [0]))
+    # an empty queue stays empty, a bounded one bounded
     assert LINK.queue([0, 0, 4000, 0, 0, 0, 0], 1000) == pytest.approx([0, 0, 0, 375, 250, 125, 0, 0])
     assert LINK.queue([4000] * 4, 1000, bound_bytes=800) == pytest.approx([0, 375, 750, 800, 800])
 
 
-def test_a_slope_is_in_bits_per_second() -> None:
-    assert slope_bps([0, 1000, 2000], [0, 375, 750]) == pytest.approx(3e9)
-    assert math.isnan(slope_bps([0], [0]))
-
-
 def test_the_switch_follows_the_model_in_open_loop() -> None:
     with Simulator() as simulator:
-        answer = respond(
-            simulator,
-            scenario(1000, 200_000, 800_000, 1000),
-            lambda k, bdp: 0.0 if k % 2 else NO_WINDOW,
-        )
+        base = open_loop.scenario(1000, 200_000, 800_000, 1000)
+        answer = respond(simulator, base, lambda k, bdp: 0.0 if k % 2 else NO_WINDOW)
     on = (answer.times_ns[:-1] >= 0) & (answer.times_ns[:-1] // 200_000 % 2 == 0)
     theory = answer.bottleneck.queue(np.where(on, answer.bottleneck.bdp_bytes, 0.0), 1000)
     assert answer.bottleneck.bdp_bytes == pytest.approx(3750)  # 6 µs, and three frames of 1000 B (eq. 2.2)
@@ -69,7 +54,7 @@ def test_throughput_is_what_the_flows_received() -> None:
         time_limit_ns=10_000_000,
     )
     with Simulator() as simulator:
-        run = shares_of(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
+        run = count_shares(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
     # 21 frames of 48 B of headers and 42 B of telemetry
     assert run.share.sum(axis=1) * bin_ns * RATE_BPS / 8e9 == pytest.approx([20_500 + 21 * 90] * 4)
     assert run.share.shape[1] == run.results["totals"]["end_ns"] // bin_ns + 1

@@ -84,8 +84,3 @@ def test_what_the_published_simulator_has_not_is_refused_by_name(
     assert str(run) in told
     assert named in told
     assert not (tmp_path / "networks").exists()
-
-
-def test_a_run_needs_a_folder_for_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "published", "--run", str(tmp_path)]) == 2
-    assert "--run: name the folder" in capsys.readouterr().err

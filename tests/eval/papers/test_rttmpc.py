@@ -8,49 +8,58 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.rttmpc import buffers, sharing, ten_gigabit
-from ns3_env.eval.papers.rttmpc.bottleneck import RATE_BPS, RTT_NS, Path, Run, episode, rttmpc, run_of
-from ns3_env.eval.papers.rttmpc.buffers import BUFFERS_BDP, FLOWS, THEIR_LOSSES, THEIR_RATES, THEIR_RTTS
-from ns3_env.eval.papers.rttmpc.sharing import ALONE, BBR, CUBIC, DIFFERENT, NEAR_B, NEAR_P, PUBLISHED, Flows
+from ns3_env.eval.papers.rttmpc import buffers, sharing
+from ns3_env.eval.papers.rttmpc.bottleneck import RATE_BPS, RTT_NS, Flows, Path, episode, measure, rttmpc
+from ns3_env.eval.papers.rttmpc.buffers import BUFFERS_BDP, FLOWS, LOSSES, RATES, RTTS_MS
+from ns3_env.eval.papers.rttmpc.sharing import (
+    ALONE,
+    BBR,
+    CUBIC,
+    DIFFERENT,
+    NEAR_B,
+    NEAR_P,
+    PUBLISHED,
+    Numbers,
+)
 from ns3_env.simulator import Simulator
+from tests.eval.papers.verdicts import failed
 
 SMALL = Path(40e6, (RTT_NS, RTT_NS), 1.0)
 
 
 def bits(text: Any) -> int:
-    """Of "123bps"."""
+    """The number of "123bps"."""
     return int(str(text).removesuffix("bps"))
 
 
 def test_scaling_changes_the_rate_and_nothing_else() -> None:
     """RTTs and buffers in BDPs stay; packets in a BDP and rates shrink together."""
     for buffer in BUFFERS_BDP:
-        full, small = Path(RATE_BPS, (RTT_NS,), buffer), Path(1e-2 * RATE_BPS, (RTT_NS,), buffer)
-        assert small.buffer_packets == pytest.approx(1e-2 * full.buffer_packets, rel=0.01)
-        assert bits(small.payload_bps(0.3)) == pytest.approx(1e-2 * bits(full.payload_bps(0.3)), rel=1e-6)
+        long, short = Path(RATE_BPS, (RTT_NS,), buffer), Path(1e-2 * RATE_BPS, (RTT_NS,), buffer)
+        assert short.buffer_packets == pytest.approx(1e-2 * long.buffer_packets, rel=0.01)
+        assert bits(short.payload_bps(0.3)) == pytest.approx(1e-2 * bits(long.payload_bps(0.3)), rel=1e-6)
     assert Path(RATE_BPS).buffer_packets == 83_333
-    assert {path.rtts_ns for path, _ in sharing.entries(1e6).values()} == {
-        path.rtts_ns for path, _ in sharing.entries(RATE_BPS).values()
-    }
+    full, small = ({path.rtts_ns for path, _ in sharing.entries(x).values()} for x in (RATE_BPS, 1e6))
+    assert full == small
     assert len(buffers.paths(1e6)) == 36 + 4
 
 
 def test_caps_are_the_papers_shares_of_the_payload_rate() -> None:
-    path, own = sharing.entries(40e6)["one RTT, capped"]
-    assert [bits(cap) for cap in own.caps] == [
+    path, record = sharing.entries(40e6)["one RTT, capped"]
+    assert [bits(cap) for cap in record.caps] == [
         pytest.approx(share * 40e6 / 40 * 1460 / 1502, abs=1) for share in (3, 7, 10, 20)
     ]
-    content = episode(path, own, 1.0)
+    content = episode(path, record, 1.0)
     assert content["flows"]["controller"] == [0, 1, 2, 3]
-    assert [x["attributes"]["MaxRate"] for x in content["controllers"]] == list(own.caps)
-    assert {own["attributes"]["C1"] for own in content["controllers"] if "C1" in own["attributes"]} == set()
-    capped = ten_gigabit.entries(ten_gigabit.path(1.0))[ten_gigabit.CAPPED]
-    assert [bits(cap) * 9002 / 8960 for cap in capped.caps] == pytest.approx([3.0e9, 6.4e9], rel=1e-6)
+    assert [x["attributes"]["MaxRate"] for x in content["controllers"]] == list(record.caps)
+    assert {
+        record["attributes"]["C1"] for record in content["controllers"] if "C1" in record["attributes"]
+    } == set()
 
 
 def test_a_capped_flow_keeps_its_cap_on_a_path_of_25_ms() -> None:
     with Simulator() as simulator:
-        run = run_of(simulator.play(episode(SMALL, rttmpc(SMALL, 0.1, (0.3, 0.6)), 1.5)))
+        run = measure(simulator.play(episode(SMALL, rttmpc(SMALL, 0.1, (0.3, 0.6)), 1.5)))
     late = run.after(0.75)
     assert run.rtts_ms[:, 0] == pytest.approx([25.0, 25.0], abs=1e-4)
     assert late.rates.mean(axis=1) == pytest.approx([12.0, 24.0], rel=0.03)
@@ -65,52 +74,48 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
     slow = {"node": 4, "port": 2, "rate_bps": 40e6, "tx_bytes": 90 * 1502, "series": series}
     back = {**slow, "node": 5, "tx_bytes": 4000}
     fast = {**slow, "port": 0, "rate_bps": 400e6}
-    column = {
-        "src": [0, 1],
-        "fct_ns": [-1, -1],
-        "payload_bytes": [1460] * 2,
-        "header_bytes": [42] * 2,
-        "timeouts": [1, 2],
-    }
-    found = run_of(
+    lost = [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}]
+    flows = {"payload_bytes": [1460] * 2, "header_bytes": [42] * 2}
+    flows |= {"base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]}
+    results = measure(
         {
-            "flows": {**column, "base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]},
+            "flows": {"src": [0, 1], "fct_ns": [-1, -1], **flows},
             "queues": [fast, back, slow],
             "totals": {"end_ns": 12_016_000},
-            "losses": [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}],
+            "losses": lost,
             # The host's own rate: nobody paces yet.
             "windows": [[0, 0, 1.0, 400e6], [1e6, 0, 1.0, 10e6], [6e6, 1, 1.0, 20e6], [7e6, 0, 1.0, 5e6]],
         }
     )
-    assert found.rtts_ms == pytest.approx(np.array([[25, 26, 27], [35, 36, 37]]))
-    assert found.rates == pytest.approx(np.array([[0, 10, 5], [0, 0, 20]]))
-    assert found.goodputs == pytest.approx([10, 20])
-    assert (found.lost, found.packets, found.timeouts) == (0.1, 90, 3)
-    assert found.mean_rtts_ms == pytest.approx([30, 31, 32])
+    assert results.rtts_ms == pytest.approx(np.array([[25, 26, 27], [35, 36, 37]]))
+    assert results.rates == pytest.approx(np.array([[0, 10, 5], [0, 0, 20]]))
+    assert results.goodputs == pytest.approx([10, 20])
+    assert results.lost == 0.1
+    assert results.mean_rtts_ms == pytest.approx([30, 31, 32])
 
 
-def seen(rates: list[float]) -> Run:
+def run_with(rates: list[float]) -> Flows:
     """One flow's rates, seen each 5 ms."""
     values = np.array([rates])
-    return Run(5e-3 * np.arange(len(rates), dtype=np.float64), values, values, values[0], 0.0, 0, 0)
+    return Flows(5e-3 * np.arange(len(rates), dtype=np.float64), values, values, values[0], 0.0)
 
 
 def test_an_overshoot_has_not_reached_the_links_rate() -> None:
     slow = [10.0] * 20 + [60.0] * 5 + [20.0] * 75
-    assert seen(slow + [40.0] * 100).reached_s == pytest.approx(0.5)
-    assert seen([60.0] + [38.1] * 49).reached_s == 0
-    assert np.isnan(seen(slow * 3).reached_s)
+    assert run_with(slow + [40.0] * 100).reached_s == pytest.approx(0.5)
+    assert run_with([60.0] + [38.1] * 49).reached_s == 0
+    assert np.isnan(run_with(slow * 3).reached_s)
 
 
 def their_table() -> dict[tuple[int, float], dict[str, float]]:
     """Table V, with spreads and times as Figs. 5, 6, 8 have them: growing, and falling to an RTT."""
     return {
         (flows, buffer): {
-            "rate": THEIR_RATES[flows][i],
+            "rate": RATES[flows][i],
             "rate_spread": 0.1 * i,
-            "rtt": THEIR_RTTS[flows][i],
+            "rtt": RTTS_MS[flows][i],
             "rtt_spread": 0.5 * i,
-            "lost": THEIR_LOSSES[flows][i],
+            "lost": LOSSES[flows][i],
             "reached_s": max(0.025, 10.0 / 8**i * 100),
         }
         for flows in FLOWS
@@ -120,37 +125,28 @@ def their_table() -> dict[tuple[int, float], dict[str, float]]:
 
 def test_table_v_meets_the_papers_own_claims_but_for_two() -> None:
     """8 flows lose less at 1/16 BDP than at 1/8, and less than one flow does; 8 BDP are not above 1/4 s."""
-    failed = [claim.text for claim in buffers.claims(their_table()) if not claim.holds]
-    assert [text.split(" (")[0] for text in failed] == [
+    assert failed(buffers.claims(their_table())) == [
         "The number of flows hardly changes the combined rate",
         "Larger buffers lose fewer packets",
         "More flows lose more packets",
     ]
 
 
-def flows_of(rates: list[float], rate_std: float, rtt_std: float) -> Flows:
-    """Flows of these rates, with one RTT."""
-    rate = np.array(rates)
-    same = np.ones_like(rate)
-    return Flows(rate, rate_std * same, 25.2 * same, rtt_std * same, rate, 0.0)
-
-
-def their_flows(case: str) -> Flows:
-    """A case of Tables I and II."""
-    rate, rate_std, rtt, rtt_std = (np.array(values, dtype=np.float64) for values in PUBLISHED[case])
-    return Flows(rate, rate_std, rtt, rtt_std, rate, 0.0)
+def their_flows(*columns: tuple[float, ...]) -> Numbers:
+    """Flows with the paper's numbers: mean and standard deviation of rate and RTT (ms)."""
+    rate, rate_std, rtt, rtt_std = (np.array(values, dtype=np.float64) for values in columns)
+    return Numbers(rate, rate_std, rtt, rtt_std, rate, 0.0)
 
 
 def test_tables_i_and_ii_meet_the_papers_own_claims_but_for_one_cap_each() -> None:
     """18.8 of a cap of 20 (Table I), 9.0 of 10 (Table II)."""
-    found = {case: their_flows(case) for case in PUBLISHED}
-    found[ALONE] = found[BBR] = flows_of([40.0], 0.5, 0.2)
-    found[CUBIC] = flows_of([40.0], 0.5, 7.0)
-    found[NEAR_P] = found[DIFFERENT]
-    found[NEAR_B] = flows_of([15.3, 10.5, 8.0, 5.8], 1.0, 0.2)
-    failed = [claim.text for claim in sharing.claims(found) if not claim.holds]
-    assert [text.split(" (")[0] for text in failed] == [
+    results = {case: their_flows(*columns) for case, columns in PUBLISHED.items()}
+    results[ALONE] = results[BBR] = their_flows((40.0,), (0.5,), (25.2,), (0.2,))
+    results[CUBIC] = their_flows((40.0,), (0.5,), (25.2,), (7.0,))
+    results[NEAR_P] = results[DIFFERENT]
+    results[NEAR_B] = their_flows((15.3, 10.5, 8.0, 5.8), *(x * 4 for x in ((1.0,), (25.2,), (0.2,))))
+    assert failed(sharing.claims(results)) == [
         "Flows with caps keep them, with little variation",
         "So do flows with different RTTs",
     ]
-    assert all(row.deviation == 0 for row in sharing.rows(found))
+    assert all(row.deviation == 0 for row in sharing.rows(results))

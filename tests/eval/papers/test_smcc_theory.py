@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The theory of Jiang 2015 from its equations: sliding regimes, cycles, and phase planes."""
+"""The theory of Jiang 2015 from its equations: sliding regimes, cycles, and phase theorems."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.smcc.theory import claims as planes
 from ns3_env.eval.papers.smcc.theory import theorems
 from ns3_env.eval.papers.smcc.theory.fluid import GIGABIT, Link, trajectory
 from ns3_env.eval.papers.smcc.theory.laws import Bcn, Qcn, Smcc
@@ -19,32 +20,28 @@ from ns3_env.eval.papers.smcc.theory.theorems import (
     inequality_24,
     line_y,
     not_a_hyperbola,
-    rest,
-    shape,
-    slides,
-    spiral,
     spiral_condition,
 )
 
 FREE = Link(bounded=False)
 
 
-def random() -> np.random.Generator:
-    return np.random.default_rng(7)
-
-
-@pytest.mark.parametrize("taller", [False, True])
-def test_smcc_reaches_its_sliding_regime_from_any_state(taller: bool) -> None:
-    """Jiang 2015, Theorem 3: a < 1 and a > 1, any N, C, p."""
-    found = theorems.theorem_3_agrees(random(), 60, taller)
-    assert found.all
-    assert found.tried == 60
-
-
-def test_qcn_slides_exactly_where_inequality_24_says() -> None:
-    assert theorems.inequality_24_agrees(random(), 100).all
-    assert theorems.decrease_leads_back(random(), 100).all
-    assert theorems.theorem_1_agrees(random(), 40).all
+@pytest.mark.parametrize(
+    ("agrees", "count"),
+    [
+        (partial(theorems.theorem_3_agrees, taller=False), 60),
+        (partial(theorems.theorem_3_agrees, taller=True), 60),
+        (theorems.inequality_24_agrees, 100),
+        (theorems.decrease_leads_back, 100),
+        (theorems.theorem_1_agrees, 40),
+        (theorems.bcn_never_slides, 50),
+    ],
+)
+def test_a_theorem_holds_on_random_states(agrees: Callable[..., theorems.Count], count: int) -> None:
+    """Jiang 2015: SMCC reaches its sliding regime (a < 1, a > 1), QCN slides where (24) says, BCN never."""
+    results = agrees(np.random.default_rng(7), count)
+    assert results.all
+    assert results.tried == count
 
 
 def test_inequality_24_by_hand() -> None:
@@ -62,45 +59,36 @@ def test_a_recovery_that_leads_to_the_rate_itself_never_slides() -> None:
     """N R(0) − C = y on the line: (24) comes to 2T x₀ ≤ 0."""
     law = Qcn(FREE, 30e3)
     target = line_y(FREE, 5e3)
-    assert not slides(FREE, law.recovering(target), law.decreasing(target), 5e3)
-    assert slides(FREE, law.recovering(0.1 * GIGABIT), law.decreasing(0.1 * GIGABIT), 5e3)
+    assert feedback_change(FREE, law.recovering(target), 5e3) > 0
+    assert feedback_change(FREE, law.recovering(0.1 * GIGABIT), 5e3) <= 0
+    assert feedback_change(FREE, law.decreasing(target), 5e3) >= 0
 
 
 def test_large_cycles_miss_the_sliding_mode_that_small_ones_enter() -> None:
     link = Link(background=0.5 * GIGABIT)
-    assert planes.misses(Qcn(link, 150e3), 10e3, 0.05 * GIGABIT)
-    assert not planes.misses(Qcn(link, 30e3), 10e3, 0.05 * GIGABIT)
+    assert theorems.misses(Qcn(link, 150e3), 10e3, 0.05 * GIGABIT)
+    assert not theorems.misses(Qcn(link, 30e3), 10e3, 0.05 * GIGABIT)
 
 
 def test_bcn_swings_through_its_target() -> None:
-    assert theorems.bcn_never_slides(random(), 50).all
     way = trajectory(Bcn(Link()), 10e3, 0.05 * GIGABIT, 0.05, 1e-5)
     assert way.x.min() < -5e3
 
 
-def test_spirals_are_eq_9() -> None:
-    """The linear system of Jiang 2015, eq. 5, solved by its exponential."""
+def test_ways_keep_their_constants() -> None:
+    """Spirals by eq. 9 (the exponential of Jiang 2015, eq. 5), recovery by a logarithm."""
     a, b = 300.0, 5e5
-    matrix = np.array([[0.0, 1.0], [-b, -a]])
-    values, vectors = np.linalg.eig(matrix)
+    values, vectors = np.linalg.eig(np.array([[0.0, 1.0], [-b, -a]]))
     t = np.linspace(0.0, 0.02, 50)
     start = np.linalg.solve(vectors, np.array([1e4, 1e6]))
     u, v = (vectors @ (start[:, None] * np.exp(values[:, None] * t))).real
-    kept = spiral(u, v, t, a, b)
-    assert kept == pytest.approx(kept[0], rel=1e-9)
     assert (values.real < 0).all()  # eq. 7 as printed has one minus too many
-    assert (
-        spiral_condition(Link(sample=10e6), 1 / 128)[0] > 1 > spiral_condition(Link(sample=10e6), 1 / 128)[1]
-    )
-
-
-def test_recovery_is_no_hyperbola() -> None:
-    g, h = 5e9, 400.0
-    t = np.linspace(0.0, 5e-3, 50)
-    v = g / h + (-2e7 - g / h) * np.exp(-h * t)
-    u = g / h * t + (-2e7 - g / h) * (1 - np.exp(-h * t)) / h
-    kept = not_a_hyperbola(u, v, g, h)
-    assert kept == pytest.approx(kept[0], rel=1e-9)
+    alpha, beta = -a / 2, math.sqrt(4 * b - a * a) / 2
+    spiral = ((v - alpha * u) ** 2 + (beta * u) ** 2) * np.exp(-2 * alpha * t)
+    for constant in (spiral, not_a_hyperbola(*theorems.recovery(50), 5e9, 400.0)):
+        assert constant == pytest.approx(constant[0], rel=1e-9)
+    right, printed = spiral_condition(Link(sample=10e6), 1 / 128)
+    assert right > 1 > printed
 
 
 @pytest.mark.parametrize("share", [0.05, 0.256, 4.0])
@@ -108,14 +96,14 @@ def test_state_a_is_an_ellipse_and_state_b_a_line(share: float) -> None:
     law = Smcc(FREE, share, share)
     way = trajectory(law, 0.0, 0.2 * GIGABIT, 0.5)
     first = way.t <= way.switches[0].t
-    kept = ellipse(law, way.x[first], way.y[first])
-    assert kept == pytest.approx(kept[0], rel=1e-6)
+    constant = ellipse(law, way.x[first], way.y[first])
+    assert constant == pytest.approx(constant[0], rel=1e-6)
     # It meets y = 0 at x = y₀/√a₁, and stands there: state B has nothing to say at ΔQ = 0.
     assert way.x[-1] == pytest.approx(0.2 * GIGABIT / math.sqrt(law.a1(0.0)), rel=1e-3)
     assert way.stood
     # 0.256 · (1000 B / 100 kB) · 64: R_a/C · p · q0 in packets
-    assert shape(law) == pytest.approx(share * 0.64)
-    assert trajectory(law, 40e3, -2e6, 1.0).x[-1] == pytest.approx(rest(law, 40e3, -2e6), rel=1e-3)
+    assert law.a1(0.0) * (64e3 / GIGABIT) ** 2 == pytest.approx(share * 0.64)
+    assert trajectory(law, 40e3, -2e6, 1.0).x[-1] == pytest.approx(40e3 - 2e6 / law.b2, rel=1e-3)
 
 
 @pytest.mark.parametrize(("flows", "sample"), [(1, 100e3), (16, 100e3), (2, 30e3)])
@@ -125,7 +113,7 @@ def test_state_bs_slope_is_b_whatever_n_and_p(flows: int, sample: float) -> None
 
 
 def test_smcc_stands_off_its_target_unless_switching_is_late() -> None:
-    stood = [theorems.standstill(Smcc(FREE), 19e3, 0.1 * GIGABIT, delay) for delay in planes.DELAYS]
+    stood = [theorems.standstill(Smcc(FREE), 19e3, 0.1 * GIGABIT, delay) for delay in theorems.DELAYS]
     assert stood[0] > 20e3
     assert np.diff(np.abs(stood)).max() < 0
     assert abs(stood[-1]) < 1e3

@@ -120,7 +120,7 @@ class Mode:
 
 
 class Law(Protocol):
-    """How sources answer."""
+    """The answer of sources to feedback."""
 
     @property
     def link(self) -> Link:
@@ -130,17 +130,14 @@ class Law(Protocol):
         """The mode in which a trajectory begins."""
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
-        """The mode that follows one left after ``since`` seconds."""
+        """The mode that follows another, which acted for ``since`` seconds."""
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A change of modes at ``t`` in (``x``, ``y``)."""
+    """A change of modes at ``t``, and the mode that follows."""
 
     t: float
-    x: float
-    y: float
-    before: str
     then: str
 
 
@@ -184,11 +181,11 @@ def trajectory(
     """
     state = _State(0.0, x, y, law.first(x, y), 0.0)
     times, xs, ys = [np.zeros(1)], [np.array([x])], [np.array([y])]
-    found: list[Switch] = []
+    switches: list[Switch] = []
     stood = False
-    pieces = 0
-    while state.t < until and pieces < _PIECES:
-        pieces += 1
+    for _ in range(_PIECES):
+        if state.t >= until:
+            break
         slope_is_zero = _bound(law.link, state)
         if state.left is None and state.mode.stands(state.y) and not slope_is_zero:
             stood = True
@@ -213,14 +210,14 @@ def trajectory(
             state.mode = law.after(before, state.t - state.since, state.x, state.y, slope)
             state.since, state.left = state.t, None
             if state.mode.name != before.name:
-                found.append(Switch(state.t, state.x, state.y, before.name, state.mode.name))
+                switches.append(Switch(state.t, state.mode.name))
     if state.t < until and not stood:
         raise ValueError(f"{_PIECES} changes by {state.t:g} s: this slides, and needs a delay above 0")
-    return Trajectory(np.concatenate(times), np.concatenate(xs), np.concatenate(ys), found, stood)
+    return Trajectory(np.concatenate(times), np.concatenate(xs), np.concatenate(ys), switches, stood)
 
 
 def _bound(link: Link, state: _State) -> bool:
-    """Whether the queue stands at a bound."""
+    """True where the queue stands at a bound."""
     lowest, highest = link.x_bounds
     return (state.x <= lowest and state.y < 0) or (state.x >= highest and state.y > 0)
 

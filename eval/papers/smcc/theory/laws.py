@@ -54,11 +54,11 @@ class Bcn:
         )
 
     def first(self, x: float, y: float) -> Mode:
-        """By the sign of F_b."""
+        """Chooses by the sign of F_b."""
         return self.modes()[self.link.feedback(x, y) >= 0]
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
-        """By the sign of F_b; on the line, the other one."""
+        """Chooses by the sign of F_b; on the line, the other one."""
         feedback = self.link.feedback(x, slope)
         if abs(feedback) < EDGE * self.link.target:
             return self.modes()[mode.name == DECREASE]
@@ -97,7 +97,7 @@ class Smcc:
         return link.flows * link.feedbacks * self.delta * link.rate / link.target * link.interval
 
     def _quadrant(self, right: float, up: float) -> Mode:
-        """By the signs of x and y. In state B dy/dt = −b₂ y: every state with y = 0 stays where it is."""
+        """Chooses by the signs of x and y. In state B dy/dt = −b₂ y: y = 0 stays where it is."""
         link, b2 = self.link, self.b2
 
         def inside(x: float, y: float, slope: float) -> float:
@@ -114,11 +114,11 @@ class Smcc:
         )
 
     def first(self, x: float, y: float) -> Mode:
-        """By the quadrant; on an axis, the one on the right or above."""
+        """Chooses by the quadrant; on an axis, the one on the right or above."""
         return self._quadrant(1 if x >= 0 else -1, 1 if y >= 0 else -1)
 
     def after(self, mode: Mode, since: float, x: float, y: float, slope: float) -> Mode:
-        """By the quadrant; on an axis, the one beyond it."""
+        """Chooses by the quadrant; on an axis, the one beyond it."""
         right, up = (1.0 if value >= 0 else -1.0 for value in (x, y))
         if abs(x) < EDGE * self.link.target:
             right = -mode.memory[0]
@@ -182,8 +182,8 @@ class Qcn:
         """Decrease where F_b < 0; else recovery, five cycles later active increase."""
         (target,) = mode.memory
         if self.link.feedback(x, slope) < 0:
-            kept = mode.name == DECREASE or (mode.name == RECOVERY and since < self.cycle)
-            return self.decreasing(target if kept else y)
+            same = mode.name == DECREASE or (mode.name == RECOVERY and since < self.cycle)
+            return self.decreasing(target if same else y)
         if mode.name == RECOVERY and since >= (1 - 1e-9) * CYCLES * self.cycle:
             return self._active(target)
         return mode if mode.name == ACTIVE else self.recovering(target)

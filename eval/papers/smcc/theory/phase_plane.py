@@ -4,49 +4,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.papers.experiment import Played, episodes, experiment
+from ns3_env.eval.output.plots import COLOURS, OTHERS
+from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.outcome import Grid, Outcome
-from ns3_env.eval.papers.seen import Seen
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel
+from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.smcc import network
-from ns3_env.eval.papers.smcc.theory.claims import BACKGROUND, LONG, SHORT, claims
-from ns3_env.eval.papers.smcc.theory.figures import KB, MBPS, Plane, draw
 from ns3_env.eval.papers.smcc.theory.fluid import GIGABIT, Law, Link, Trajectory, trajectory
 from ns3_env.eval.papers.smcc.theory.laws import Bcn, Qcn, Smcc
-from ns3_env.eval.papers.smcc.theory.theorems import sliding_stretches
+from ns3_env.eval.papers.smcc.theory.theorems import (
+    BACKGROUND,
+    LONG,
+    SHORT,
+    claims,
+    line_y,
+    regime,
+    sliding_stretches,
+)
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
+#: kB, and Mb/s of bytes per second.
+KB, MBPS = 1e3, 125e3
 #: Random states that a theorem is tried on at scale 1.
 _POINTS = 400
-#: τ of the ways drawn, and how long they are followed.
+#: τ of the ways, and how long they are followed.
 _DELAY, _UNTIL, _STEP = 1e-4, 0.1, 2e-4
-#: From where, in q0 and C.
+#: Starts of the ways, in q0 and C; |x| and |y| up to which planes are drawn.
 _STARTS = ((0.15, 0.15), (-0.35, 0.1), (0.4, -0.05), (-0.2, -0.15))
 _REACH = (40e3, 0.25 * GIGABIT)
 #: The stream, and when it starts: by then two flows have settled.
 _STREAM_BPS, _START_NS, _WATCHED_NS = 500e6, 500_000_000, 300_000_000
 _LINK = Link(background=_STREAM_BPS / 8)
-#: By the network's names.
+#: Fluid laws by the network's names.
 _FLUID: Mapping[str, Law] = {
     network.BCN: Bcn(_LINK),
     network.SMCC: Smcc(_LINK),
     network.QCN_SHORT: Qcn(_LINK, SHORT),
     network.QCN: Qcn(_LINK, LONG),
 }
-#: R as the fluid's (see Qcn): left where nothing has been increased since the feedback before.
+#: R as the fluid's (see Qcn): unchanged where nothing has been increased since the feedback before.
 _ENTRIES = {
     **network.ENTRIES,
     network.QCN: network.qcn(LONG, latest=False),
     network.QCN_SHORT: network.qcn(SHORT, latest=False),
 }
-#: Drawn: the whole buffer, and what the stream's start adds.
+#: The whole buffer, and what the stream's start adds.
 _WIDE = (66e3, 4.4 * _STREAM_BPS / 32)
 #: Back at the target: within this, for so long.
 _NEAR_BYTES, _FOR_S = 16e3, 0.02
@@ -64,26 +73,23 @@ class Pair:
 
 def cases(scale: float) -> dict[str, Scenario]:
     """Two flows under each, and 500 Mb/s beside them from 0.5 s on, at any scale."""
-    stream = (network.Background(2, 5, _STREAM_BPS, _START_NS),)
-    return {
-        name: network.scenario(_ENTRIES[name], _START_NS + _WATCHED_NS, network.side_by_side(2), stream)
-        for name in _FLUID
-    }
+    stream, flows = (network.background(2, 5, _STREAM_BPS, _START_NS),), network.side_by_side(2)
+    end = _START_NS + _WATCHED_NS
+    return {name: network.scenario(_ENTRIES[name], end, flows, stream) for name in _FLUID}
 
 
-def measured(runs: Mapping[str, Seen]) -> dict[str, Pair]:
+def measured(runs: Mapping[str, Run]) -> dict[str, Pair]:
     """From the stream's start on. The fluid starts in the same state; its switching is late by a sample."""
-    found = {}
+    pairs = {}
     for name, run in runs.items():
         queue = run.lengths[network.BOTTLENECK][round(_START_NS / network.FINE_NS) :]
         times = _START_NS + np.arange(len(queue), dtype=np.float64) * network.FINE_NS
         x = queue - network.TARGET_BYTES
-        y = run.rates_at(times).sum(axis=0) / 8 - _LINK.capacity
-        y = np.minimum(y, _LINK.y_bounds[1])
+        y = np.minimum(run.rates_at(times).sum(axis=0) / 8 - _LINK.capacity, _LINK.y_bounds[1])
         start = float(np.clip(x[0], -network.TARGET_BYTES, network.TARGET_BYTES)), float(y[0])
         fluid = trajectory(_FLUID[name], *start, _WATCHED_NS / 1e9, _LINK.interval, 2e-4)
-        found[name] = Pair(fluid, (times - _START_NS) / 1e9, x, y)
-    return found
+        pairs[name] = Pair(fluid, (times - _START_NS) / 1e9, x, y)
+    return pairs
 
 
 def _below(t: Floats, y: Floats) -> float:
@@ -101,7 +107,7 @@ def _back(t: Floats, x: Floats, until: float) -> float:
 
 
 def laws() -> dict[str, Law]:
-    """What is drawn, by its title: two flows beside 500 Mb/s of background, as in Fig. 5; SMCC alone."""
+    """Laws by the titles of their planes: two flows beside 500 Mb/s, as in Fig. 5; SMCC alone."""
     shared, alone = Link(background=BACKGROUND), Link()
     return {
         "BCN": Bcn(shared),
@@ -115,53 +121,30 @@ def laws() -> dict[str, Law]:
 
 @experiment(
     "smcc-phase-plane",
-    "Phase planes of BCN, QCN and SMCC, and the theorems",
     "Jiang 2015, Figs. 6 to 9, sec. 2.3, 3.2, 4.3",
+    episodes(cases, Run),
     1.0,
     "random states that theorems are tried on",
-    episodes(cases, Seen),
 )
-def outcome(played: Played[dict[str, Seen]]) -> Outcome:
-    """The ways from four states, and each theorem on random ones, of which 1 has 400."""
-    pairs, progress = measured(played.runs), played.progress
-    progress("ways through the planes")
+def phase_plane(data: Data[dict[str, Run]]) -> Outcome:
+    """Phase planes of BCN, QCN and SMCC, and the theorems."""
+    pairs = measured(data.runs)
+    data.progress("ways through the planes")
     ways = {title: _ways(law) for title, law in laws().items()}
-    planes = {
-        title: Plane(law, ways[title], _REACH, _STARTS[0][1] * law.link.capacity)
+    planes = [
+        _plane(title, law, ways[title], _REACH, _STARTS[0][1] * law.link.capacity)
         for title, law in laws().items()
-    }
-    beside = {
-        name: Plane(_FLUID[name], [pair.fluid], _WIDE, 0.15 * GIGABIT, (pair.x, pair.y))
+    ]
+    beside = [
+        _plane(name, _FLUID[name], [pair.fluid], _WIDE, 0.15 * GIGABIT, (pair.x, pair.y))
         for name, pair in pairs.items()
-    }
-    notes = (
-        "Fluid model: x is the queue above its target, y what sources send above C; a sample each 100 kB, a "
-        f"switching delay τ of {_DELAY * 1e3:g} ms. Queue and rates have bounds (0 and 128 kB; 0 and line "
-        "rate); at the queue's, dq/dt is 0 and so is ΔQ. The theorems are tried without bounds.",
-        "Eq. 15 lets G_d F_b act once a second; here as often as a source has feedback, as part of the gain. "
-        "T is what a source with its fair share takes for a cycle's bytes.",
-        "Recovery leads to the rate before the decrease (R of 2.2); a decrease within a cycle of another one "
-        "leaves it, as in the standard. Otherwise R(0) would be the rate itself in a sliding mode, which "
-        "(24) rules out: N R(0) − C = y < 0 there.",
-        "QCN's regime is marked for N R(0) − C = 0.15 C, that of the first way.",
-        "Measured: queue each 0.1 ms and sending rates on the dumbbell of 1 Gb/s, two flows beside which a "
-        "stream of 500 Mb/s starts; the fluid starts in the same state, with a τ of a sample (0.8 ms). QCN's "
-        "regime there is for N R(0) − C = 150 Mb/s. Back: within 16 kB of the target for 20 ms; –: not "
-        "within 300 ms.",
-    )
-    series = {
-        (title, number): (way.t[::3], way.x[::3], way.y[::3])
-        for title, own in ways.items()
-        for number, way in enumerate(own)
-    }
+    ]
     return Outcome(
-        claims=claims(max(2, round(played.scale * _POINTS)), progress),
+        claims=claims(max(2, round(data.scale * _POINTS)), data.progress),
         grids=(_grid(ways), _measured_grid(pairs)),
-        notes=notes,
-        pictures={"smcc-fig-6-8": draw(planes), "smcc-measured": draw(beside)},
-        series={
-            "ways": _csv(("law", "way"), series),
-            "measured": _csv(("law",), {(name,): (own.t, own.x, own.y) for name, own in pairs.items()}),
+        pictures={
+            "smcc-fig-6-8": _draw(planes),
+            "smcc-measured": _draw(beside, [([], [], "measured", _MEASURED)]),
         },
     )
 
@@ -172,7 +155,7 @@ def _ways(law: Law) -> list[Trajectory]:
 
 
 def _grid(ways: Mapping[str, list[Trajectory]]) -> Grid:
-    """What became of the first way of each law."""
+    """The first way of each law."""
     rows = []
     for title, (way, *_) in ways.items():
         slid = sum(end - begin for begin, end in sliding_stretches(way, 20 * _DELAY))
@@ -185,20 +168,75 @@ def _grid(ways: Mapping[str, list[Trajectory]]) -> Grid:
 
 
 def _measured_grid(pairs: Mapping[str, Pair]) -> Grid:
-    """How soon each has brought the rates below C and the queue back, by fluid and by network."""
+    """Times at which each has brought the rates below C and the queue back, by fluid and by network."""
     columns = ("law", "rates below C: fluid (ms)", "measured", "queue back: fluid (ms)", "measured")
     rows = []
-    for name, own in pairs.items():
-        below = _below(own.fluid.t, own.fluid.y), _below(own.t, own.y)
-        back = (_back(t, x, _WATCHED_NS / 1e9) for t, x in ((own.fluid.t, own.fluid.x), (own.t, own.x)))
+    for name, record in pairs.items():
+        below = _below(record.fluid.t, record.fluid.y), _below(record.t, record.y)
+        back = (
+            _back(t, x, _WATCHED_NS / 1e9)
+            for t, x in ((record.fluid.t, record.fluid.x), (record.t, record.x))
+        )
         rows.append((name, *(1e3 * time for time in (*below, *back))))
     return Grid("From the start of 500 Mb/s beside two flows", columns, rows)
 
 
-def _csv(heads: tuple[str, ...], ways: Mapping[Any, tuple[Floats, Floats, Floats]]) -> str:
-    rows = [
-        (*key, f"{t:.7f}", round(x), round(y / MBPS, 3))
-        for key, way in ways.items()
-        for t, x, y in zip(*way, strict=True)
+_LINE = {"color": "#777777", "linestyle": "--", "linewidth": 1.2, "zorder": 1}
+_SLIDING = {"color": "#E69F00", "linewidth": 5, "alpha": 0.5}
+_MEASURED = {"color": OTHERS[0], "linewidth": 0.7}
+_START = {"marker": "o", "markersize": 4}
+
+
+def _plane(
+    title: str,
+    law: Law,
+    ways: Sequence[Trajectory],
+    reach: tuple[float, float],
+    target: float,
+    run: tuple[Floats, Floats] | None = None,
+) -> Panel:
+    """Switching lines, the stretches of them that are a sliding regime, and ways.
+
+    Args:
+        title: over it.
+        law: the fluid one.
+        ways: of the fluid model.
+        reach: |x| and |y| that are drawn.
+        target: N R(0) − C for which QCN's sliding regime is marked.
+        run: (x, y) of a way that was measured.
+    """
+    x, y = reach[0] / KB, reach[1] / MBPS
+    wide = {**_SLIDING, "zorder": 0.5, "solid_capstyle": "butt"}
+    curves: list[Curve]
+    if isinstance(law, Smcc):
+        curves = [
+            ([-x, x], [0, 0], None, _LINE),
+            ([0, 0], [-y, y], None, _LINE),
+            ([-x, x], [0, 0], None, wide),
+        ]
+    else:
+        ends = (-reach[0], reach[0])
+        curves = [([-x, x], [line_y(law.link, end) / MBPS for end in ends], None, _LINE)]
+        if isinstance(law, Qcn):
+            stretch = regime(law, target, ends)
+            curves.append((np.array(stretch) / KB, [line_y(law.link, x) / MBPS for x in stretch], None, wide))
+    for way, colour in zip(ways, COLOURS.values(), strict=False):
+        curves.append((way.x / KB, way.y / MBPS, None, {"color": colour, "linewidth": 1.1}))
+        curves.append((way.x[0] / KB, way.y[0] / MBPS, None, {"color": colour, **_START}))
+    if run is not None:
+        curves.append((run[0] / KB, run[1] / MBPS, None, {**_MEASURED, "alpha": 0.8}))
+    axes = {"xlabel": "queue − q0 (kB)", "ylabel": "rates − C (Mb/s)", "xlim": (-x, x), "ylim": (-y, y)}
+    axis: dict[str, Any] = {"color": "#cccccc", "linewidth": 0.6, "zorder": 0}
+    return Panel(title, curves, axes, [(0, None, axis)], more=lambda axes: axes.axvline(0, **axis))
+
+
+def _draw(planes: Sequence[Panel], more: Sequence[Curve] = ()) -> Drawing:
+    """The planes, with a legend of what is drawn in all of them, and of ``more``."""
+    legend: list[Curve] = [
+        ([], [], "switching line", _LINE),
+        ([], [], "sliding regime", _SLIDING),
+        ([], [], "fluid, from here", {"color": "black", "linewidth": 1.1, **_START}),
+        *more,
     ]
-    return csv_text((*heads, "t_s", "x_bytes", "y_mbps"), rows)
+    first, *others = planes
+    return Drawing([replace(first, curves=[*first.curves, *legend]), *others], height=2.9)

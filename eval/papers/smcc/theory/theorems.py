@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Closed forms of sliding and trajectories, and the theorems on random states (Jiang 2015)."""
+"""Closed forms of sliding and trajectories, the theorems on random states, verdicts (Jiang 2015)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ns3_env.eval.papers.smcc.theory.fluid import STANDS, Link, Mode, Trajectory, trajectory
+from ns3_env.eval.papers.experiment import Progress
+from ns3_env.eval.papers.outcome import Verdict
+from ns3_env.eval.papers.smcc.theory.fluid import GIGABIT, STANDS, Link, Mode, Trajectory, trajectory
 from ns3_env.eval.papers.smcc.theory.laws import Bcn, Qcn, Smcc
+from ns3_env.eval.papers.verdicts import listed
 from ns3_env.simulator.results import Floats
 
 #: The plane as the paper draws it: no bounds.
 FREE = Link(bounded=False)
-#: Of a time in which a way is followed: short beside every time constant here.
+#: A time in which a way is followed, seconds: short beside every time constant here.
 _STEP = 1e-7
 #: A field less steep than this, of the other one, leads back too slowly to be seen within the steps followed.
 _SHALLOW = 0.05
@@ -38,14 +41,9 @@ def inequality_24(law: Qcn, x: float, target: float) -> bool:
     return (2 * law.cycle - lead) * x <= lead**2 * target
 
 
-def slides(link: Link, above: Mode, below: Mode, x: float) -> bool:
-    """Both fields lead to the line F_b = 0 (Jiang 2015, eq. 21): ``above`` where F_b > 0, ``below`` where
-    F_b < 0. The product of Theorem 1 is then at most 0 from both sides."""
-    return feedback_change(link, above, x) <= 0 <= feedback_change(link, below, x)
-
-
 def spiral_condition(link: Link, gd: float) -> tuple[float, float]:
-    """What has to be below 1 for a spiral: (G_d w)²/(p² 4 G_d C) by eq. 20, sqrt(G_d w/(4Cp)) by Theorem 2.
+    """Both numbers that have to be below 1 for a spiral: (G_d w)²/(p² 4 G_d C) by eq. 20, sqrt(G_d w/(4Cp))
+    by Theorem 2.
 
     In packets of 1 kB and samples a second as eq. 15 counts them: G_d of a packet of F_b, p of packets.
     """
@@ -56,36 +54,17 @@ def spiral_condition(link: Link, gd: float) -> tuple[float, float]:
     )
 
 
-def spiral(u: Floats, v: Floats, t: Floats, a: float, b: float) -> Floats:
-    """((v − αu)² + β²u²) e^(−2αt), which stays what it is along du/dt = v, dv/dt = −b u − a v with a² < 4b
-    (Jiang 2015, eq. 9)."""
-    alpha, beta = -a / 2, math.sqrt(4 * b - a * a) / 2
-    found: Floats = ((v - alpha * u) ** 2 + (beta * u) ** 2) * np.exp(-2 * alpha * t)
-    return found
-
-
 def not_a_hyperbola(u: Floats, v: Floats, g: float, h: float) -> Floats:
     """u + v/h + g/h² ln|g − h v|, which stays what it is along du/dt = v, dv/dt = g − h v (Jiang 2015,
     eq. 10): a logarithm, where the paper has hyperbolas."""
-    found: Floats = u + v / h + g / h**2 * np.log(np.abs(g - h * v))
-    return found
+    constant: Floats = u + v / h + g / h**2 * np.log(np.abs(g - h * v))
+    return constant
 
 
 def ellipse(law: Smcc, x: Floats, y: Floats) -> Floats:
     """a₁ x² + y², which stays what it is in state A with one stage (Jiang 2015, eq. 26)."""
-    found: Floats = law.a1(0.0) * x**2 + y**2
-    return found
-
-
-def shape(law: Smcc) -> float:
-    """a₁ where queues count in q0 and rates in C: 1 is a circle, more is a tall ellipse (Figs. 7, 8)."""
-    link = law.link
-    return law.a1(0.0) * (link.target / link.capacity) ** 2
-
-
-def rest(law: Smcc, x: float, y: float) -> float:
-    """Where state B's straight line from (x, y) meets y = 0: at x + y/b₂, if it stays in its quadrant."""
-    return x + y / law.b2
+    constant: Floats = law.a1(0.0) * x**2 + y**2
+    return constant
 
 
 def sliding_stretches(way: Trajectory, longest: float, least: int = 4) -> list[tuple[float, float]]:
@@ -105,9 +84,9 @@ class Count:
 
     @classmethod
     def of(cls, verdicts: Iterable[bool]) -> Count:
-        """Of so many."""
-        told = list(verdicts)
-        return cls(sum(told), len(told))
+        """The count of some verdicts."""
+        several = list(verdicts)
+        return cls(sum(several), len(several))
 
     @property
     def all(self) -> bool:
@@ -139,7 +118,7 @@ def random_line(random: np.random.Generator) -> tuple[Qcn, float, float]:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _From:
     """A QCN system that begins in a mode of our choice."""
 
     law: Qcn
@@ -160,13 +139,13 @@ def _shortly(law: Qcn, mode: Mode, x: float) -> float:
     """dF_b/dt from x of the line F_b = 0 on, by following a mode's field for a moment, as if it acted
     everywhere."""
     everywhere, y = Mode("everywhere", mode.change, lambda x, y, slope: 1.0), line_y(law.link, x)
-    way = trajectory(_Begun(law, everywhere), x, y, _STEP)
+    way = trajectory(_From(law, everywhere), x, y, _STEP)
     end = law.link.feedback(float(way.x[-1]), float(way.y[-1]))
     return (end - law.link.feedback(x, y)) / _STEP
 
 
 def inequality_24_agrees(random: np.random.Generator, count: int) -> Count:
-    """Whether recovery leads back across F_b = 0, as it is followed and as inequality (24) has it."""
+    """Tries whether recovery leads back across F_b = 0, as it is followed and as inequality (24) has it."""
     lines = (random_line(random) for _ in range(count))
     return Count.of(
         (_shortly(law, law.recovering(target), x) <= 0) == inequality_24(law, x, target)
@@ -175,7 +154,7 @@ def inequality_24_agrees(random: np.random.Generator, count: int) -> Count:
 
 
 def decrease_leads_back(random: np.random.Generator, count: int) -> Count:
-    """Whether decrease leads back across F_b = 0 at pC/w · x₀, at any x₀ > 0 (eq. 22)."""
+    """Tries whether decrease leads back across F_b = 0 at pC/w · x₀, at any x₀ > 0 (eq. 22)."""
     lines = (random_line(random) for _ in range(count))
     return Count.of(
         math.isclose(_shortly(law, law.decreasing(target), x), x / law.link.lead, rel_tol=1e-3)
@@ -184,17 +163,17 @@ def decrease_leads_back(random: np.random.Generator, count: int) -> Count:
 
 
 def theorem_1_agrees(random: np.random.Generator, count: int) -> Count:
-    """Whether a state keeps changing modes at the line exactly where both fields lead to it."""
-    found: list[bool] = []
-    while len(found) < count:
+    """Tries whether a state keeps changing modes at the line exactly where both fields lead to it."""
+    verdicts: list[bool] = []
+    while len(verdicts) < count:
         law, x, target = random_line(random)
         below = feedback_change(law.link, law.decreasing(target), x)
         above = feedback_change(law.link, law.recovering(target), x)
         if _SHALLOW < abs(above) / below < 1 / _SHALLOW:
             inside = line_y(law.link, x) - abs(above) * _STEP / law.link.lead
-            way = trajectory(_Begun(law, law.recovering(target)), x, inside, 100 * _STEP, _STEP)
-            found.append((len(way.switches) >= 3) == (above <= 0 <= below))
-    return Count.of(found)
+            way = trajectory(_From(law, law.recovering(target)), x, inside, 100 * _STEP, _STEP)
+            verdicts.append((len(way.switches) >= 3) == (above <= 0 <= below))
+    return Count.of(verdicts)
 
 
 def random_smcc(random: np.random.Generator, taller: bool) -> tuple[Smcc, float, float]:
@@ -209,7 +188,7 @@ def random_smcc(random: np.random.Generator, taller: bool) -> tuple[Smcc, float,
 
 
 def theorem_3_agrees(random: np.random.Generator, count: int, taller: bool) -> Count:
-    """Whether SMCC comes to y = 0 from a random state, in the time that the slowest motion needs."""
+    """Tries whether SMCC comes to y = 0 from a random state, in the time that the slowest motion needs."""
 
     def comes(law: Smcc, x: float, y: float) -> bool:
         way = trajectory(law, x, y, max(40 / law.b2, 20 / math.sqrt(law.a1(0.0))))
@@ -219,7 +198,7 @@ def theorem_3_agrees(random: np.random.Generator, count: int, taller: bool) -> C
 
 
 def bcn_never_slides(random: np.random.Generator, count: int) -> Count:
-    """Whether both of BCN's fields cross F_b = 0 in the same direction, at random points of it."""
+    """Tries whether both of BCN's fields cross F_b = 0 in the same direction, at random points of it."""
 
     def crosses() -> bool:
         law, x = Bcn(random_link(random)), FREE.target * random.uniform(-1, 1)
@@ -241,3 +220,134 @@ def standstill(law: Smcc, x: float, y: float, delay: float) -> float:
     """The offset at which a way comes to stand; NaN where it does not within 200 samples."""
     way = trajectory(law, x, y, 200 * law.link.interval, delay)
     return float(way.x[-1]) if way.stood else math.nan
+
+
+#: Cycles of Fig. 5, and its background.
+LONG, SHORT, BACKGROUND = 150e3, 30e3, 0.5 * GIGABIT
+#: Delays of switching: none, two, and a sample's.
+DELAYS = (0.0, 1e-5, 1e-4, 8e-4)
+
+
+def claims(points: int, progress: Progress) -> dict[str, Verdict]:
+    """Every verdict, on so many random states."""
+    progress("Theorems 1 to 3 on random states")
+    random = np.random.default_rng(1)
+    return {**_sliding(random, points), **_smcc(random, points), **_shapes()}
+
+
+def misses(law: Qcn, x: float, y: float, delay: float = 1e-4) -> bool:
+    """True where a queue that was too long falls to more than 1 kB below its target, within 0.1 s."""
+    way = trajectory(law, x, y, 0.1, delay)
+    return float(way.x[int(np.argmax(way.x)) :].min()) < -1e3
+
+
+def _sliding(random: np.random.Generator, points: int) -> dict[str, Verdict]:
+    first, second = theorem_1_agrees(random, points), inequality_24_agrees(random, points)
+    back, bcn = decrease_leads_back(random, points), bcn_never_slides(random, points)
+    link = Link(background=BACKGROUND)
+    states = [
+        (link.target * random.uniform(0, 0.5), link.capacity * random.uniform(0.02, 0.2))
+        for _ in range(max(4, points // 10))
+    ]
+    long, short = (sum(misses(Qcn(link, size), *state) for state in states) for size in (LONG, SHORT))
+    right, printed = spiral_condition(Link(sample=10e6, flows=2), 1 / 128)
+    usual = spiral_condition(Link(), 1 / 128)
+    return {
+        "A state slides where both fields lead to the switching line, and only there (Theorem 1)": (
+            first.all,
+            f"{first} random points of F_b = 0 under QCN: followed with a delay of 0.1 µs",
+        ),
+        "Fast recovery leads back to F_b = 0 exactly where inequality (24) says so (Theorem 2)": (
+            second.all,
+            f"{second} random points and settings, by the field that was followed",
+        ),
+        "Rate decrease leads back to F_b = 0 wherever x₀ > 0 (eq. 22)": (
+            back.all,
+            f"{back} random points; neither the spiral of Theorem 2 (2) nor eq. 19's linearisation is needed",
+        ),
+        "BCN does not slide (4.6: its queue passes the target before N r reaches C)": (
+            bcn.all,
+            f"{bcn} random points: both fields cross F_b = 0 in the same direction, where eq. 2 does nothing",
+        ),
+        "With a large T QCN misses the sliding mode that it enters with a small one (3.2)": (
+            long > short == 0,
+            "2 flows beside 500 Mb/s, states of a growing queue up to +32 kB and +20 %: it then falls below "
+            f"the target from {long} of {len(states)} with T of 150 kB, from {short} with 30 kB",
+        ),
+        "Decrease is a spiral where sqrt(G_d w/(4Cp)) < 1 (Theorem 2, condition 2)": (
+            (right < 1) == (printed < 1),
+            "eq. 20 gives G_d w²/(4Cp²) < 1, with another power of w/p: a sample each 10 MB makes that "
+            f"{right:.2g}, and the printed one {printed:.2g}; at the paper's settings {usual[0]:.1g} and "
+            f"{usual[1]:.1g}",
+        ),
+    }
+
+
+def _smcc(random: np.random.Generator, points: int) -> dict[str, Verdict]:
+    wide, tall = (theorem_3_agrees(random, points, taller) for taller in (False, True))
+    link = Link(bounded=False)
+    offsets, small = (
+        [standstill(law, 0.3 * link.target, 0.1 * GIGABIT, delay) for delay in DELAYS]
+        for law in (Smcc(link), Smcc(link, 0.064, 0.064))
+    )
+    texts, small_texts = (listed((x / 1e3 + 0.0 for x in record), "+.1f") for record in (offsets, small))
+    return {
+        "SMCC reaches y = 0 from any state, whatever a, b, N, C (Theorem 3)": (
+            wide.all and tall.all,
+            f"{wide} random systems and states with a < 1, {tall} with a > 1; from state B in the limit only",
+        ),
+        "Along y = 0 it goes straight to the equilibrium (4.3, 4.6)": (
+            max(map(abs, offsets[:2])) < 1e3,
+            "dx/dt is y, and y is 0 there: it stands where it meets the line, unless switching is late; from "
+            f"+19 kB and +100 Mb/s it stands at {texts} kB with τ of 0, 0.01, 0.1, 0.8 ms (a sample), at "
+            f"{small_texts} kB with R_a of 64",
+        ),
+        "Inequalities (29) are equivalent to min a₁ > 0, max b₁ ≤ 0 (eq. 30), so that b₁ = 0 meets them": (
+            touching(Smcc(link), -1e3) < 0,
+            "line 2 of (29), −b₁ x < 0 where x < 0, is 0 < 0 with b₁ = 0: state B touches y = 0, it does not "
+            "cross it; Theorem 1, with ≤, is met",
+        ),
+    }
+
+
+def touching(law: Smcc, x: float) -> float:
+    """dy/dt at (x, 0) in state B's field."""
+    return law.first(x, math.copysign(1.0, -x)).change(0.0, x, 0.0, 0.0)
+
+
+def _shapes() -> dict[str, Verdict]:
+    links = (Link(bounded=False), Link(8, bounded=False), Link(sample=30e3, bounded=False))
+    slopes = [slope_of_state_b(link) for link in links]
+    law = Smcc(links[0])
+    way = trajectory(law, 0.0, 0.3 * GIGABIT, 1e-3)
+    radius = ellipse(law, way.x, way.y)
+    spread = float(np.ptp(radius) / radius.mean())
+    constant = not_a_hyperbola(*recovery(200), 5e9, 400.0)
+    return {
+        "State A's ways are ellipses, state B's straight lines of slope −b (4.3)": (
+            spread < 1e-3 and all(math.isclose(a, b, rel_tol=1e-3) for a, b in slopes),
+            f"a₁x² + y² constant to {spread:.0e}; slope {slopes[0][0]:.0f}/s with b = 125/s, whatever N and "
+            "p; with b = pC b₂/N and eq. 27 as printed it is −b₂ = −N b/(pC)",
+        ),
+        "The ways of eqs. 10 and 18, rate increase, are hyperbolas (2.3, 3.2)": (
+            not np.allclose(constant, constant[0], rtol=1e-6),
+            "u + v/h + g/h² ln|g − hv| is constant along them (here to "
+            f"{np.ptp(constant) / np.abs(constant).mean():.0e}): logarithms, with v → g/h",
+        ),
+    }
+
+
+def recovery(points: int, g: float = 5e9, h: float = 400.0) -> tuple[Floats, Floats]:
+    """u and v along du/dt = v, dv/dt = g − h v, from (0, −2e7) over 5 ms: (points,) each."""
+    t = np.linspace(0.0, 5e-3, points)
+    v = g / h + (-2e7 - g / h) * np.exp(-h * t)
+    return g / h * t + (-2e7 - g / h) * (1 - np.exp(-h * t)) / h, v
+
+
+def regime(law: Qcn, target: float, x_bounds: tuple[float, float]) -> tuple[float, float]:
+    """Least and largest x of the stretch of F_b = 0 on which a state slides with N R(0) − C = ``target``; NaN
+    where there is none. At x > 0 decrease always leads back."""
+    mode = law.recovering(target)
+    xs = [float(x) for x in np.linspace(1.0, max(x_bounds[1], 2.0), 500)]
+    sliding = [x for x in xs if feedback_change(law.link, mode, x) <= 0]
+    return (sliding[0], sliding[-1]) if sliding else (math.nan, math.nan)

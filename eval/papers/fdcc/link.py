@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments: two flows at a link, and four that join one by one (Zhang 2023, Figs. 6.1 and 6.2)."""
+
+from __future__ import annotations
+
+from operator import gt, lt
+
+from ns3_env.eval.metrics import measure, without_nan
+from ns3_env.eval.metrics.fairness import unfair_ratio
+from ns3_env.eval.papers.experiment import Data, counted, experiment
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, NAMES
+from ns3_env.eval.papers.outcome import Measured, Outcome, grid
+from ns3_env.eval.papers.runs import Shares, draw_shares
+from ns3_env.eval.papers.verdicts import Judge
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Joining, LongShort
+from ns3_env.simulator.results import Floats, flow_column
+
+RATE_BPS = 100e9
+#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half of the link takes 2 MB in 0.34 ms.
+#: The long one is there before and after: it would need 2 ms alone.
+LONG_BYTES, SHORT_BYTES, START_NS = 25_000_000, 2_000_000, 1_000_000
+#: Drawn and judged up to here at scale 1.
+UNTIL_NS = 2_000_000
+_LIMIT_NS = 20_000_000
+#: Bins up to there, of 1 µs at least.
+_BINS, _LEAST_NS = 100, 100_000
+_COLUMNS = (
+    "link used = link_used; by payload = payload_used; goodput to the end = goodput; "
+    "short flow (µs) = short_us; its slowdown = short_slowdown; the long one's = long_slowdown; "
+    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3"
+)
+
+
+def _until_ns(scale: float) -> int:
+    return max(_LEAST_NS, round(scale * UNTIL_NS))
+
+
+def two_flows(scale: float) -> dict[str, Scenario]:
+    """To the end of both flows; ``scale`` is of the flows' sizes and of the short one's start."""
+    long, short = (max(1000, round(scale * size)) for size in (LONG_BYTES, SHORT_BYTES))
+    scenario = Scenario(
+        time_limit_ns=max(1_000_000, round(scale * _LIMIT_NS)),
+        topology=Dumbbell(senders=HOSTS, receivers=HOSTS, rate_bps=RATE_BPS),
+        traffic=LongShort(long_bytes=long, short_bytes=short, short_start_ns=round(scale * START_NS)),
+    )
+    return {"": scenario}
+
+
+@experiment(
+    "fdcc-long-short",
+    "Zhang 2023, Fig. 6.1",
+    # (node, port) of switch A's port to switch B: hosts come first, A's ports are in the order of its links
+    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS, ENTRIES),
+    1.0,
+    "flows' sizes, and 1 ms until the short one starts",
+    trained=True,
+)
+def long_short(data: Data[dict[str, Shares]]) -> Outcome:
+    """A short flow beside a long one."""
+    until = _until_ns(data.scale)
+    numbers = {name: _of_two(record, until) for name, record in data.runs.items()}
+    table = {"long and short": numbers}
+    return Outcome(
+        claims={
+            f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
+                table, NAMES
+            )(FDCC, gt, ("hpcc",), key)
+            for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
+        },
+        grids=(grid("A long flow and a short one", "under", _COLUMNS, numbers.items()),),
+        notes=data.notes,
+        pictures={"fdcc-fig-6-1": draw_shares(data.runs, until, ("long flow", "short flow"))},
+    )
+
+
+def _of_two(record: Shares, until_ns: int) -> Measured:
+    numbers = measure(record.results, ("goodput", "queue_avg_bytes", "queue_p99_bytes"))
+    fct, alone = flow_column(record.results, "fct_ns"), flow_column(record.results, "standalone_ns")
+    payload = flow_column(record.results, "payload_bytes")
+    frames = payload + flow_column(record.results, "header_bytes")
+    share = record.between(0, until_ns)[:2].mean(axis=1)
+    long, short = (float(x / y) if x >= 0 else float("nan") for x, y in zip(fct, alone, strict=True))
+    return without_nan(
+        {
+            "link_used": float(share.sum()),
+            "payload_used": float((share * payload / frames).sum()),
+            "goodput": numbers["goodput"],
+            "short_us": float(fct[1]) / 1e3 if fct[1] >= 0 else float("nan"),
+            "short_slowdown": short,
+            "long_slowdown": long,
+            "qlen_avg": numbers["queue_avg_bytes"],
+            "qlen_p99": numbers["queue_p99_bytes"],
+        }
+    )
+
+
+FLOWS = 4
+#: Time from start to start at scale 1 (section 6.1).
+INTERVAL_NS = 35_000_000
+#: Bins of an interval: 250 µs at scale 1, 700 frames of a flow in four.
+_INTERVAL_BINS = 140
+
+
+def _interval_ns(scale: float) -> int:
+    return max(_INTERVAL_BINS * 1000, round(scale * INTERVAL_NS))
+
+
+def four_flows(scale: float) -> dict[str, Scenario]:
+    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been there for so long."""
+    interval = _interval_ns(scale)
+    endless = round(FLOWS * interval * RATE_BPS / 8e9)
+    scenario = Scenario(
+        time_limit_ns=FLOWS * interval,
+        topology=Dumbbell(senders=FLOWS, rate_bps=RATE_BPS),
+        traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
+    )
+    return {"": scenario}
+
+
+@experiment(
+    "fdcc-joining",
+    "Zhang 2023, Fig. 6.2",
+    counted(
+        four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, RATE_BPS, ENTRIES
+    ),
+    0.5,
+    "35 ms from start to start",
+    trained=True,
+)
+def joining(data: Data[dict[str, Shares]]) -> Outcome:
+    """Four flows that join a link 35 ms apart."""
+    runs, interval = data.runs, _interval_ns(data.scale)
+    table = {
+        f"{flows} flows": {name: _since_joining(record, flows, interval) for name, record in runs.items()}
+        for flows in range(2, FLOWS + 1)
+    }
+    judge = Judge(table, NAMES)
+    columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
+    columns += "link used = link_used"
+    rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())
+    return Outcome(
+        claims={
+            "Shares fluctuate less under FDCC when a flow joins (6.1)": judge(FDCC, lt, NAMES, "fluctuation"),
+            "FDCC shares the bandwidth more equitably then (6.1)": judge(FDCC, lt, NAMES, "unfair_ratio"),
+        },
+        grids=(grid("From a flow's joining to the next", ("under", "with"), columns, rows),),
+        notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
+        pictures={"fdcc-fig-6-2": draw_shares(runs, FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])},
+    )
+
+
+def fluctuation(share: Floats) -> float:
+    """Mean over flows of the standard deviation over time, as a share of the flow's mean: share is
+    (flows, bins). A flow that got nothing counts as infinite."""
+    means = share.mean(axis=1)
+    return float("inf") if (means <= 0).any() else float((share.std(axis=1) / means).mean())
+
+
+def _since_joining(record: Shares, flows: int, interval_ns: int) -> dict[str, float | None]:
+    share = record.between((flows - 1) * interval_ns, flows * interval_ns)[:flows]
+    numbers = {
+        "fluctuation": fluctuation(share),
+        "unfair_ratio": unfair_ratio(share.mean(axis=1)),
+        "settled_unfair_ratio": unfair_ratio(share[:, share.shape[1] // 2 :].mean(axis=1)),
+        "link_used": float(share.sum(axis=0).mean()),
+    }
+    return {name: x if abs(x) < float("inf") else None for name, x in numbers.items()}

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments: a load of 70 %, and incasts, by either recovery, with and without PFC (Mittal 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ns3_env.eval.papers.experiment import Data, experiment, repeated
+from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, bars
+from ns3_env.eval.papers.runs import Run, mean
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Ecn, Scenario, Switch
+from ns3_env.scenario.reliability import GoBackN, Recovery, SelectiveRepeat
+from ns3_env.scenario.topology import FatTree3
+from ns3_env.scenario.traffic import FlowList, Poisson, Traffic
+from ns3_env.scenario.traffic.listed import Flow
+from ns3_env.simulator.results import Floats
+
+RATE_BPS, DELAY_NS = 40e9, 2000
+#: Twice the BDP of 120 kB for each of a switch's six ports.
+BUFFER_BYTES = 6 * 240_000
+RTO_HIGH_NS = 320_000
+#: Half of the flows are a packet, 15 % larger than 200 kB (Mittal 2018, sec. 4.1); evenly between points.
+SIZES: list[tuple[float, float]] = [(32, 0), (1000, 50), (200_000, 85), (3_000_000, 100)]
+#: Networks: the recovery, and whether switches pause.
+WITH, WITHOUT = "go-back-N with PFC", "go-back-N without"
+IRN_WITH, IRN = "selective repeat with PFC", "selective repeat without"
+NETWORKS: Mapping[str, tuple[Recovery, bool]] = {
+    WITH: (GoBackN(), True),
+    WITHOUT: (GoBackN(), False),
+    IRN_WITH: (SelectiveRepeat(), True),
+    IRN: (SelectiveRepeat(), False),
+}
+#: Congestion controllers, DCQCN with the attributes of its paper.
+NONE, DCQCN, TIMELY = "no control", "DCQCN", "TIMELY"
+CONTROLLERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    NONE: ("fixed-window", {}),
+    DCQCN: (
+        "dcqcn",
+        {
+            "AlphaInterval": "55us",
+            "DecreaseInterval": "50us",
+            "IncreaseInterval": "55us",
+            "FastRecoveryStages": 5,
+            "AdditiveIncrease": 1e-3,
+            "HyperIncrease": 1e-2,
+        },
+    ),
+    TIMELY: ("timely", {}),
+}
+#: DCQCN's marking as its paper has it (Zhu 2015), at 40 Gb/s.
+MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=200e3, pmax=0.01, at_rate_bps=RATE_BPS)
+_THREE: dict[str, Any] = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
+
+
+def scenario(name: str, controller: str, traffic: Traffic, limit_ns: int) -> Scenario:
+    """One run in a network of :data:`NETWORKS`, under a controller of :data:`CONTROLLERS`."""
+    recovery, pfc = NETWORKS[name]
+    base = Scenario(
+        time_limit_ns=limit_ns,
+        topology=FatTree3(
+            pods=6, cores=3, **_THREE, rate_bps=RATE_BPS, fabric_bps=RATE_BPS, delay_ns=DELAY_NS
+        ),
+        traffic=traffic,
+        switch=Switch(pfc=pfc, buffer_bytes=BUFFER_BYTES, ecn=MARKING if controller == DCQCN else None),
+        recovery=recovery,
+        # the simulator's own is longer than any packet is late without losses
+        retransmission_timeout_ns=0 if name == WITH else RTO_HIGH_NS,
+    )
+    record, attributes = CONTROLLERS[controller]
+    return base.under(record, attributes)
+
+
+_LOAD, _DURATION_NS, _SEEDS = 0.7, 10_000_000, 5
+#: The abstract's range for typical networks, %.
+LEAST, MOST = 6.0, 83.0
+#: Mean slowdown, mean and 99 % completion time (ms).
+METRICS = {"slowdown": "mean slowdown", "fct_ms": "mean FCT (ms)", "fct_p99_ms": "99 % FCT (ms)"}
+#: PFC "helps" where it makes a metric smaller by more than this.
+_HELPS = 0.05
+_CONTROLLED = tuple(name for name in CONTROLLERS if name != NONE)
+Table = Mapping[tuple[str, str], Mapping[str, float]]
+
+
+def cases(scale: float) -> dict[tuple[str, str], Scenario]:
+    """Each network under each controller; ``scale`` of the time and the seeds."""
+    flows = Poisson(sizes=SIZES, load=_LOAD, duration_ns=round(scale * _DURATION_NS))
+    return {
+        (controller, name): scenario(name, controller, flows, 400_000_000)
+        for controller in CONTROLLERS
+        for name in NETWORKS
+    }
+
+
+@experiment(
+    "irn-workload", "Mittal 2018, sec. 4.2", repeated(cases, Run, _SEEDS), 0.4, "time, and of five seeds"
+)
+def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
+    """Heavy-tailed flows at 70 % between 54 servers, with and without PFC."""
+    table = {case: _numbers(runs) for case, runs in data.runs.items()}
+    gains = {
+        controller: [
+            100 * (1 - table[controller, IRN][key] / table[controller, WITH][key]) for key in METRICS
+        ]
+        for controller in CONTROLLERS
+    }
+    every = [x for record in gains.values() for x in record]
+    better = "selective repeat without PFC is better than go-back-N with: least"
+    columns = "; ".join(f"{words} = {key}" for key, words in METRICS.items())
+    columns += "; sent again (MB) = again_mb; timeouts = timeouts; lost = lost; pauses = pauses"
+    panels = [
+        Panel(
+            words,
+            bars({name: [table[record, name][key] for record in CONTROLLERS] for name in NETWORKS}),
+            {"yscale": "log"},
+            ticks=(range(len(CONTROLLERS)), list(CONTROLLERS), {}),
+        )
+        for key, words in METRICS.items()
+    ]
+    return Outcome(
+        rows=(
+            Row(better, "%", LEAST, min(every), "abstract"),
+            Row("most", "%", MOST, max(every), "abstract"),
+        ),
+        claims=_claims(table, [x for name in _CONTROLLED for x in gains[name]]),
+        grids=(grid("Completion times", ("controller", "network"), columns, table.items()),),
+        notes=(
+            f"54 servers, {len(next(iter(data.runs.values())))} seeds of "
+            f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals.",
+        ),
+        pictures={"irn-workload": Drawing(panels, 3, 2.9)},
+    )
+
+
+def _fcts_ms(runs: list[Run]) -> Floats:
+    """Completion times of all flows of all seeds; infinite where one did not finish."""
+    return np.concatenate([np.nan_to_num(run.fcts_ms, nan=np.inf) for run in runs])
+
+
+def _numbers(runs: list[Run]) -> dict[str, float]:
+    """Over the flows of all seeds, and means over the seeds."""
+    fcts = _fcts_ms(runs)
+    alone = np.concatenate([run.flows["standalone_ns"] for run in runs]) / 1e6
+    return {
+        "slowdown": float((fcts / alone).mean()),
+        "fct_ms": float(fcts.mean()),
+        "fct_p99_ms": float(np.percentile(fcts, 99)),
+        "again_mb": mean(run.flows["retransmitted_bytes"].sum() for run in runs) / 1e6,
+        "timeouts": mean(run.timeouts for run in runs),
+        "lost": mean(run.lost for run in runs),
+        "pauses": mean(run.totals["pfc_frames"] for run in runs),
+    }
+
+
+def _told(ratios: Mapping[str, list[float]], unit: str = "") -> str:
+    return " · ".join(f"{name} {listed(record, '.2f')}{unit}" for name, record in ratios.items())
+
+
+def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
+    def compared(
+        network: str, other: str, controllers: tuple[str, ...], holds: Callable[[float], bool]
+    ) -> Verdict:
+        """A network's metrics over another's, by controller."""
+        ratios = {
+            record: [table[record, network][key] / table[record, other][key] for key in METRICS]
+            for record in controllers
+        }
+        verdict = all(holds(x) for record in ratios.values() for x in record)
+        return verdict, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
+
+    def less(x: float) -> bool:
+        return x < 1
+
+    def more(x: float) -> bool:
+        return x > 1
+
+    none = (NONE,)
+    return {
+        "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, none, less),
+        "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED, less),
+        "PFC does not help selective repeat (4.2; here: no metric is 5 % smaller with it)": compared(
+            IRN_WITH, IRN, tuple(CONTROLLERS), lambda x: x > 1 - _HELPS
+        ),
+        "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, none, more),
+        "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, more),
+        "By 6 to 83 % (abstract; here: under DCQCN and TIMELY, each metric)": (
+            min(spread) >= LEAST and max(spread) <= MOST,
+            f"by {min(spread):.0f} to {max(spread):.0f} %",
+        ),
+    }
+
+
+#: Bytes of all answers together; so many servers answer.
+_BYTES, _SERVERS = 150_000_000, (10, 30, 50)
+#: "Comparable".
+_NEAR = 0.1
+_Case = tuple[str, int, str]
+
+
+def incast_cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
+    """Each network under each controller, by how many answer; ``scale`` of bytes and seeds."""
+    return {
+        (controller, servers, name): partial(_request, name, controller, servers, scale)
+        for controller in CONTROLLERS
+        for servers in _SERVERS
+        for name in NETWORKS
+    }
+
+
+def _request(name: str, controller: str, servers: int, scale: float, seed: int) -> Scenario:
+    """A server asks as many others, all drawn."""
+    asks, *answer = (int(x) for x in np.random.default_rng(seed).permutation(54)[: servers + 1])
+    size = max(1000, round(min(scale, 1.0) * _BYTES / servers))
+    flows = FlowList(flows=[Flow(src=server, dst=asks, size_bytes=size) for server in answer])
+    return scenario(name, controller, flows, 4_000_000_000).with_seed(seed)
+
+
+@experiment(
+    "irn-incast",
+    "Mittal 2018, sec. 4.4",
+    repeated(incast_cases, Run, _SEEDS),
+    1.0,
+    "bytes, and of five seeds",
+)
+def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
+    """A request that 10, 30 or 50 of 54 servers answer at once."""
+    requests = {
+        case: [float(max(run.flow_ends_ns)) / 1e6 for run in runs] for case, runs in data.runs.items()
+    }
+    rct = {case: float(np.mean(record)) for case, record in requests.items()}
+    finish = all(np.isfinite(x.fcts_ms).all() for runs in data.runs.values() for x in runs)
+    ratios = {
+        (controller, servers): {
+            name: rct[controller, servers, name] / rct[controller, servers, WITH] for name in NETWORKS
+        }
+        for controller in CONTROLLERS
+        for servers in _SERVERS
+    }
+    near, worse = (
+        {name: [ratios[name, servers][network] for servers in _SERVERS] for name in CONTROLLERS}
+        for network in (IRN, WITHOUT)
+    )
+    close = {name: finish and all(abs(x - 1) <= _NEAR for x in record) for name, record in near.items()}
+    rows = (((*case, rct[(case[0], case[1], WITH)]), record) for case, record in ratios.items())
+    columns = "; ".join(f"{name} over that = {name}" for name in NETWORKS if name != WITH)
+    seeds = len(next(iter(data.runs.values())))
+    return Outcome(
+        claims={
+            "Selective repeat without PFC completes a request as soon as go-back-N with it, under DCQCN and "
+            "TIMELY (4.4; here: within 10 %)": (
+                all(close[name] for name in _CONTROLLED),
+                _told({name: near[name] for name in _CONTROLLED}, " times"),
+            ),
+            "So it does without congestion control (4.4; here: within 10 %)": (
+                close[NONE],
+                f"{_told({NONE: near[NONE]}, ' times')}: a BDP of each of 50 servers is four buffers",
+            ),
+            "Go-back-N without PFC is worse in a network without congestion control (4.2)": (
+                min(worse[NONE]) > 1,
+                _told(worse, " times"),
+            ),
+        },
+        grids=(grid("Request completion times", ("controller", "servers", f"{WITH} (ms)"), columns, rows),),
+        notes=(
+            f"{min(data.scale, 1.0) * _BYTES / 1e6:g} MB in equal answers, {seeds} seeds, which draw who "
+            "asks and who answers.",
+        ),
+    )

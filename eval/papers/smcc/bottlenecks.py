@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments: fairness, background, two bottlenecks in a row (Jiang 2015, Figs. 17 to 22)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ns3_env.eval.episodes.flow_series import flow_colours
+from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.papers.experiment import Data, experiment, repeated
+from ns3_env.eval.papers.outcome import Grid, Outcome, grid
+from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.runs import Port, Run, mean
+from ns3_env.eval.papers.smcc import network, numbers
+from ns3_env.eval.papers.smcc.network import (
+    BCN,
+    BOTTLENECK,
+    ENTRIES,
+    QCN,
+    QCN_SHORT,
+    RATE_BPS,
+    SMCC,
+    SOURCES,
+    TWO_STAGES,
+    shorter,
+)
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import ConstantRate
+
+#: The paper gives no length, and one run.
+_SECONDS, _SEEDS = 10.0, 3
+#: Fair: no source further from its share than this, on average over the last quarter.
+_FAIR = 0.1
+_FAIRNESS = (SMCC, TWO_STAGES, QCN, QCN_SHORT, BCN)
+
+
+def fairness_cases(scale: float) -> dict[str, Scenario]:
+    """Three flows from line rate on; ``scale`` of the time and of three seeds."""
+    end, flows = shorter(scale, _SECONDS), network.side_by_side(SOURCES)
+    return {name: network.scenario(ENTRIES[name], end, flows) for name in _FAIRNESS}
+
+
+@experiment(
+    "smcc-fairness",
+    "Jiang 2015, Fig. 17",
+    repeated(fairness_cases, Run, _SEEDS),
+    1.0,
+    "time (10 s), and of three seeds",
+)
+def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
+    """Sending rates of three sources."""
+    runs, end = data.runs, shorter(data.scale, _SECONDS)
+    shares, early = (
+        {name: np.array([record.mean_rates(*span) for record in several]) for name, several in runs.items()}
+        for span in ((0.75 * end, end), (0, 0.25 * end))
+    )
+    index, before = (
+        {name: mean(float(jain_index(one)) for one in record) for name, record in rates.items()}
+        for rates in (shares, early)
+    )
+    worst = {name: float(np.abs(record / (RATE_BPS / SOURCES) - 1).max()) for name, record in shares.items()}
+    rows = [
+        (name, before[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
+        for name in _FAIRNESS
+    ]
+    columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
+    steps, ratio = max((_decreases(record) for record in runs[SMCC]), key=lambda pair: pair[1])
+    return Outcome(
+        claims={
+            "Under SMCC each source reaches its fair share (5.3.1; here: within 10 % over the last "
+            "quarter)": (
+                worst[SMCC] <= _FAIR,
+                f"at most {100 * worst[SMCC]:.1f} % off in {len(runs[SMCC])} runs of {end / 1e9:g} s; Jain's "
+                f"index {index[SMCC]:.4f}",
+            ),
+            "SMCC's law is additive increase and multiplicative decrease, thus fair (4.2)": (
+                steps > math.sqrt(ratio),
+                f"in the most uneven run the source of the highest rate sends {ratio:.1f} times what that of "
+                f"the lowest does, and loses {steps:.2f} times as much by a decrease: a step is as large "
+                "whatever the rate, and samples come in proportion to it, so that ratios of rates stay",
+            ),
+            "QCN is unfair (5.3.1, as others have found; here: less fair than SMCC)": (
+                index[QCN] < index[SMCC],
+                f"Jain's index {index[QCN]:.4f} against {index[SMCC]:.4f}; BCN {index[BCN]:.4f}",
+            ),
+        },
+        grids=(Grid("Rates of three sources", columns, rows),),
+        notes=(f"{len(runs[SMCC])} seeds; the figure, and the table's rates, are of the first.",),
+        pictures={"smcc-fig-17": _draw_rates({name: record[0] for name, record in runs.items()}, end)},
+    )
+
+
+def _draw_rates(runs: dict[str, Run], end_ns: float) -> Drawing:
+    """Each source's sending rate over time, a panel for each name."""
+    times = np.linspace(0, end_ns, 600)
+    axes = {"xlabel": "time (s)", "ylabel": "rate (Mb/s)", "xlim": (0, end_ns / 1e9), "ylim": (0, 1050)}
+    share = {"color": numbers.TARGET, "linestyle": "--", "linewidth": 1}
+    all_panels = [
+        Panel(
+            name,
+            [
+                (times / 1e9, record / 1e6, f"source {number}", {"color": colour, "linewidth": 1.0})
+                for number, (record, colour) in enumerate(
+                    zip(run.rates_at(times), flow_colours(SOURCES), strict=True), 1
+                )
+            ],
+            axes,
+            [(RATE_BPS / SOURCES / 1e6, "fair share", share)],
+        )
+        for name, run in runs.items()
+    ]
+    return Drawing(all_panels, height=2.3)
+
+
+def _decreases(run: Run) -> tuple[float, float]:
+    """Mean decrease and mean rate over the second half of the source that sends most, each over that of the
+    source that sends least."""
+    half = run.end_ns / 2
+    rates = run.mean_rates(half, run.end_ns)
+    most, least = int(rates.argmax()), int(rates.argmin())
+    means = []
+    for flow in (most, least):
+        record = run.changes[(run.changes[:, 1] == flow) & (run.changes[:, 0] >= half), 2]
+        changes = np.diff(record)
+        means.append(float(-changes[changes < 0].mean()) if (changes < 0).any() else math.nan)
+    return means[0] / means[1], float(rates[most] / rates[least])
+
+
+#: Mb/s of the stream (5.3.2), and when it starts.
+STREAMS, START_S, END_S = (500, 750, 875), 2.0, 4.0
+#: "Almost unchanged": a standard deviation of this much more, at most; "heavily": more than three times that.
+_SAME_KB = 4
+Key = tuple[str, int]
+
+
+def _moments(scale: float) -> tuple[int, int, int]:
+    """Start of the stream, from when on numbers count (half of the rest), end."""
+    start, end = shorter(scale, START_S), shorter(scale, END_S)
+    return start, round(start + 0.5 * (end - start)), end
+
+
+def background_cases(scale: float) -> dict[Key, Scenario]:
+    """Two flows, and a stream from half of the time on; ``scale`` of the times and of three seeds."""
+    start, steady, end = _moments(scale)
+    return {
+        (name, stream): network.scenario(
+            ENTRIES[name],
+            end,
+            network.side_by_side(2),
+            (network.background(2, 5, stream * 1e6, start),),
+            measured_ns=(steady, end),
+        )
+        for name in (SMCC, TWO_STAGES, QCN, BCN)
+        for stream in STREAMS
+    }
+
+
+@experiment(
+    "smcc-background",
+    "Jiang 2015, Figs. 18 and 19",
+    repeated(background_cases, Run, _SEEDS),
+    1.0,
+    "times, and of three seeds",
+)
+def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
+    """SMCC's queue beside background of 500, 750 and 875 Mb/s."""
+    runs, (start, steady, end) = data.runs, _moments(data.scale)
+    late = {
+        key: {
+            **numbers.numbers(numbers.coarse(record, steady, end)),
+            "used": mean(run.used(BOTTLENECK) for run in record),
+            "lost": mean(run.lost for run in record),
+        }
+        for key, record in runs.items()
+    }
+    base = numbers.numbers(numbers.coarse(runs[SMCC, STREAMS[0]], 0.5 * start, start))["std"]
+    std = {key: record["std"] for key, record in late.items()}
+    panels = {
+        (name, stream): (f"{name}, {stream} Mb/s beside", record[0], 0, end, BOTTLENECK)
+        for (name, stream), record in runs.items()
+    }
+    by_stream = [panels[name, stream] for stream in STREAMS for name in (SMCC, QCN)]
+    stages = [panels[name, 875] for name in (SMCC, TWO_STAGES)]
+    columns = "mean (kB) = mean; std (kB) = std; 5 % (kB) = low; 95 % (kB) = high; empty = empty; "
+    columns += "link used = used; lost = lost"
+    rows = (((name, float(stream)), record) for (name, stream), record in late.items())
+    return Outcome(
+        claims={
+            "Beside 500 Mb/s SMCC's queue stays as it is (5.3.2; here: 4 kB more of standard deviation at "
+            "most)": (
+                std[SMCC, 500] - base <= _SAME_KB,
+                f"{base:.1f} kB without, {std[SMCC, 500]:.1f} kB with",
+            ),
+            "Beside 750 Mb/s it swings a little, beside 875 Mb/s heavily (5.3.2)": (
+                std[SMCC, 500] < std[SMCC, 750] < std[SMCC, 875] > base + 3 * _SAME_KB,
+                f"{listed(std[SMCC, stream] for stream in STREAMS)} kB",
+            ),
+            "Beside 500 Mb/s SMCC's queue is more stable than QCN's (5.3.2)": (
+                std[SMCC, 500] < std[QCN, 500],
+                f"{std[SMCC, 500]:.1f} kB against {std[QCN, 500]:.1f} kB; BCN {std[BCN, 500]:.1f} kB",
+            ),
+            "Two stages make the swings beside 875 Mb/s smaller (5.3.3, Fig. 19)": (
+                std[TWO_STAGES, 875] < std[SMCC, 875],
+                f"{std[TWO_STAGES, 875]:.1f} kB against {std[SMCC, 875]:.1f} kB; beside 750 Mb/s "
+                f"{std[TWO_STAGES, 750]:.1f} against {std[SMCC, 750]:.1f} kB",
+            ),
+        },
+        grids=(grid("In the steady state beside the stream", ("law", "beside (Mb/s)"), columns, rows),),
+        notes=(
+            f"Two flows, and the stream from {start / 1e9:g} s on; numbers from {steady / 1e9:g} s to the "
+            f"end, {len(runs[SMCC, 500])} seeds.",
+        ),
+        pictures={"smcc-fig-18": numbers.draw_queues(by_stream), "smcc-fig-19": numbers.draw_queues(stages)},
+    )
+
+
+#: S1 ... S4 are hosts 0 ... 3, R1 ... R4 are 4 ... 7, C1 ... C3 are 8 ... 10 (Fig. 14). S1 to S3 are at C1,
+#: R3 and S4 at C2, R1, R2 and R4 at C3: a stream of S3 crosses the first link alone, one of S4 the second.
+_AT = {0: 8, 1: 8, 2: 8, 6: 9, 3: 9, 4: 10, 5: 10, 7: 10}
+#: Ports of the first and the second link. Links of a switch have its ports in this order: hosts first.
+FIRST: Port = (8, 3)
+SECOND: Port = (9, 3)
+
+
+def parking_lot_topology() -> Graph:
+    """Fig. 14; every link is 1 Gb/s and 1 µs."""
+    pairs = [*_AT.items(), (8, 9), (9, 10)]
+    links = [GraphLink(a=a, b=b, rate_bps=RATE_BPS, delay_ns=1000) for a, b in pairs]
+    return Graph(nodes=["host" if i < 8 else "switch" for i in range(11)], links=links)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Streams over time.
+
+    Attributes:
+        second_mbps: of S4's stream; S3's has 500.
+        times_s: start and stop of S3's stream, stop of S4's, which follows at once.
+    """
+
+    second_mbps: float
+    times_s: tuple[float, float, float]
+
+    def streams(self, scale: float) -> tuple[ConstantRate, ConstantRate]:
+        """The streams at a scale of the times."""
+        start, change, stop = self.moments(scale)
+        return (
+            network.background(2, 6, 500e6, start, change),
+            network.background(3, 7, self.second_mbps * 1e6, change, stop),
+        )
+
+    def moments(self, scale: float) -> tuple[int, int, int]:
+        """Start, change and stop, ns."""
+        start, change, stop = (shorter(scale, t) if t else 0 for t in self.times_s)
+        return start, change, stop
+
+
+#: Patterns of sec. 5.4.1 and 5.4.2.
+PATTERNS = {"I": Pattern(500, (0.0, 2.0, 4.0)), "II": Pattern(750, (1.0, 3.0, 5.0))}
+#: Fig. 22 has two stages with R_b = 32.
+_TWO_32 = f"{TWO_STAGES}, R_b 32"
+_PARKED = {
+    **{name: ENTRIES[name] for name in (QCN_SHORT, SMCC, TWO_STAGES)},
+    _TWO_32: network.smcc(256, 32, 128),
+}
+
+
+def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
+    """Both patterns under each; ``scale`` of the times and of three seeds."""
+    flows, lot = ((0, 4), (1, 5)), parking_lot_topology()
+    return {
+        (which, name): network.scenario(
+            entry, pattern.moments(scale)[-1], flows, pattern.streams(scale), topology=lot
+        )
+        for which, pattern in PATTERNS.items()
+        for name, entry in _PARKED.items()
+    }
+
+
+@experiment(
+    "smcc-parking-lot",
+    "Jiang 2015, Figs. 20 to 22",
+    repeated(parking_lot_cases, Run, _SEEDS),
+    1.0,
+    "times, and of three seeds",
+)
+def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
+    """Two bottlenecks, one after the other."""
+    runs, moments = data.runs, {key: record.moments(data.scale) for key, record in PATTERNS.items()}
+    late = {(which, name): _both(record, *moments[which]) for (which, name), record in runs.items()}
+    rows = ((f"{name}, pattern {which}", record) for (which, name), record in late.items())
+    pictures: dict[str, Drawing] = {}
+    all_panels: list[numbers.Panel] = []
+    for figure, which, names in (
+        ("smcc-fig-20", "I", (QCN_SHORT, SMCC)),
+        ("smcc-fig-21", "II", (QCN_SHORT, SMCC)),
+        ("smcc-fig-22", "II", (TWO_STAGES, _TWO_32)),
+    ):
+        panels = [
+            (f"{name}, {where}", runs[which, name][0], 0, moments[which][-1], port)
+            for name in names
+            for where, port in (("C1", FIRST), ("C2", SECOND))
+        ]
+        pictures[figure] = numbers.draw_queues(panels, 2.0)
+        all_panels += [(f"{which}: {panel[0]}", *panel[1:]) for panel in panels]
+    std = {key: (record["first_std"], record["std"]) for key, record in late.items()}
+    qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
+    one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
+    columns = "C1, mean (kB) = first_mean; std (kB) = first_std; C2, mean (kB) = mean; std (kB) = std; "
+    columns += "C2 empty = empty"
+    return Outcome(
+        claims={
+            "The queue swings no more at C2 than at C1 (5.4.1; here: within 4 kB of standard deviation)": (
+                max(abs(a - b) for a, b in (qcn_1, one_1)) <= 4,
+                f"{QCN_SHORT} {listed(qcn_1)} kB; {SMCC} {listed(one_1)} kB",
+            ),
+            "SMCC's queue swings less than QCN's with T = 30 kB (5.4.1, 5.4.2)": (
+                all(a < b for a, b in zip((*one_1, *one), (*qcn_1, *qcn), strict=True)),
+                f"pattern I {listed(one_1)} kB against {listed(qcn_1)} kB; II {listed(one)} against "
+                f"{listed(qcn)} kB",
+            ),
+            "750 Mb/s make both swing more than 500 Mb/s (5.4.2)": (
+                qcn[1] > qcn[0] and one[1] > one[0],
+                f"QCN {qcn[0]:.1f} to {qcn[1]:.1f} kB, SMCC {one[0]:.1f} to {one[1]:.1f} kB",
+            ),
+            "Two stages make SMCC's swings beside 750 Mb/s smaller (5.4.2, Fig. 22)": (
+                narrow[1] < one[1],
+                f"{narrow[1]:.1f} kB with R_b 32, {two[1]:.1f} kB with 64, against {one[1]:.1f} kB",
+            ),
+        },
+        grids=(grid("Bottlenecks", "law", columns, rows),),
+        notes=(f"Numbers are of the second half of each stream's time, {len(runs['I', SMCC])} seeds.",),
+        pictures=pictures,
+    )
+
+
+def _both(runs: list[Run], start: int, change: int, stop: int) -> dict[str, float]:
+    """The queue at C2 while S4's stream is there, and ("first") at C1 while S3's is."""
+    first = numbers.numbers(numbers.coarse(runs, (start + change) / 2, change, FIRST))
+    second = numbers.numbers(numbers.coarse(runs, (change + stop) / 2, stop, SECOND))
+    return {"first_mean": first["mean"], "first_std": first["std"], **second}

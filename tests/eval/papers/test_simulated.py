@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Networks and numbers of Mittal 2018, Liang 2018 and Jiang 2015, as they are simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ns3_env.eval.papers.irn import lossy
+from ns3_env.eval.papers.irn.lossy import CONTROLLERS, IRN, NETWORKS, NONE, WITH
+from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.smcc import bottlenecks, network, numbers
+from ns3_env.eval.papers.smcc.bottlenecks import _decreases
+from ns3_env.eval.papers.smcc.network import BOTTLENECK, DUMBBELL, ENTRIES, QCN, SMCC, TWO_STAGES, shorter
+from ns3_env.eval.papers.smcc.theory.phase_plane import _back
+from ns3_env.eval.papers.tdctcp import fat_tree, incast
+from ns3_env.eval.papers.tdctcp.fat_tree import CUBIC, DCTCP, RECEIVER, SENDERS, SIZES, TDCTCP
+from ns3_env.eval.papers.tdctcp.incast import AS_PUBLISHED, BY_MININET, EACH_ACKED, PUBLISHED_MS
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Floats
+from tests.eval.papers.verdicts import failed
+
+
+def test_the_network_has_the_papers_size_and_bdp(simulator: Simulator) -> None:
+    scenario = lossy.scenario(IRN, NONE, Incast(size_bytes=1000, senders=[0], receiver=53), 1_000_000)
+    built = scenario.topology.build()
+    assert len(built.hosts) == 54
+    assert {link.rate_bps for link in built.links} == {40e9}
+    base_rtt_ns = simulator.play(scenario)["flows"]["base_rtt_ns"][0]
+    assert base_rtt_ns * lossy.RATE_BPS / 8e9 == pytest.approx(120e3, rel=0.06)
+    assert lossy.BUFFER_BYTES == 6 * 2 * 120e3
+
+
+def test_networks_differ_in_recovery_and_pauses_alone() -> None:
+    for controller in CONTROLLERS:
+        scenarios = [lossy._request(name, controller, 10, 0.01, 3) for name in NETWORKS]
+        for name, scenario in zip(NETWORKS, scenarios, strict=True):
+            assert (scenario.recovery, scenario.switch.pfc) == NETWORKS[name]
+            assert scenario.retransmission_timeout_ns == (0 if name == WITH else 320_000)
+        assert len({str(scenario.traffic) for scenario in scenarios}) == 1
+
+
+def test_an_incast_without_losses_takes_what_its_link_needs(simulator: Simulator) -> None:
+    run = Run(simulator.play(lossy._request(WITH, NONE, 10, 0.02, 1)))
+    assert run.lost == 0
+    needed_ns = 3_000_000 * 1.048 * 8e9 / lossy.RATE_BPS
+    assert needed_ns < np.max(run.flow_ends_ns) < needed_ns + 40_000
+
+
+def numbers_of(name: str) -> dict[str, float]:
+    """Of a run with the thesis's numbers."""
+    throughput, mean, p99, median = PUBLISHED_MS[name]
+    rtts = {"rtt_mean_ms": mean, "rtt_p50_ms": median, "rtt_p99_ms": p99}
+    return {"throughput_mbps": throughput or 0.0, **rtts}
+
+
+def test_fifteen_hosts_of_a_fat_tree_send_to_the_sixteenth() -> None:
+    network = fat_tree.topology().build()
+    assert (len(network.hosts), len(network.nodes)) == (16, 16 + 20)
+    assert sorted([RECEIVER, *SENDERS]) == network.hosts
+    assert far_end(network, fat_tree.TO_RECEIVER) == RECEIVER
+    assert {link.rate_bps for link in network.links} == {100e6}
+
+
+def test_a_queue_is_an_rtt_at_100_mbps() -> None:
+    assert incast.queue_kb(362.374) == pytest.approx(4529.7, abs=0.1)
+    assert incast.queue_kb(1000) == pytest.approx(12_500)
+
+
+def test_the_theses_percentages_are_of_tdctcps_values() -> None:
+    """9.4 % and 37.7 % (sec. 4.2); and its clock ticks in multiples of 512 µs."""
+    dctcp, tdctcp, cubic = (PUBLISHED_MS[name] for name in (DCTCP, TDCTCP, CUBIC))
+    assert dctcp[1] / tdctcp[1] - 1 == pytest.approx(0.094, abs=5e-4)
+    assert dctcp[2] / tdctcp[2] - 1 == pytest.approx(0.377, abs=5e-4)
+    assert cubic[2] / tdctcp[2] - 1 == pytest.approx(1.232, abs=5e-4)
+    for printed in PUBLISHED_MS.values():
+        assert [round(1e3 * x) % 512 for x in printed[2:]] == [0, 0]
+    # "drops by about 1.4X", 31 %, 48.2 % of T-DCTCP's value
+    gains = [1 / ratio - 1 for ratio in incast.RATIOS.values()]
+    assert gains == pytest.approx([1.4, 0.31, 0.482, -0.086])
+
+
+def test_the_theses_numbers_meet_its_claims_but_for_what_its_law_cannot_do() -> None:
+    main = {name: numbers_of(name) for name in PUBLISHED_MS}
+    settings = {AS_PUBLISHED: main, EACH_ACKED: main, "x": {"T-DCTCP, theta 2": main[TDCTCP]}}
+    assert failed(incast.claims(settings)) == ["Cases 5 and 7 cut slightly less than case 8, DCTCP's"]
+
+
+def test_mininets_red_marks_and_holds_a_megabyte() -> None:
+    sent = incast.cases(0.05)[BY_MININET, DCTCP].to_simulator_json()
+    queue = sent["tcp"]["queue"]
+    assert queue["limit"] == {"amount": 1e6, "unit": "bytes"}
+    assert queue["marking"]["least"] == {"amount": 30e3, "unit": "bytes"}
+    assert queue["marking"]["ecn"] is True
+    assert len(sent["flows"]["src"]) == 15
+
+
+def test_flows_of_four_sizes_come_from_every_server() -> None:
+    sent = fat_tree.four_sizes(1, 1.0).flows
+    assert len(sent) == 60
+    assert [flow.size_bytes for flow in sent[:4]] == list(SIZES.values())
+    assert [record.mean() for record in incast.by_size(np.arange(60.0))] == [28, 29, 30, 31]
+    half = [flow.size_bytes for flow in fat_tree.four_sizes(1, 0.5).flows[:4]]
+    assert half == [1000, 25_000, 500_000, 5_000_000]
+
+
+def test_marks_keep_the_rtt_where_the_threshold_is() -> None:
+    """15 flows of DCTCP, each packet acknowledged, K = 20 packets: 20 to 60 packets of 1502 B at 100 Mb/s."""
+    with Simulator() as simulator:
+        run = Run(simulator.play(incast.cases(0.025)[EACH_ACKED, DCTCP]))
+    record, rtts = fat_tree.numbers(run), fat_tree.rtts_ms(run)
+    assert 20 * 0.12 < record["rtt_p50_ms"] < 60 * 0.12
+    assert record["throughput_mbps"] > 80
+    assert len(rtts) == 99
+    assert (np.diff(rtts) >= 0).all()
+    assert rtts[49] == pytest.approx(record["rtt_p50_ms"])
+
+
+def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Run:
+    """A run of two flows with one queue, seen each 100 µs."""
+    node, port = BOTTLENECK
+    series = {"t_ns": np.arange(len(queue)) * 1e5, "bytes": queue}
+    return Run(
+        {
+            "flows": {"src": [0, 1]},
+            "queues": [{"node": node, "port": port, "series": series}],
+            "windows": [(t, flow, 0.0, rate) for t, flow, rate in rates or []],
+            "totals": {"end_ns": len(queue) * 1e5},
+            "losses": [],
+        }
+    )
+
+
+def far_end(network: Network, port: tuple[int, int]) -> int:
+    """The node at the other end of a port's link."""
+    node, number = port
+    record = [link.b if link.a == node else link.a for link in network.links if node in (link.a, link.b)]
+    return record[number]
+
+
+def test_the_watched_ports_are_the_bottlenecks() -> None:
+    assert far_end(DUMBBELL.build(), BOTTLENECK) == 7
+    lot = bottlenecks.parking_lot_topology().build()
+    assert (far_end(lot, bottlenecks.FIRST), far_end(lot, bottlenecks.SECOND)) == (9, 10)
+    assert far_end(network.topology().build(), network.TO_RECEIVER) == 0
+    assert len(network.endless().flows) == 15
+
+
+def test_entries_have_the_papers_parameters() -> None:
+    assert ENTRIES[SMCC].attributes == {"LargeStep": 0.256, "SmallStep": 0.256, "DeltaStep": 0.064}
+    assert ENTRIES[TWO_STAGES].attributes == {"LargeStep": 0.256, "SmallStep": 0.128, "DeltaStep": 0.064}
+    assert ENTRIES[QCN].attributes["ByteReset"] == 150e3
+
+
+def test_a_settled_queue_stays_near_its_target() -> None:
+    queue = np.full(10_000, 64e3)
+    queue[:100], queue[300:320] = 128e3, 0.0
+    assert numbers.settled_ns(run_of(queue)) == 320 * 1e5
+    assert np.isnan(numbers.settled_ns(run_of(np.zeros(1000))))
+    assert numbers.numbers(np.array([0.0, 64e3]))["empty"] == 0.5
+    t = np.arange(50) * 1e-3
+    assert _back(t, np.where(t < 10e-3, 20e3, 0.0), 0.05) == pytest.approx(9e-3)
+    assert np.isnan(_back(t, np.where(t % 10e-3 < 5e-3, 20e3, 0.0), 0.05))
+
+
+def test_a_decrease_is_as_large_whatever_the_rate_is_where_steps_are_additive() -> None:
+    rates: list[tuple[float, int, float]] = []
+    for i in range(20):
+        rates += [(i * 5e5, 0, 8e8 - 1e6 * (i % 2)), (i * 5e5, 1, 2e8 - 1e6 * (i % 2))]
+    step, ratio = _decreases(run_of(np.zeros(100), rates))
+    assert step == pytest.approx(1)
+    assert ratio == pytest.approx(4, rel=0.02)
+
+
+def test_a_scale_is_of_times() -> None:
+    assert shorter(1.0, 2.0) == 2 * 10**9
+    assert shorter(1e-6, 2.0) == 60 * 10**6
+
+
+def test_smcc_holds_its_target_beside_background_and_the_queue_is_seen_each_100_us() -> None:
+    end = 300_000_000
+    background = (network.background(2, 5, 500e6, end // 2),)
+    flows, window = network.side_by_side(2), (end // 2, end)
+    with Simulator() as simulator:
+        run = Run(simulator.play(network.scenario(ENTRIES[SMCC], end, flows, background, measured_ns=window)))
+    assert run.step_ns == 1e5
+    assert abs(numbers.fine([run], 0.8 * end, end).mean() - 64e3) < 8e3
+    assert run.used(BOTTLENECK) == pytest.approx(1, abs=0.01)
+    total = run.rates_at(np.linspace(0.8 * end, end, 200)).sum(axis=0).mean()
+    assert total == pytest.approx(500e6, rel=0.1)
+    assert len(numbers.coarse([run], 0, end)) == pytest.approx(300, abs=1)
