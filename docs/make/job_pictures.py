@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.metrics.jobs import iterations, spans, task_table
+from ns3_env.eval.metrics.job_times import iterations, spans, task_table
 from ns3_env.eval.output.plots import settings
 from ns3_env.eval.report.timelines import Timeline, draw, keys
 from ns3_env.scenario import Scenario

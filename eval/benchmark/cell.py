@@ -38,24 +38,6 @@ from ns3_env.simulator.results import Results, Windows, bottleneck, endless
 
 #: Columns of flows.csv beside those of ``eval run``.
 MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
-#: Files of a cell's folder; losses.csv where packets were lost, streams.csv where there is background,
-#: film.npz of a benchmark that is watched.
-CELL_FILES = (
-    "metrics.json",
-    "config.yaml",
-    "flows.csv",
-    "streams.csv",
-    "queues.csv",
-    "losses.csv",
-    "groups.csv",
-    "classes.csv",
-    "jobs.csv",
-    "tasks.csv",
-    "queue_cdf.csv",
-    "series.csv",
-    FILM,
-)
-
 #: series.csv: most rows of one id, ports (the longest queues) and flows (the largest).
 _ROWS, _PORTS, _FLOWS = 2000, 4, 32
 
@@ -180,9 +162,9 @@ def _of_simulator(entry: Entry) -> list[Controller]:
 
 def _check_versions(wanted: Mapping[str, str]) -> None:
     """Raises ScenarioError where the cell's results would be another version's."""
-    found = versions_in_use()
-    for name in sorted({*found, *wanted}):
-        if (here := found.get(name, "none")) != (there := wanted.get(name, "none")):
+    here_versions = versions_in_use()
+    for name in sorted({*here_versions, *wanted}):
+        if (here := here_versions.get(name, "none")) != (there := wanted.get(name, "none")):
             raise ScenarioError(
                 f"node {platform.node()}: {name} is {here}, but {there} where the command runs: all nodes "
                 "need the same versions"
@@ -190,7 +172,7 @@ def _check_versions(wanted: Mapping[str, str]) -> None:
 
 
 def cost(work: float, entry: Entry) -> float:
-    """How long a cell with so much work may take: a policy in Python asks per decision.
+    """Estimates how long a cell with so much work takes: a policy in Python asks per decision.
 
     Only good for the order and the remaining time.
     """
@@ -222,14 +204,14 @@ def work_in(scenario: Scenario) -> float:
 
 
 def _hops(neighbours: dict[int, list[int]], start: int) -> dict[int, int]:
-    found, todo = {start: 0}, deque([start])
+    distances, todo = {start: 0}, deque([start])
     while todo:
         node = todo.popleft()
         for other in neighbours[node]:
-            if other not in found:
-                found[other] = found[node] + 1
+            if other not in distances:
+                distances[other] = distances[node] + 1
                 todo.append(other)
-    return found
+    return distances
 
 
 def _queue_cdf_text(results: Results) -> str:
@@ -279,7 +261,7 @@ def _series_text(results: Results) -> str:
 
 
 def _whole(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """As text, without a fraction where there is none."""
+    """Returns the numbers as text, without a fraction where there is none."""
     return [str(int(x)) if x.is_integer() else repr(x) for x in numbers.tolist()]
 
 
@@ -287,5 +269,5 @@ def _longest(lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Index of the longest of each run of samples, as long as makes ``_ROWS`` runs at most."""
     run = max(1, -(-len(lengths) // _ROWS))
     runs = np.pad(lengths, (0, -len(lengths) % run), constant_values=-1).reshape(-1, run)
-    found: npt.NDArray[np.int64] = np.arange(len(runs)) * run + runs.argmax(axis=1)
-    return found
+    places: npt.NDArray[np.int64] = np.arange(len(runs)) * run + runs.argmax(axis=1)
+    return places

@@ -80,11 +80,11 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
     """``under_tcp``: a scenario of TCP that it plays, if there is one."""
     if entry.controller is not None or entry.planner is not None:
         return entry
-    found = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
-    if isinstance(found, Controller):
-        tuned = {"checkpoint": None, "controller": found.name, "attributes": found.attributes}
+    decider = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
+    if isinstance(decider, Controller):
+        tuned = {"checkpoint": None, "controller": decider.name, "attributes": decider.attributes}
         return entry.model_copy(update=tuned)
-    if under_tcp is not None and (fault := unknown_fields("tcp", found.policy.fields)) is not None:
+    if under_tcp is not None and (fault := unknown_fields("tcp", decider.policy.fields)) is not None:
         raise ScenarioError(f"{entry.name} cannot play {under_tcp}: it observes {fault}")
     return entry.model_copy(update={"content": _content(entry)})
 
@@ -93,12 +93,12 @@ def _content(entry: Entry) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
     from ns3_env.agents.training.checkpoint import resolve
 
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     if entry.policy is not None:
         spec = importlib.util.find_spec(entry.policy.partition(":")[0])
         files = [Path(spec.origin)] if spec is not None and spec.origin is not None else []
     else:
         files = resolve(Path(entry.checkpoint or "")).files
     for file in files:
-        found.update(file.name.encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()[:16]
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -15,13 +15,13 @@ from ns3_env.programs.executable import references
 
 
 def has_film(suite: Suite, case: SuiteScenario, entry: Entry, seed: int) -> bool:
-    """Whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
+    """Tells whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
     bound = entry.controller in references(case.scenario.transport)
     return case.series and seed == suite.seeds_of(case)[0] and not bound
 
 
 def film_page(folder: Path, scenario: str) -> Path:
-    """Where a scenario's film is."""
+    """Returns the path of a scenario's film."""
     return folder / "cells" / scenario / PAGE
 
 
@@ -45,9 +45,9 @@ def films(folder: BenchFolder) -> dict[str, dict[str, str]]:
 
 def _sampled(folder: BenchFolder) -> Mapping[str, Mapping[str, Path]]:
     """scenario -> controller -> the folder of its cell with film.npz, in the suite's order."""
-    found: dict[str, dict[str, Path]] = {}
+    folders: dict[str, dict[str, Path]] = {}
     first = {case.name: folder.suite.seeds_of(case)[0] for case in folder.suite.scenarios}
     for cell in folder.cells:
         if cell.seed == first[cell.scenario] and (cell.folder / FILE).is_file():
-            found.setdefault(cell.scenario, {})[cell.controller] = cell.folder
-    return found
+            folders.setdefault(cell.scenario, {})[cell.controller] = cell.folder
+    return folders

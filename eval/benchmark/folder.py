@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folder of a benchmark: the resolved suite, errors, a folder for each cell, and what its files hold."""
+"""Folder of a benchmark: the resolved suite, errors, and a folder for each cell with its metrics."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
-import itertools
 import json
 import math
 import re
@@ -15,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from ns3_env.agents.configuration.run_folder import versions
@@ -30,7 +28,6 @@ from ns3_env.eval.metrics import own_metrics, own_sources
 from ns3_env.programs.transport import TRANSPORTS, Transport, other
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
-from ns3_env.simulator.results import Floats
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1
@@ -40,8 +37,6 @@ SUITE = "suite.yaml"
 #: Held while a benchmark runs in the folder.
 LOCK = ".lock"
 _SEED = re.compile(r"seed-(\d+)")
-#: kind -> id -> (times in ns, values), as in series.csv.
-Series = dict[str, dict[str, tuple[Floats, Floats]]]
 
 
 @dataclass(frozen=True)
@@ -137,12 +132,12 @@ class BenchFolder:
 
 
 def cell_folder(path: Path, scenario: str, controller: str, seed: int) -> Path:
-    """Where a cell is, once it is complete."""
+    """Returns the folder of a cell that is complete."""
     return path / "cells" / scenario / controller / f"seed-{seed}"
 
 
 def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
-    """Where the error of a cell that failed is."""
+    """Returns the file with the error of a cell that failed."""
     return path / "failed" / scenario / controller / f"seed-{seed}.txt"
 
 
@@ -248,7 +243,7 @@ def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
 
 def _cells_in(path: Path) -> list[Cell]:
     """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
-    found = []
+    cells = []
     for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
         match = _SEED.fullmatch(file.parent.name)
         if match is None:
@@ -259,7 +254,7 @@ def _cells_in(path: Path) -> list[Cell]:
                 str(name): math.nan if value is None else float(value)
                 for name, value in content["metrics"].items()
             }
-            found.append(
+            cells.append(
                 Cell(
                     scenario=file.parent.parent.parent.name,
                     controller=file.parent.parent.name,
@@ -274,127 +269,4 @@ def _cells_in(path: Path) -> list[Cell]:
             raise ScenarioError(
                 f"{file}: not a cell's metrics; remove {file.parent} and run the benchmark again"
             ) from None
-    return found
-
-
-@dataclass(frozen=True)
-class Flows:
-    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
-
-    Sizes are NaN of flows that never end.
-
-    With a measurement window, slowdowns are NaN, too, of flows that start outside.
-    """
-
-    sizes: Floats
-    ends: Floats
-    slowdowns: Floats
-
-
-@dataclass(frozen=True)
-class Lost:
-    """Packets and payload bytes of one cell that one port lost by one cause."""
-
-    node: int
-    port: int
-    peer: int
-    cause: str
-    packets: int
-    payload_bytes: int
-
-
-def losses(cell: Cell) -> list[Lost]:
-    """The cell's losses.csv; empty where it has none. Raises ScenarioError."""
-    if not (cell.folder / "losses.csv").is_file():
-        return []
-    columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
-    found = _columns(cell, "losses.csv", columns)
-    try:
-        return [
-            Lost(int(node), int(port), int(peer), cause, int(packets), int(payload))
-            for node, port, peer, cause, packets, payload in zip(*found.values(), strict=True)
-        ]
-    except ValueError as error:
-        raise _wrong(cell.folder / "losses.csv", (), error) from None
-
-
-def flows(cell: Cell) -> Flows:
-    """The cell's flows.csv. Raises ScenarioError."""
-    columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
-    found = _columns(cell, "flows.csv", columns, ("counted", "endless"))
-    size, fct, standalone, end = (_numbers(cell, "flows.csv", found[name]) for name in columns)
-    counts = fct >= 0
-    if "counted" in found:
-        counts &= _numbers(cell, "flows.csv", found["counted"]) > 0
-    if "endless" in found:
-        size = np.where(_numbers(cell, "flows.csv", found["endless"]) > 0, np.nan, size)
-    slowdowns = np.divide(fct, standalone, out=np.full(len(fct), np.nan), where=counts)
-    return Flows(size, np.where(end < 0, np.nan, end), slowdowns)
-
-
-def queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
-    """("node:port" of the bottleneck, lengths in bytes ascending, share of time at or below each).
-
-    Raises ScenarioError.
-    """
-    found = _columns(cell, "queue_cdf.csv", ("node", "port", "bytes", "cdf"))
-    port = f"{found['node'][0]}:{found['port'][0]}" if found["node"] else ""
-    lengths, shares = (_numbers(cell, "queue_cdf.csv", found[name]) for name in ("bytes", "cdf"))
-    return port, lengths, shares
-
-
-def series(cell: Cell, without: str = "") -> Series:
-    """The cell's series.csv; empty where it has none.
-
-    ``without``: a kind that is left out, for numbers of such files take long to read. Raises ScenarioError.
-    """
-    if not (cell.folder / "series.csv").is_file():
-        return {}
-    found = _columns(cell, "series.csv", ("kind", "id", "t_ns", "value"), without=without)
-    times = _numbers(cell, "series.csv", found["t_ns"])
-    values = _numbers(cell, "series.csv", [value or "nan" for value in found["value"]])
-    read: Series = {}
-    row = 0
-    for (kind, name), run in itertools.groupby(zip(found["kind"], found["id"], strict=True)):
-        begin, row = row, row + len(list(run))
-        read.setdefault(kind, {})[name] = (times[begin:row], values[begin:row])
-    return read
-
-
-def _columns(
-    cell: Cell, name: str, columns: Sequence[str], more: Sequence[str] = (), without: str = ""
-) -> dict[str, Sequence[str]]:
-    """Columns of a file, by name; of ``more`` those that it has; no rows that have a field ``without``.
-
-    Raises ScenarioError.
-    """
-    path: Path = cell.folder / name
-    try:
-        text = path.read_text(encoding="utf-8")
-        first, *lines = text.splitlines()
-        if without:
-            lines = [line for line in lines if f",{without}," not in line]
-        header = first.split(",")
-        places = {column: header.index(column) for column in columns}
-        places |= {column: header.index(column) for column in more if column in header}
-        if not {*map(str.count, lines, itertools.repeat(","))} <= {len(header) - 1}:
-            raise ValueError("a row is longer or shorter than the first")
-        fields = ",".join(lines).split(",") if lines else []  # not a list for each row: thousands of them
-        return {column: fields[place :: len(header)] for column, place in places.items()}
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror}; delete the cell's folder and run it again") from None
-    except (ValueError, IndexError) as error:
-        raise _wrong(path, columns, error) from None
-
-
-def _numbers(cell: Cell, name: str, column: Sequence[str]) -> Floats:
-    """A column's numbers. Raises ScenarioError."""
-    try:
-        return np.array(list(map(float, column)))
-    except ValueError as error:
-        raise _wrong(cell.folder / name, (), error) from None
-
-
-def _wrong(path: Path, columns: Sequence[str], error: Exception) -> ScenarioError:
-    expected = f"expected columns {', '.join(columns)} ({error})" if columns else str(error)
-    return ScenarioError(f"{path}: {expected}; delete the cell's folder, run it again")
+    return cells

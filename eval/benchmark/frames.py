@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A benchmark's results as pandas data frames: a row for each cell, or for each flow."""
+"""A benchmark's results as pandas data frames, a row for each cell or flow; readers of a cell's CSVs."""
 
 from __future__ import annotations
 
-import importlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns3_env.config.command_line import EXTRAS, install
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
@@ -15,6 +14,8 @@ from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.output.table import import_extra, read_csv
+from ns3_env.simulator.results import Floats
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +25,8 @@ CELL_COLUMNS = ("suite", "scenario", "scenario_family", "group", "controller", "
 #: Columns that say whose a flow is, before those of flows.csv.
 FLOW_KEYS = ("scenario", "controller", "seed", "flow")
 FILE = "results.parquet"
+#: kind -> id -> (times in ns, values), as in series.csv.
+Series = dict[str, dict[str, tuple[Floats, Floats]]]
 #: Columns of flows.csv that are -1 where a flow did not finish, or has no RTT.
 _MAY_LACK = ("fct_ns", "end_ns", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt_max_ns")
 
@@ -43,26 +46,28 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
         ConfigError: pandas is not installed.
         ScenarioError: the folder is no benchmark's, or a cell cannot be read.
     """
-    _pandas()
+    import_extra("pandas")
     return _frame(BenchFolder.read(Path(folder)))
 
 
-def _frame(found: BenchFolder) -> pandas.DataFrame:
+def _frame(folder: BenchFolder) -> pandas.DataFrame:
     """See ``load_results``."""
-    pandas = _pandas()
-    scenarios = {entry.name: entry for entry in found.suite.scenarios}
-    controllers = {entry.name: entry for entry in found.suite.controllers}
+    pandas = import_extra("pandas")
+    scenarios = {entry.name: entry for entry in folder.suite.scenarios}
+    controllers = {entry.name: entry for entry in folder.suite.controllers}
     parameters = list(
         dict.fromkeys(
-            [key for entry in found.suite.scenarios for key in entry.parameters]
-            + [key for entry in found.suite.controllers for key in _attributes(entry)]
+            [key for entry in folder.suite.scenarios for key in entry.parameters]
+            + [key for entry in folder.suite.controllers for key in _attributes(entry)]
         )
     )
-    rows = [_row(found, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in found.cells]
+    rows = [
+        _row(folder, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in folder.cells
+    ]
     metrics = [
         name
         for name, metric in METRICS.items()
-        if not metric.section or any(name in cell.metrics for cell in found.cells)
+        if not metric.section or any(name in cell.metrics for cell in folder.cells)
     ]
     frame = pandas.DataFrame(rows, columns=[*CELL_COLUMNS, *parameters, *metrics])
     frame = frame.astype({"seed": "int64", **dict.fromkeys(metrics, "float64")})
@@ -88,32 +93,85 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
         ConfigError: pandas is not installed.
         ScenarioError: the folder is no benchmark's, or a file cannot be read; names it.
     """
-    pandas = _pandas()
+    pandas = import_extra("pandas")
     several = [_flows_of(pandas, cell) for cell in BenchFolder.read(Path(folder)).cells]
     return pandas.concat(several, ignore_index=True) if several else pandas.DataFrame(columns=[*FLOW_KEYS])
 
 
-def write_results(found: BenchFolder) -> Path:
+@dataclass(frozen=True)
+class Flows:
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
+
+    Sizes are NaN of flows that never end. With a measurement window, slowdowns are NaN, too, of flows that
+    start outside.
+    """
+
+    sizes: Floats
+    ends: Floats
+    slowdowns: Floats
+
+
+def read_flows(cell: Cell) -> Flows:
+    """Reads a cell's flows.csv. Raises ScenarioError."""
+    columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
+    frame = read_csv(cell.folder / "flows.csv", columns, ("counted", "endless"))
+    frame = frame.assign(**{"counted": 1.0, "endless": 0.0, **frame})
+    counts = (frame["fct_ns"] >= 0) & (frame["counted"] > 0)
+    sizes = frame["size_bytes"].where(frame["endless"] == 0)
+    slowdowns = (frame["fct_ns"] / frame["standalone_ns"]).where(counts)
+    ends = frame["end_ns"].where(frame["end_ns"] >= 0)
+    return Flows(*(column.to_numpy() for column in (sizes, ends, slowdowns)))
+
+
+def read_losses(cell: Cell) -> pandas.DataFrame | None:
+    """Reads a cell's losses.csv: ``node``, ``port``, ``peer``, ``cause``, ``packets`` and ``payload_bytes``
+    that one port lost by one cause; None where nothing was lost. Raises ScenarioError."""
+    columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+    path = cell.folder / "losses.csv"
+    return read_csv(path, columns, text=("cause",)) if path.is_file() else None
+
+
+def read_queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
+    """Reads a cell's queue_cdf.csv: "node:port" of the bottleneck, lengths in bytes ascending, (n,), and the
+    share of time at or below each, (n,). Raises ScenarioError."""
+    columns = ("node", "port", "bytes", "cdf")
+    frame = read_csv(cell.folder / "queue_cdf.csv", columns, text=("node", "port"))
+    port = f"{frame['node'][0]}:{frame['port'][0]}" if len(frame) else ""
+    return port, frame["bytes"].to_numpy(), frame["cdf"].to_numpy()
+
+
+def read_series(cell: Cell) -> Series:
+    """Reads a cell's series.csv; empty where it has none. Raises ScenarioError."""
+    path = cell.folder / "series.csv"
+    series: Series = {}
+    if path.is_file():
+        frame = read_csv(path, ("kind", "id", "t_ns", "value"), text=("kind", "id"))
+        for (kind, name), rows in frame.groupby(["kind", "id"], sort=False):
+            series.setdefault(kind, {})[name] = rows["t_ns"].to_numpy(), rows["value"].to_numpy()
+    return series
+
+
+def write_results(folder: BenchFolder) -> Path:
     """Writes ``load_results`` into the folder, as ``results.parquet``. Raises as it does; needs pyarrow."""
-    target = found.path / FILE
+    target = folder.path / FILE
     refuse_link(target)
-    _module("pyarrow")
-    write_atomically(target, _frame(found).to_parquet(None, index=False, engine="pyarrow"))
+    import_extra("pyarrow")
+    write_atomically(target, _frame(folder).to_parquet(None, index=False, engine="pyarrow"))
     return target
 
 
 def lacking() -> str | None:
     """Why a report has no ``results.parquet``: what is not installed; None where nothing lacks."""
     try:
-        _pandas()
-        _module("pyarrow")
+        import_extra("pandas")
+        import_extra("pyarrow")
     except ConfigError as error:
         return f"no {FILE}: {error}"
     return None
 
 
-def _row(found: BenchFolder, cell: Cell, scenario: SuiteScenario, entry: Entry) -> dict[str, Any]:
-    suite = found.suite.title or Path(found.source or found.path.name).stem
+def _row(folder: BenchFolder, cell: Cell, scenario: SuiteScenario, entry: Entry) -> dict[str, Any]:
+    suite = folder.suite.title or Path(folder.source or folder.path.name).stem
     of = (suite, cell.scenario, scenario.of, scenario.group, cell.controller, entry.of, cell.seed)
     keys = dict(zip(CELL_COLUMNS, of, strict=True))
     return {**keys, **scenario.parameters, **_attributes(entry), **cell.metrics}
@@ -142,14 +200,3 @@ def _flows_of(pandas: Any, cell: Cell) -> Any:
     for place, (name, value) in enumerate(zip(FLOW_KEYS, keys, strict=True)):
         frame.insert(place, name, value)
     return frame
-
-
-def _pandas() -> Any:
-    return _module("pandas")
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise ConfigError(f"results as data need {name}: {install(EXTRAS[name])}") from None

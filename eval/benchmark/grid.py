@@ -48,9 +48,9 @@ def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
         for key, value in point.values.items():
             own = _put(own, key, value.value, f"{place}.grid.{key}")
         whole = _whole(own, f"{source}, with {point.text}" if point.values else source, where)
-        made = named(entry, point, place)
-        parameters = {key: _resolved(whole, key, value) for key, value in made["parameters"].items()}
-        yield {**made, "parameters": parameters, "scenario": whole}
+        filled = named(entry, point, place)
+        parameters = {key: _resolved(whole, key, value) for key, value in filled["parameters"].items()}
+        yield {**filled, "parameters": parameters, "scenario": whole}
 
 
 def controllers_of(entry: Any, place: str) -> Iterator[Any]:
@@ -113,7 +113,7 @@ class Value:
 
     @property
     def parameter(self) -> bool | int | float | str:
-        """What a table holds: the value itself, or the label of one that is no number or text."""
+        """The value in a table: itself, or the label of one that is no number or text."""
         return self.value if isinstance(self.value, bool | int | float | str) else self.label
 
 
@@ -186,40 +186,40 @@ def named(entry: Mapping[str, Any], point: Point, place: str) -> dict[str, Any]:
 
     Name, title and group are filled in, ``family`` is the name as it was, ``parameters`` are the point's.
     """
-    made = {key: value for key, value in entry.items() if key != "grid"}
+    filled = {key: value for key, value in entry.items() if key != "grid"}
     template = str(entry.get("name", ""))
     name, rest = point.filled(template, f"{place}.name")
-    made["name"] = file_name("-".join([name, *rest]))
+    filled["name"] = file_name("-".join([name, *rest]))
     if isinstance(entry.get("title"), str) and entry["title"]:
         title, rest = point.filled(entry["title"], f"{place}.title")
-        made["title"] = ", ".join([title, *(" ".join(words.split("-", 1)) for words in rest)])
+        filled["title"] = ", ".join([title, *(" ".join(words.split("-", 1)) for words in rest)])
     if isinstance(entry.get("group"), str):
-        made["group"] = point.filled(entry["group"], f"{place}.group")[0]
-    made["family"] = template
-    made["parameters"] = point.parameters
-    return made
+        filled["group"] = point.filled(entry["group"], f"{place}.group")[0]
+    filled["family"] = template
+    filled["parameters"] = point.parameters
+    return filled
 
 
 def _axis(values: object, place: str) -> list[Value]:
     if isinstance(values, Mapping):
-        found = [Value(value, str(label)) for label, value in values.items()]
+        axis = [Value(value, str(label)) for label, value in values.items()]
     elif isinstance(values, list):
-        found = [Value(value, _label(value, number)) for number, value in enumerate(values)]
+        axis = [Value(value, _label(value, number)) for number, value in enumerate(values)]
     else:
         raise ScenarioError(
             f"{place}: expected a list of values, or names with values, found {shown(values)}"
         )
-    if not found:
+    if not axis:
         raise ScenarioError(f"{place}: there are no values")
-    labels = [value.label for value in found]
+    labels = [value.label for value in axis]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise ScenarioError(f"{place}: {shown(twice)} is there twice")
-    return found
+    return axis
 
 
 def _label(value: object, number: int) -> str:
-    """How a value is called in names: 0.2, 1e+11, true; the kind of a section, or its number in the list."""
+    """Names a value: 0.2, 1e+11, true; the kind of a section, or its number in the list."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
     if isinstance(value, float):

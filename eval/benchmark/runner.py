@@ -136,7 +136,7 @@ def _check_jobs(jobs: int | None) -> None:
 
 @contextmanager
 def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> Iterator[Pool]:
-    """Where cells are played. Raises ConfigError where a Ray cluster does not let us in."""
+    """Opens the pool that plays cells. Raises ConfigError where a Ray cluster does not let us in."""
     if ray is None:
         with LocalPool(min(jobs or os.cpu_count() or 1, cells)) as pool:
             yield pool
@@ -171,7 +171,7 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
     used = versions_in_use()
     done = {cell.key: cell.folder for cell in BenchFolder.read(out).cells}
     work: dict[tuple[str, int], float] = {}
-    found = []
+    jobs = []
     for case, entry, seed in suite.cells():
         film = watch and has_film(suite, case, entry, seed)
         folder = done.get((case.name, entry.name, seed))
@@ -191,8 +191,8 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
             metrics=own_metrics(),
             film=film,
         )
-        found.append((cost(work[case.name, seed], entry), job))
-    return sorted(found, key=lambda pair: -pair[0])
+        jobs.append((cost(work[case.name, seed], entry), job))
+    return sorted(jobs, key=lambda pair: -pair[0])
 
 
 def _play(
@@ -257,7 +257,7 @@ def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
-    """What came of a cell. Raises ConnectionError where the cluster is gone."""
+    """Returns a cell's files, or its error. Raises ConnectionError where the cluster is gone."""
     try:
         return future.result()
     except TimeoutError:
@@ -269,7 +269,7 @@ def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
 
 
 class _View:
-    """How far a benchmark is."""
+    """Progress of a benchmark."""
 
     def __init__(self, weights: dict[Key, float]) -> None:
         self._weights = weights

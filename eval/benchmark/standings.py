@@ -20,7 +20,7 @@ from ns3_env.eval.benchmark.statistics import (
     paired,
 )
 from ns3_env.eval.benchmark.suite import SuiteScenario
-from ns3_env.eval.benchmark.way import METRIC, ways
+from ns3_env.eval.benchmark.yardsticks import METRIC, ways
 from ns3_env.eval.metrics import METRICS, Metric, own_names
 from ns3_env.eval.output.table import cell as shown
 from ns3_env.programs.executable import references
@@ -150,7 +150,7 @@ def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
 
 
 def has_way(summary: Iterable[Standing]) -> bool:
-    """Whether the share of the way to the oracle is known of somebody."""
+    """Tells whether somebody has a share of the way to the oracle."""
     return any(not math.isnan(row.way) for scenario in summary for row in scenario.rows)
 
 
@@ -287,7 +287,7 @@ class _Scenario:
         return Score(own.values, own.mean, own.low, own.high, own.text, own.interval, edge)
 
     def _best(self, metric: Metric, scores: Mapping[str, Score]) -> str:
-        """By the mean; by size, by the mean ratio to one of them."""
+        """Finds the best by the mean; by size, by the mean ratio to one of them."""
         means = {player: x.mean for player, x in scores.items()}
         if self.flow_pairs.are_of(metric.name):
             anchor = next(iter(scores))

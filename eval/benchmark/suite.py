@@ -15,8 +15,8 @@ from ns3_env.config.model import Strict, nearest, validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.grid import controllers_of, scenarios_of
+from ns3_env.eval.episodes.arguments import wrong
 from ns3_env.eval.episodes.entry import Entry, OfGrid
-from ns3_env.eval.episodes.names import wrong
 from ns3_env.policies.released import released_under
 from ns3_env.programs.transport import TRANSPORTS, Transport
 from ns3_env.scenario import AGENT, Scenario
@@ -129,19 +129,19 @@ class Suite(Strict):
         entries, controllers = whole.get("scenarios"), whole.get("controllers")
         if isinstance(entries, list):
             whole["scenarios"] = [
-                made
+                point
                 for i, entry in enumerate(entries)
-                for made in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
+                for point in scenarios_of(entry, f"{source}: scenarios.{i}", folder)
             ]
         if isinstance(controllers, list):
             whole["controllers"] = [
-                made
+                point
                 for i, entry in enumerate(controllers)
-                for made in controllers_of(entry, f"{source}: controllers.{i}")
+                for point in controllers_of(entry, f"{source}: controllers.{i}")
             ]
-        made = validate(whole, cls, source, raises=ScenarioError)
-        made._source = source
-        return made
+        suite = validate(whole, cls, source, raises=ScenarioError)
+        suite._source = source
+        return suite
 
     def check_controllers(self) -> None:
         """Raises ScenarioError for a controller that the simulator of a scenario that it plays does not have,
@@ -154,7 +154,7 @@ class Suite(Strict):
             raise ScenarioError("\n".join(dict.fromkeys(faults)))
 
     def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
-        """What is wrong with the controllers that play a transport's scenarios, a line each."""
+        """Lists faults of the controllers that play a transport's scenarios, a line each."""
         known = [name for name in list_controllers(transport=transport) if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: "
@@ -174,12 +174,12 @@ class Suite(Strict):
 
     def played_under(self, transport: Transport) -> dict[str, str]:
         """Names of the controllers that play a scenario of the transport, each with the first of those."""
-        found: dict[str, str] = {}
+        first: dict[str, str] = {}
         for case in self.scenarios:
             if case.scenario.transport == transport:
                 for entry in self.entries_of(case):
-                    found.setdefault(entry.name, case.name)
-        return found
+                    first.setdefault(entry.name, case.name)
+        return first
 
     def entry(self, name: str) -> Entry:
         """The controller of this name. Raises KeyError."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import math
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from ns3_env.eval.benchmark.constant_window import within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
+from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.metrics import own_names
-from ns3_env.eval.output.table import cell, of_own_metrics
+from ns3_env.eval.output.table import cell, new_table, of_own_metrics
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
@@ -32,20 +30,16 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
 
 def show(folder: BenchFolder, console: Console) -> None:
     """Prints a row for each controller in each scenario, what is missing, and the winners."""
-    drawn = Table(
-        title=escape(_title(folder)), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
-    )
-    drawn.add_column("\ncontroller", no_wrap=True)
     summary = standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()])
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
-    for heading in ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS)):
-        drawn.add_column(heading, justify="right", no_wrap=True)
+    headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
+    table = new_table(escape(_title(folder)), "\ncontroller", headings)
     own: list[tuple[str, list[float]]] = []
     for scenario in summary:
         best = scenario.verdicts[SCORE].winner
-        drawn.add_section()
-        drawn.add_row(f"[bold]{scenario.name}[/]")
+        table.add_section()
+        table.add_row(f"[bold]{scenario.name}[/]")
         own.append((f"[bold]{scenario.name}[/]", []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
@@ -53,9 +47,9 @@ def show(folder: BenchFolder, console: Console) -> None:
                 name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
-            drawn.add_row(f" {name}", *_numbers(row, with_way))
+            table.add_row(f" {name}", *_numbers(row, with_way))
             own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
-    console.print(drawn)
+    console.print(table)
     if own_names():
         console.print(of_own_metrics(own))
     console.print(
@@ -70,19 +64,19 @@ def show(folder: BenchFolder, console: Console) -> None:
 
 
 def notes(folder: BenchFolder) -> list[str]:
-    """What is not in the means: failed, missing and stale cells."""
-    found = [
+    """Lists cells that are not in the means: failed, missing and stale ones."""
+    lines = [
         f"failed: {name} / {entry} / seed {seed}: {text.strip().splitlines()[-1] if text.strip() else ''}"
         for (name, entry, seed), text in folder.failed.items()
     ]
-    found += [f"missing: {name} / {entry} / seed {seed}" for name, entry, seed in folder.missing]
+    lines += [f"missing: {name} / {entry} / seed {seed}" for name, entry, seed in folder.missing]
     if folder.stale:
         x = folder.stale[0]
-        found.append(
+        lines.append(
             f"{len(folder.stale)} cells are of another suite or version and not counted, "
             f"e.g. {x.scenario} / {x.controller} / seed {x.seed}"
         )
-    return found
+    return lines
 
 
 def _title(folder: BenchFolder) -> str:

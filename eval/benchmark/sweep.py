@@ -17,8 +17,8 @@ from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.grid import MAX_POINTS, short_names
 from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, known_suites
+from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import in_full
-from ns3_env.eval.episodes.names import is_known
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import AGENT, POLICY, Scenario
 
@@ -144,20 +144,20 @@ def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
 
 def parse_axes(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Key -> its values, in the order given. Raises ScenarioError, naming the text."""
-    found: dict[str, list[Any]] = {}
+    axes: dict[str, list[Any]] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         if not (key and equals):
             raise ScenarioError(f"command line: {shown(text)} is not of the form key=a,b,c")
-        if key in found:
+        if key in axes:
             raise ScenarioError(f"command line: {key}: is there twice; its values go into one list")
         match = _RANGE.fullmatch(values)
-        found[key] = _range(key, match[1]) if match else _listed(key, values)
-    return found
+        axes[key] = _range(key, match[1]) if match else _listed(key, values)
+    return axes
 
 
 def _listed(key: str, text: str) -> list[Any]:
-    """What stands between commas, each as YAML. Raises ScenarioError."""
+    """Reads the values between commas, each as YAML. Raises ScenarioError."""
     try:
         values = parse(f"[{text}]")
     except yaml.YAMLError:
@@ -175,7 +175,7 @@ def _number(value: Any) -> Any:
 
 
 def _range(key: str, text: str) -> list[Any]:
-    """As Python's: from start in steps of step, without stop; of decimal numbers, exactly."""
+    """Counts as Python's range, from start in steps of step, without stop; of decimal numbers, exactly."""
     place = f"command line: {key}: range({text})"
     try:
         numbers = [Decimal(part.strip()) for part in text.split(",")]

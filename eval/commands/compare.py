@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``compare``: a policy with controllers, training with none, variants, published results."""
+"""Command ``compare``: a policy with controllers, published results with ours."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """a policy with controllers, trained with untrained, an agent's variants, or published results"""
-    kinds = {"policy": _policy, "training": _training, "variants": _variants, "published": _published}
-    return shared.add_kinds(options, kinds)
+    """a policy with controllers, or flow completion times with published ones"""
+    return shared.add_kinds(options, {"policy": _policy, "published": _published})
 
 
 def _policy(options: argparse.ArgumentParser) -> shared.Work:
@@ -29,40 +28,6 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
         from ns3_env.eval.comparisons.evaluate import evaluate
 
         evaluate(given.policy, given.overrides, given.json)
-
-    return work
-
-
-def _training(options: argparse.ArgumentParser) -> shared.Work:
-    """trained policies with untrained and random ones, over seeds"""
-    options.add_argument("config", type=Path, metavar="CONFIG", help="configs/*.yaml")
-    options.add_argument("--curriculum", type=Path, required=True, help="curricula/*.yaml")
-    shared.add_overrides(options, "train.decisions=5000")
-    shared.add_seeds(options, "1-3")
-    shared.add_runs(options)
-    shared.add_plugin(options)
-    shared.add_json(options)
-
-    def work(given: argparse.Namespace) -> int:
-        from ns3_env.eval.comparisons.gain import gain
-
-        drawn = given.seeds or [1, 2, 3]
-        passed = gain(given.config, given.curriculum, given.overrides, drawn, given.runs, given.json)
-        return 0 if passed else 1
-
-    return work
-
-
-def _variants(options: argparse.ArgumentParser) -> shared.Work:
-    """variants of an agent's configuration, several seeds each: what makes it learn"""
-    options.add_argument("file", type=Path, metavar="FILE", help="configs/ablations/*.yaml")
-    shared.add_out(options, "new, or one to go on with")
-    shared.add_ray(options)
-
-    def work(given: argparse.Namespace) -> None:
-        from ns3_env.eval.comparisons.ablation import ablate
-
-        print(ablate(given.file, given.out, given.ray).read_text(encoding="utf-8"))
 
     return work
 
@@ -93,7 +58,6 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
     )
     options.add_argument(
         "--preset",
-        type=lambda text: "published" if text == "reference" else text,
         choices=("default", "published"),
         help="play it in the place of the scenarios' own",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command line of ``python -m eval``: seven commands, each a module of ``commands``.
+"""Command line of ``python -m eval``: seven commands.
 
 What is heavy is imported when a command works, not before.
 """
@@ -7,49 +7,54 @@ What is heavy is imported when a command works, not before.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
-from ns3_env.eval.commands import benchmark, compare, paper, plot, report, run, speed
-from ns3_env.eval.commands.old_spellings import of_today
-from ns3_env.eval.commands.options import of_process, set_process
-from ns3_env.eval.output.json_file import check_json
+from ns3_env.eval.commands import benchmark, compare, paper, plot, run
+from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
 
-#: Each command's module: ``add`` gives it its options; its first line is the command's help.
-COMMANDS = {
-    "run": run,
-    "benchmark": benchmark,
-    "compare": compare,
-    "report": report,
-    "plot": plot,
-    "paper": paper,
-    "speed": speed,
+
+def add_speed(options: argparse.ArgumentParser) -> Work:
+    """packet-hops/s, decisions/s, µs per MPCC decision"""
+    add_json(options)
+
+    def work(given: argparse.Namespace) -> None:
+        from ns3_env.eval.speed import measure
+
+        measure.report(given.json)
+
+    return work
+
+
+#: What gives each command its options; its docstring is the command's help.
+COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
+    "run": run.add,
+    "benchmark": benchmark.add,
+    "compare": compare.add,
+    "report": benchmark.add_report,
+    "plot": plot.add,
+    "paper": paper.add,
+    "speed": add_speed,
 }
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    command_line = argparse.ArgumentParser(
         prog=typed("eval"), description="Measures policies, controllers and the simulator."
     )
-    commands = made.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
-    for name, module in COMMANDS.items():
-        what = module.add.__doc__
-        command = commands.add_parser(name, help=what, description=what, parents=[of_process()])
-        command.set_defaults(work=module.add(command))
-    return made
+    commands = command_line.add_subparsers(dest="command", required=True, parser_class=AnyOrder)
+    for name, add in COMMANDS.items():
+        command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, parents=[of_process()])
+        command.set_defaults(work=add(command))
+    return command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if (today := of_today(given)) is not None:
-        print(f"{typed('eval')} {given[0]} is now: {typed('eval')} {shlex.join(today)}", file=sys.stderr)
-        given = today
-    options = parser().parse_args(given)
+    options = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     return guarded(lambda: _do(options))
 
 

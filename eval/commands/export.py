@@ -25,35 +25,37 @@ from ns3_env.policies.file import PolicyFile
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = AnyOrder(
+    command_line = AnyOrder(
         prog=typed("export"),
         description="Writes a trained policy into one file, and compares the file with the original.",
     )
-    made.add_argument("checkpoint", type=Path, help=POLICY_HELP)
-    made.add_argument(
+    command_line.add_argument("checkpoint", type=Path, help=POLICY_HELP)
+    command_line.add_argument(
         "--format",
         choices=(*FORMATS, "c"),
         required=True,
         help="native: what the simulator and the commands here play; onnx; pt2: torch.export's; c: C99 in"
         " integers, for a NIC",
     )
-    made.add_argument(
+    command_line.add_argument(
         "--safety",
         type=Path,
         metavar="CURRICULUM",
         help="of native: the file gets bounds of its windows, and the ranges of what the policy observes in"
         " this curriculum's episodes, beyond which Swift steers a flow",
     )
-    made.add_argument(
+    command_line.add_argument(
         "--most-rtts",
         type=float,
         default=4.0,
         metavar="M",
         help="of --safety: the window is at most M BDPs over the RTT in base RTTs (default: 4)",
     )
-    made.add_argument("--out", type=Path, required=True, metavar="FILE", help="is written if it is right")
-    add_allow_imports(made)
-    return made
+    command_line.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="is written if it is right"
+    )
+    add_allow_imports(command_line)
+    return command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """What the options ask for."""
+    """Exports as the options say."""
     from ns3_env.agents.export.export import LIMIT, export
 
     if options.allow_imports:
@@ -73,17 +75,17 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "c":
         return _run_c(options)
     if options.safety is None:
-        found = export(options.checkpoint, options.format, options.out)
+        report = export(options.checkpoint, options.format, options.out)
     else:
-        found = export(options.checkpoint, options.format, options.out, lambda made: _secured(made, options))
+        report = export(options.checkpoint, options.format, options.out, lambda made: _secured(made, options))
     print(
-        f"largest difference to {found.original} on {found.count:,} observations: {found.difference:.1e}",
+        f"largest difference to {report.original} on {report.count:,} observations: {report.difference:.1e}",
         flush=True,
     )
-    if not found.passed:
+    if not report.passed:
         print(f"error: more than {LIMIT:g}: {options.out} is not written", file=sys.stderr)
         return 1
-    print(f"{options.out}: {found.size_bytes} B, weights {found.sha256}")
+    print(f"{options.out}: {report.size_bytes} B, weights {report.sha256}")
     return 0
 
 
@@ -98,32 +100,32 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
         done = played
 
     with progress_lines(Console(), lambda: f"safety: {done} of {EPISODES} episodes"):
-        found = secured(policy, options.safety, options.most_rtts, progress=progress)
-    assert found.spec.safety is not None
-    for name, (low, high) in found.spec.safety.ranges.items():
+        secure = secured(policy, options.safety, options.most_rtts, progress=progress)
+    assert secure.spec.safety is not None
+    for name, (low, high) in secure.spec.safety.ranges.items():
         print(f"{name}: {low:g} to {high:g}")
-    return found
+    return secure
 
 
 def _run_c(options: argparse.Namespace) -> int:
-    """As above, of a C file, with what it takes of a NIC."""
+    """Exports a C file, and says what it takes of a NIC."""
     from ns3_env.agents.export.c99.export import LIMIT, export_c
 
-    made, found = export_c(options.checkpoint, options.out)
+    code, match = export_c(options.checkpoint, options.out)
     print(
-        f"largest difference on {found.count:,} decisions: action {found.action:.5f}, window"
-        f" {found.window:.3%}, rate {found.rate:.3%}",
+        f"largest difference on {match.count:,} decisions: action {match.action:.5f}, window"
+        f" {match.window:.3%}, rate {match.rate:.3%}",
         flush=True,
     )
-    if found.difference > LIMIT:
+    if match.difference > LIMIT:
         print(f"error: more than {LIMIT:.0%}: {options.out} is not written", file=sys.stderr)
         return 1
     counter = (
-        "" if found.cycles != found.cycles else f", {found.cycles:,.0f} cycles of the time-stamp counter"
+        "" if match.cycles != match.cycles else f", {match.cycles:,.0f} cycles of the time-stamp counter"
     )
     print(
-        f"{options.out}: {made.table_bytes:,} B of tables ({made.weights:,} weights), {found.state_bytes} B a"
-        f" flow\na decision: {made.products:,} products, {found.decision_ns:,.0f} ns{counter} (mean of"
-        f" {found.count:,}, quickest of 20 passes on one core)"
+        f"{options.out}: {code.table_bytes:,} B of tables ({code.weights:,} weights), {match.state_bytes} B a"
+        f" flow\na decision: {code.products:,} products, {match.decision_ns:,.0f} ns{counter} (mean of"
+        f" {match.count:,}, quickest of 20 passes on one core)"
     )
     return 0

@@ -18,17 +18,17 @@ COMMANDS = {
 
 def parser() -> argparse.ArgumentParser:
     """The command line, up to the command: what follows is the command's own."""
-    made = argparse.ArgumentParser(
+    command_line = argparse.ArgumentParser(
         prog="ns3-env",
         description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",
         epilog="ns3-env COMMAND --help says what a command takes.",
     )
     version = metadata.version("ns3-env")
-    made.add_argument("--version", action="version", version=f"%(prog)s {version}")
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    command_line.add_argument("--version", action="version", version=f"%(prog)s {version}")
+    commands = command_line.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in COMMANDS.items():
         commands.add_parser(name, help=what, add_help=False)
-    return made
+    return command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

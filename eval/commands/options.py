@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options that several commands have, each with one name and one form."""
+"""Options that several commands have, each with one name and one form; what --json may overwrite."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder
 from ns3_env.config.imports import trust_all
 from ns3_env.config.units import nanoseconds
+from ns3_env.errors import ScenarioError
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, load_plugins
 
 #: What a command does: its exit code, or None for 0.
@@ -57,13 +60,13 @@ def add_kinds(
 
 
 def names(text: str) -> list[str]:
-    """What stands between commas."""
+    """Returns the names between commas."""
     return [name.strip() for name in text.split(",")] if text else []
 
 
 def seeds(text: str) -> list[int]:
     """``1-20``, ``7`` or ``1,4,10-12`` as a list."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in text.split(","):
         match = _SEEDS.fullmatch(part.strip())
         if match is None:
@@ -73,10 +76,10 @@ def seeds(text: str) -> list[int]:
             raise argparse.ArgumentTypeError(
                 f"{part.strip()}: seeds are in 0 to 2^63 - 1, the first one first, at most {MAX_SEEDS}"
             )
-        found += range(first, last + 1)
-    if len(set(found)) < len(found):
+        numbers += range(first, last + 1)
+    if len(set(numbers)) < len(numbers):
         raise argparse.ArgumentTypeError(f"{text}: a seed is there twice")
-    return found
+    return numbers
 
 
 def seconds(text: str) -> float:
@@ -206,3 +209,47 @@ def add_queue_series(options: argparse.ArgumentParser) -> None:
     options.add_argument(
         "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
     )
+
+
+#: Keys of which each command's JSON has one, three levels down at most.
+_MARKS = {"fct_slowdown_avg", "ref_avg", "packet_hops_per_s", "experiment"}
+_MAX_BYTES = 64 << 20
+
+
+def check_json(path: Path | None) -> None:
+    """Before anything runs: None, a new file, an empty one, or one that an earlier command wrote.
+
+    Raises:
+        ScenarioError: it is anything else, or its folder is not there.
+    """
+    if path is None:
+        return
+    if not path.absolute().parent.is_dir():
+        raise ScenarioError(f"--json: there is no folder {path.absolute().parent}")
+    if path.is_symlink():
+        raise ScenarioError(f"--json: {path} is a symbolic link: name the file itself")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise ScenarioError(f"--json: {path} is no file: name another")
+    if path.stat().st_size > 0 and not _is_ours(path):
+        raise ScenarioError(
+            f"--json: {path} is there, and no command here has written it: name another, or remove it"
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    if path.stat().st_size > _MAX_BYTES:
+        return False
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return text == json.dumps(content, indent=2) + "\n" and bool(_MARKS & _keys(content, 3))
+
+
+def _keys(content: Any, levels: int) -> set[str]:
+    if not isinstance(content, dict) or levels == 0:
+        return set()
+    return set(content).union(*(_keys(value, levels - 1) for value in content.values()))

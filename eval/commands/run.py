@@ -48,7 +48,7 @@ def _work(given: argparse.Namespace) -> None:
 
     trace = None
     if given.trace:
-        from ns3_env.eval.episodes.trace_files import TraceFiles
+        from ns3_env.eval.episodes.trace import TraceFiles
         from ns3_env.eval.output.files import parse_formats
 
         trace = TraceFiles(parse_formats(given.format))

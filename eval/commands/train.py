@@ -20,7 +20,7 @@ from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
-from ns3_env.eval.output.json_file import check_json
+from ns3_env.eval.commands.options import check_json
 
 #: ``pkg.module:name`` in what was typed.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -28,28 +28,30 @@ _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = AnyOrder(
+    command_line = AnyOrder(
         prog=typed("train"),
         parents=[shared.of_process()],
         description="Trains the configured policy, then compares it with the simulator's controllers.",
         epilog="key=value overrides the configuration: train.decisions=5000 agent.hidden=32 seed=3",
     )
-    made.add_argument("--config", type=Path, help="configs/*.yaml")
-    made.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
-    made.add_argument(
+    command_line.add_argument("--config", type=Path, help="configs/*.yaml")
+    command_line.add_argument("--curriculum", type=Path, help="curricula/*.yaml")
+    command_line.add_argument(
         "--algo",
         metavar="NAME",
         help=f"this agent instead of the configured one: {', '.join(AGENTS)}, or pkg.module:class, "
         "e.g. sb3_contrib:TQC",
     )
-    made.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
-    shared.add_runs(made)
-    shared.add_json(made)
-    made.add_argument("--no-evaluation", action="store_true", help="stop after training")
-    shared.add_allow_imports(made)
-    shared.add_plugin(made)
-    made.add_argument("overrides", nargs="*", metavar="key=value", help="override of the configuration")
-    return made
+    command_line.add_argument("--resume", type=Path, metavar="RUN", help="go on with this run's folder")
+    shared.add_runs(command_line)
+    shared.add_json(command_line)
+    command_line.add_argument("--no-evaluation", action="store_true", help="stop after training")
+    shared.add_allow_imports(command_line)
+    shared.add_plugin(command_line)
+    command_line.add_argument(
+        "overrides", nargs="*", metavar="key=value", help="override of the configuration"
+    )
+    return command_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """What the options ask for."""
+    """Trains or searches, as the options say."""
     check_json(options.json)
     given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
     trust(name for text in given for name in _NAME_OF_CODE.findall(text))

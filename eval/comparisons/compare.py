@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares a run's agent with the simulator's controllers on the same unseen flows."""
+"""Compares a run's agent with controllers on the same unseen flows: the table, the figure, files."""
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,12 @@ from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, Run
 from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import resolve
+from ns3_env.config.files import naming, write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
-from ns3_env.eval.comparisons.played import means, show_played
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, METRIC, ROW, beside, ways
+from ns3_env.eval.comparisons.figure import draw_comparison
 from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
-from ns3_env.eval.metrics import without_nan
+from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -26,6 +29,63 @@ from ns3_env.policies.released import named_controller, released_names
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.pool import LocalPool
+
+
+def means(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, dict[str, float]]:
+    """Means of the metrics over episodes, by name, and where it is known the "way" to the oracle, %."""
+    rows = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
+    by_seed = {
+        name: {episode.seed: row[METRIC] for episode, row in zip(played[name], own, strict=True)}
+        for name, own in rows.items()
+    }
+    known = ways(by_seed, transport)
+    return {name: {**mean(own), **({"way": known[name]} if known else {})} for name, own in rows.items()}
+
+
+def show_table(
+    title: str, played: Mapping[str, Sequence[Episode]], learned: str, transport: Transport
+) -> None:
+    """The table, and how the one that learned stands beside a constant window, where that has played."""
+    metrics = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
+    table.show(title, means(played, transport))
+    if ROW in played:
+        print(beside(learned, metrics[learned], metrics[ROW]))
+
+
+def show_played(
+    title: str,
+    played: Mapping[str, Sequence[Episode]],
+    folder: RunFolder,
+    learned: str,
+    transport: Transport,
+) -> None:
+    """The table of ``show_table``; the run's evaluation/ gets every controller's episodes and the figure."""
+    show_table(title, played, learned, transport)
+    target = folder.path / "evaluation"
+    target.mkdir(exist_ok=True)
+    for name, episodes in played.items():
+        write_episodes(target, name, episodes)
+    print(f"figure: {draw_comparison(target)}")
+
+
+def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None:
+    """NAME.flows.csv (a row per flow) and NAME.queues.json (per port), to draw figures from again."""
+    path = folder / f"{name}.flows.csv"
+    with naming(path), path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        columns = list(episodes[0].results["flows"])
+        writer.writerow(["episode", "seed", *columns])
+        for number, episode in enumerate(episodes):
+            flows = episode.results["flows"]
+            writer.writerows(
+                [number, episode.seed, *row]
+                for row in zip(*(flows[column] for column in columns), strict=True)
+            )
+    queues = [
+        {"seed": episode.seed, "queues": episode.results["queues"], "totals": episode.results["totals"]}
+        for episode in episodes
+    ]
+    write_file(folder / f"{name}.queues.json", json.dumps(queues))
 
 
 def evaluation_scenario(config: RunConfig, source: str) -> Scenario:
@@ -64,7 +124,7 @@ def against(
 
 
 def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
-    """Where the policy decides: as asked, but in Python where it has no file that the simulator plays."""
+    """Returns the place of decisions: as asked, but Python where no file is there for the simulator."""
     return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -19,8 +18,8 @@ from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW
-from ns3_env.eval.comparisons.played import means, show_played
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW
+from ns3_env.eval.comparisons.compare import means, show_played
 from ns3_env.eval.episodes.policy import Episode as Played
 from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan
@@ -41,12 +40,14 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     if config.evaluation is None:
         raise ScenarioError(f"{folder.path / 'config.yaml'}: evaluation: missing")
     checkpoint = folder.latest_checkpoint()[0]
-    found = resolve(checkpoint).controller()
+    controller = resolve(checkpoint).controller()
     after = plan.subject.label
-    players = {after: found}
+    players = {after: controller}
     if plan.subject.before is not None:
         players |= dict([plan.subject.before])
-    players |= {name: Controller(name=name) for name in config.evaluation.controllers if name != found.name}
+    players |= {
+        name: Controller(name=name) for name in config.evaluation.controllers if name != controller.name
+    }
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
     shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
@@ -71,7 +72,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
             "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
         }
         _show_gains(gains, after, before, plan.objective.heading, played)
-    print(f"found: {checkpoint}", *plan.subject.remarks(found), sep="\n")
+    print(f"found: {checkpoint}", *plan.subject.remarks(controller), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(values),
@@ -79,7 +80,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         }
         for name, values in means(played, shown.transport).items()
     }
-    content[after]["attributes"], content[after]["gain"] = found.attributes, gains
+    content[after]["attributes"], content[after]["gain"] = controller.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)
@@ -88,7 +89,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
 def _show_gains(
     gains: Mapping[str, Any], after: str, before: str, heading: str, played: Mapping[str, list[Played]]
 ) -> None:
-    """What was gained over the one before, and what the objective does not say of it."""
+    """Prints the gain over the one before, and what the objective does not say of it."""
     seeds = len(next(iter(gains.values()))["by_seed"])
     print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
     for name, gained in gains.items():
@@ -134,16 +135,7 @@ def _finite(values: Floats) -> list[float | None]:
 
 def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:
     """Mean score over seeds: a row for each scenario, a column for each controller."""
-    shown = Table(
-        title=f"{heading}; mean over seeds",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        show_edge=False,
-    )
-    shown.add_column("scenario", no_wrap=True)
-    for name in scores:
-        shown.add_column(name, justify="right", no_wrap=True)
+    shown = table.new_table(f"{heading}; mean over seeds", "scenario", scores, (0, 1, 0, 0))
     for place in next(iter(scores.values())):
         means = (float(by_place[place].mean()) for by_place in scores.values())
         shown.add_row(place, *(table.cell(value, ".4f") for value in means))

@@ -12,14 +12,13 @@ from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
-from ns3_env.eval.comparisons.compare import after_training, against, as_json
-from ns3_env.eval.comparisons.played import show_table
+from ns3_env.eval.comparisons.compare import after_training, against, as_json, show_table
 from ns3_env.eval.output import table
 from ns3_env.policies.released import LAYOUT, policy_path
 
 
 class _Comparison(Strict):
-    """What may be said of the comparison of a policy that comes without a run."""
+    """Settings of the comparison of a policy that comes without a run."""
 
     evaluation: EvaluationConfig
 
@@ -48,17 +47,17 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
     """A policy by itself: on its run's scenario where there is one, else on an incast; the table alone."""
-    found = resolve(path).load()
-    if not isinstance(found, TrainedPolicy):
+    policy = resolve(path).load()
+    if not isinstance(policy, TrainedPolicy):
         raise ConfigError(f"{path}: holds a controller of the simulator: name its run, or use `eval run`")
     run = RunFolder(path.absolute().parent.parent)
     whole = run.read()[0] if (path / LAYOUT).exists() and (run.path / "config.yaml").exists() else {}
-    known = whole.get("evaluation") or EvaluationConfig().model_dump()
+    settings = whole.get("evaluation") or EvaluationConfig().model_dump()
     source = str(run.path / "config.yaml") if whole.get("evaluation") else "command line"
-    asked = apply_overrides({"evaluation": known}, overrides)
+    asked = apply_overrides({"evaluation": settings}, overrides)
     evaluation = validate(asked, _Comparison, source).evaluation
-    scenario = make_scenario(found.env, evaluation.scenario, f"{source}: evaluation.scenario")
-    played = against("policy", found.policy, found.env, scenario, evaluation)
+    scenario = make_scenario(policy.env, evaluation.scenario, f"{source}: evaluation.scenario")
+    played = against("policy", policy.policy, policy.env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
     show_table(title, played, "policy", scenario.transport)
     if json_file is not None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,20 +18,19 @@ from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.files import FOLDER, save
-from ns3_env.eval.output.multiples import band, panels_in
+from ns3_env.eval.output.multiples import draw_queues, panels_in
 from ns3_env.eval.output.plots import (
     COLOURS,
     Floats,
     Style,
-    figure_font,
     for_paper,
     legend,
     picture,
-    queue_scale,
     settings,
     size,
     styles,
 )
+from ns3_env.eval.output.table import read_csv
 from ns3_env.programs.executable import references
 from ns3_env.simulator.results import bottleneck
 
@@ -56,7 +54,7 @@ def draw_comparison(evaluation: Path, target: Path | None = None, formats: Seque
     names = [path.name.removesuffix(".queues.json") for path in sorted(evaluation.glob("*.queues.json"))]
     if not names:
         raise ScenarioError(
-            f"{evaluation}: no episodes here (no NAME.queues.json): run `{typed('eval')} evaluate RUN`"
+            f"{evaluation}: no episodes here (no NAME.queues.json): run `{typed('eval')} compare policy RUN`"
         )
     names.sort(key=lambda name: (list(COLOURS).index(name) if name in COLOURS else len(COLOURS), name))
 
@@ -91,15 +89,7 @@ def _draw_queues(
     curves = {name: _curve(series) for name, series in queues.items() if series}
     if not curves:
         return
-    last = max(float(times[-1]) for times, _ in curves.values())
-    several = panels_in(where, list(curves), looks)
-    for axes, (name, (times, lengths)) in zip(several, curves.items(), strict=True):
-        band(axes, times, lengths, looks[name].colour, last)
-    queue_scale(several[0], "y")
-    several[0].set_xlim(0, last)
-    several[0].set_ylim(0, max(1.0, 1.2 * max(float(lengths.max()) for _, lengths in curves.values())))
-    where.supxlabel("time (ms)", fontsize=figure_font())
-    where.supylabel("bottleneck queue (kB)", fontsize=figure_font())
+    draw_queues(where, panels_in(where, list(curves), looks), list(curves.values()), "ms")
 
 
 def _draw_slowdowns(
@@ -129,7 +119,6 @@ def _first_queue(path: Path) -> Mapping[str, Any]:
 
 
 def _first_slowdowns(path: Path) -> list[float]:
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["episode"] == "0" and float(row["fct_ns"]) >= 0]
-    rows = [row for row in rows if row.get("counted", "1") == "1"]
-    return [float(row["fct_ns"]) / float(row["standalone_ns"]) for row in rows]
+    rows = read_csv(path, ("episode", "fct_ns", "standalone_ns"), ("counted",), hint="compare again")
+    rows = rows[(rows["episode"] == 0) & (rows["fct_ns"] >= 0) & (rows.get("counted", 1.0) == 1)]
+    return list(rows["fct_ns"] / rows["standalone_ns"])

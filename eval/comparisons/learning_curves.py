@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +14,51 @@ import numpy as np
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.comparisons.progress_file import COUNTS, read_progress
 from ns3_env.eval.output.plots import Floats, new_axes, picture
+
+#: What a run may count by; the first that its table has.
+COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
+_FILE = re.compile(r"progress(?:-(\d+))?\.csv")
+
+
+def read_progress(run: Path) -> list[dict[str, float]]:
+    """Rows of numbers by column, in the order of training; a column that a row leaves empty is not in it.
+
+    What a run had done after the checkpoint from which it went on was given up, and is not there. A file
+    that is not there or has no line yet has no rows; of one that is being written, the last line counts
+    once it is whole.
+    """
+    rows: list[dict[str, float]] = []
+    for begin, file in sorted(_files(run)):
+        rows = [row for row in rows if not row.get("time/total_timesteps", 0.0) > begin]
+        rows += _rows(file)
+    return rows
+
+
+def _files(run: Path) -> list[tuple[int, Path]]:
+    """The decisions or trials that a file goes on from, and the file."""
+    matches = [(_FILE.fullmatch(path.name), path) for path in run.glob("progress*.csv")]
+    return [(int(match[1] or 0), path) for match, path in matches if match is not None]
+
+
+def _rows(file: Path) -> list[dict[str, float]]:
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    lines = csv.reader(text[: text.rfind("\n") + 1].splitlines())
+    header = next(lines, [])
+    # A longer line is of a file that is being written anew with more columns.
+    return [row for line in lines if len(line) <= len(header) and (row := _numbers(header, line))]
+
+
+def _numbers(header: list[str], line: list[str]) -> dict[str, float]:
+    row = {}
+    for name, cell in zip(header, line, strict=False):
+        with suppress(ValueError):  # empty, or no number
+            row[name] = float(cell)
+    return row
+
 
 #: What a run may be judged by; the first that is there is drawn.
 _SCORES = {

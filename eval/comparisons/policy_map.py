@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ns3_env.config.files import write_file
 from ns3_env.decision.observations import field_indices
 from ns3_env.errors import ConfigError
-from ns3_env.eval.episodes.trained import policy_of
+from ns3_env.eval.episodes.entry import policy_of
 from ns3_env.eval.output.plots import Floats, picture
 from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -55,22 +55,22 @@ class Axis:
         field, _, ends = text.partition("=")
         low, _, high = ends.partition("..")
         try:
-            made = cls(field, float(low), float(high))
+            axis = cls(field, float(low), float(high))
         except ValueError:
-            made = None
-        if made is None or not made.low < made.high:
+            axis = None
+        if axis is None or not axis.low < axis.high:
             raise ConfigError(f"{text!r}: expected FIELD=LOW..HIGH, e.g. qlen=0..2")
-        return made
+        return axis
 
     @property
     def log(self) -> bool:
-        """Whether orders of magnitude are drawn."""
+        """Tells whether orders of magnitude are drawn."""
         return self.low > 0 and self.high > 20 * self.low
 
     def values(self) -> Floats:
         """(_CELLS,)."""
-        made: Floats = (np.geomspace if self.log else np.linspace)(self.low, self.high, _CELLS)
-        return made
+        places: Floats = (np.geomspace if self.log else np.linspace)(self.low, self.high, _CELLS)
+        return places
 
 
 def policy_map(

@@ -62,7 +62,7 @@ class Judged:
 
     @property
     def correlation(self) -> float:
-        """Of what is predicted with the branches' mean returns."""
+        """Correlation of predictions with the branches' mean returns."""
         return float(np.corrcoef(self.predicted, self.returns.mean(axis=1))[0, 1])
 
 
@@ -158,11 +158,11 @@ def judge(
             if len(own):
                 histories.predict(batch.observations[due], own)
             for slot in own[random.random(len(own)) < _SHARE].tolist():
-                found = [
+                branches = [
                     play.return_of(slot, _noise(random, agent.action_noise if number else 0.0))
                     for number in range(futures)
                 ]
-                whole = [value for value in found if value is not None]
+                whole = [value for value in branches if value is not None]
                 if len(whole) == futures and len(predicted) < decisions:
                     predicted.append(_value(model, histories, slot))
                     returns.append(whole)
@@ -196,15 +196,15 @@ def _read(run: Path) -> tuple[RunConfig, list[Scenario], FDCC, NetworkPolicy]:
             f"{run}: holds no critic of FDCC: name the folder of a run of agent fdcc (runs/NAME); a "
             "released policy's file has the actor alone"
         )
-    made = plan(inputs, ())
-    if is_code(made.config.env.action.name):
+    planned = plan(inputs, ())
+    if is_code(planned.config.env.action.name):
         raise ConfigError(f"{run}: its action map is code of one's own, which no policy's file holds")
     folder = resolve(run).folder
     assert folder is not None
     trainer = FdccTrainer.load(folder, read_layout(folder))
     assert isinstance(trainer.model, FDCC)
-    scenarios = list(made.curriculum.examples().values())
-    return made.config, scenarios, trainer.model, NetworkPolicy.load(folder / POLICY_FILE)
+    scenarios = list(planned.curriculum.examples().values())
+    return planned.config, scenarios, trainer.model, NetworkPolicy.load(folder / POLICY_FILE)
 
 
 def draw_values(run: Path, out: Path, judged: Judged) -> Path:

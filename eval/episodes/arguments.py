@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applies ``key=value`` of the command line to a scenario and its controllers' attributes."""
+"""Checks controllers' names, and applies ``key=value`` to a scenario and its controllers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,55 @@ from ns3_env.agents.configuration.inputs import apply_overrides
 from ns3_env.config.folders import find_file
 from ns3_env.config.model import nearest, validate
 from ns3_env.config.yaml import read_mapping
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.eval.episodes.names import check_names, is_known
-from ns3_env.policies.released import controller_names, released_names
+from ns3_env.policies.released import controller_names, released_names, unfit
 from ns3_env.programs.executable import references
-from ns3_env.programs.transport import SHOWN, Transport
-from ns3_env.scenario import Controller, Scenario
+from ns3_env.programs.transport import SHOWN, TRANSPORTS, Transport, other
+from ns3_env.scenario import POLICY, Controller, Scenario
 from ns3_env.simulator import default_attributes, list_controllers
+
+
+def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
+    """Raises ScenarioError for a controller that is neither the transport's nor a released policy which can
+    play under it, or that is there twice."""
+    known = controller_names(transport)
+    for i, name in enumerate(names):
+        if name not in known:
+            raise ScenarioError(f"--controllers: {wrong(name, transport)}; known: {', '.join(known)}")
+        if name in names[:i]:
+            raise ScenarioError(f"--controllers: {name!r} is there twice")
+
+
+def wrong(name: str, transport: Transport, whose: str = "the scenario's transport") -> str:
+    """Says what is wrong with a controller's name that is not known under the transport.
+
+    Args:
+        name: the controller's.
+        transport: under which it is to play.
+        whose: transport that is, for the error.
+    """
+    if name == POLICY:
+        return f"{name!r} plays a policy's file: name it, --checkpoint NAME=FILE"
+    if name in released_names():
+        return f"{name!r} cannot play: it observes {unfit(name, transport)}"
+    if name in _of(other(transport)):
+        return f"{name!r} is {SHOWN[other(transport)]}'s, and {whose} is {transport}"
+    return f"unknown controller {name!r}"
+
+
+def is_known(name: str) -> bool:
+    """Tells whether a name is that of a controller of some transport, or of a released policy."""
+    return any(name in _of(transport) for transport in TRANSPORTS)
+
+
+def _of(transport: Transport) -> list[str]:
+    """Nothing where its simulator is not there."""
+    try:
+        return controller_names(transport)
+    except SimulatorNotFound:
+        return []
+
 
 #: Controller -> its attributes and their values.
 Attributes = dict[str, dict[str, bool | int | float | str]]
@@ -26,7 +67,7 @@ Attributes = dict[str, dict[str, bool | int | float | str]]
 
 @dataclass(frozen=True)
 class Given:
-    """What a command line says of a run.
+    """A command line's words on a run.
 
     Attributes:
         scenario: the file's, with ``key=value`` put in.
@@ -86,7 +127,7 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
 
     Raises ScenarioError for a base that there is not, a setting that is none, or one that is there twice.
     """
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for text in texts:
         base, *rest = text.split(",")
         able = [name for name in controller_names(transport) if name not in references(transport)]
@@ -99,15 +140,15 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
             )
         settings = apply_overrides({"base": base}, rest)
         name = f"planner-{'-'.join([base, *rest])}".replace("=", "-").replace("_", "-")
-        if name in names or name in (entry.name for entry in found):
+        if name in names or name in (entry.name for entry in entries):
             raise ScenarioError(f"--planner: {text!r} is there twice")
         content = {"name": name, "planner": settings}
-        found.append(validate(content, Entry, "--planner", raises=ScenarioError))
-    return found
+        entries.append(validate(content, Entry, "--planner", raises=ScenarioError))
+    return entries
 
 
 def _is_attribute(text: str) -> bool:
-    """Whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    """Tells whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
     first, dot, _ = text.partition("=")[0].partition(".")
     return bool(dot) and first not in Scenario.model_fields and is_known(first)
 

@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from ns3_env.agents.planning.planner import Planner
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.imports import import_named
-from ns3_env.config.model import Strict
+from ns3_env.config.model import Strict, shown
 from ns3_env.decision import observations
 from ns3_env.decision.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import released_names
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
 from ns3_env.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def in_full(name: str) -> dict[str, str]:
 
 
 class Entry(OfGrid):
-    """Who decides: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
+    """A decider: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
 
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
@@ -104,14 +106,14 @@ def load(entry: Entry) -> TrainedPolicy:
     """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
     if entry.policy is not None:
         return of_module(entry)
-    found = of_checkpoint(entry)
-    if isinstance(found, Controller):
+    policy = of_checkpoint(entry)
+    if isinstance(policy, Controller):
         raise ScenarioError(f"checkpoint {entry.name}: holds a controller of the simulator, no policy")
-    return found
+    return policy
 
 
 def of_module(entry: Entry) -> TrainedPolicy:
-    """What the factory of ``entry.policy`` makes. Raises ScenarioError."""
+    """Calls the factory of ``entry.policy``. Raises ScenarioError."""
     from ns3_env.agents.configuration.config import EnvConfig, Named
     from ns3_env.agents.training.checkpoint import TrainedPolicy
 
@@ -141,7 +143,7 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
-    """What ``entry.checkpoint`` holds. Raises ScenarioError."""
+    """Loads ``entry.checkpoint``. Raises ScenarioError."""
     from ns3_env.agents.training.checkpoint import resolve
 
     try:
@@ -204,3 +206,32 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if loaded.clock is not None:  # the one that the policy was trained with
         asked = asked.model_copy(update={"clock": loaded.clock})
     return asked, loaded
+
+
+def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
+    """The files of trained policies, by name. Raises ScenarioError, naming the option."""
+    policies: dict[str, Path] = {}
+    for text in checkpoints:
+        name, _, path = text.partition("=")
+        if not (path and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name)):
+            raise ScenarioError(f"--checkpoint: expected NAME=PATH, found {shown(text)}")
+        if name in names or name in policies:
+            raise ScenarioError(f"--checkpoint: there is a controller {name!r} already")
+        policies[name] = policy_of(Path(path))
+    return policies
+
+
+def policy_of(path: Path) -> Path:
+    """The file of a policy, however it is named. Raises ScenarioError."""
+    try:
+        policy = resolve(path).load()
+    except ConfigError as error:
+        raise ScenarioError(f"--checkpoint: {error}") from None
+    if isinstance(policy, Controller) and policy.name == POLICY:  # what a search found
+        return Path(str(policy.attributes["File"]))
+    if isinstance(policy, Controller) or not isinstance(policy.policy, NetworkPolicy):
+        raise ScenarioError(
+            f"--checkpoint: {path}: holds no policy's file that the simulator could play; "
+            "a suite's `checkpoint:` and `eval compare policy` ask it in Python"
+        )
+    return policy.policy.path

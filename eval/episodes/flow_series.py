@@ -84,11 +84,11 @@ def percentiles(
         place = np.searchsorted(own[:, 0], instants, side="right") - 1
         active = (place >= 0) & (instants <= ends[flow])
         values[row, active] = own[place[active], column]
-    found = np.full((len(shares), len(instants)), np.nan)
+    result = np.full((len(shares), len(instants)), np.nan)
     some = ~np.isnan(values).all(axis=0)
     if some.any():
-        found[:, some] = np.nanpercentile(values[:, some], shares, axis=0)
-    return found
+        result[:, some] = np.nanpercentile(values[:, some], shares, axis=0)
+    return result
 
 
 def _draw_bands(

@@ -8,10 +8,10 @@ from typing import Any
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.yaml import to_text
-from ns3_env.eval.episodes.series import FILES as SERIES_FILES
+from ns3_env.eval.episodes.recording import FILES as SERIES_FILES
 from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
-from ns3_env.eval.metrics.jobs import SECTION as JOBS
-from ns3_env.eval.metrics.jobs import TASK_COLUMNS, spans, task_rows
+from ns3_env.eval.metrics.job_times import SECTION as JOBS
+from ns3_env.eval.metrics.job_times import TASK_COLUMNS, spans, task_rows
 from ns3_env.eval.output.table import csv_text
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
@@ -28,38 +28,14 @@ FLOW_COLUMNS = (
     "payload_bytes",
     "header_bytes",
 )
-QUEUE_COLUMNS = (
-    "node",
-    "port",
-    "peer",
-    "rate_bps",
-    "mean_bytes",
-    "p50_bytes",
-    "p95_bytes",
-    "p99_bytes",
-    "max_bytes",
-    "tx_bytes",
-    "paused_ns",
-    "pause_frames",
-    "pause_frames_sent",
-)
+_PORT = ("node", "port", "peer")
+_LENGTHS = ("mean_bytes", "p50_bytes", "p95_bytes", "p99_bytes", "max_bytes")
+_SENT = ("tx_bytes", "paused_ns", "pause_frames")
+QUEUE_COLUMNS = (*_PORT, "rate_bps", *_LENGTHS, *_SENT, "pause_frames_sent")
 #: A row for each port and cause that lost packets.
-LOSS_COLUMNS = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+LOSS_COLUMNS = (*_PORT, "cause", "packets", "payload_bytes")
 #: A row for each port and traffic class.
-CLASS_COLUMNS = (
-    "node",
-    "port",
-    "peer",
-    "name",
-    "mean_bytes",
-    "p50_bytes",
-    "p95_bytes",
-    "p99_bytes",
-    "max_bytes",
-    "tx_bytes",
-    "paused_ns",
-    "pause_frames",
-)
+CLASS_COLUMNS = (*_PORT, "name", *_LENGTHS, *_SENT)
 #: A row for each stream of the background.
 STREAM_COLUMNS = (
     "src",
@@ -131,7 +107,7 @@ def result_files(
     port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
-    there are training jobs: iterations and collectives (``ns3_env.eval.metrics.jobs``);
+    there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
     tasks.csv: a row for each flow and computation of theirs that began. counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has
@@ -147,30 +123,30 @@ def result_files(
     flows = results["flows"]
     columns = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
     finished = [int(fct >= 0) for fct in flows["fct_ns"]]
-    found = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
+    files = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
     if streams := results.get("streams"):
-        found["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
+        files["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
     of_ports = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
-    found["queues.csv"] = _by_row(of_ports, results["queues"])
+    files["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
-        found["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
+        files["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
     if groups := by_group(results, lambda own: measure(own, OF_FLOWS)):
-        found["groups.csv"] = csv_text(
+        files["groups.csv"] = csv_text(
             ["group", "flows", *OF_FLOWS],
             ([name, *without_nan(row).values()] for name, row in groups.items()),
         )
     if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
-        found["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
+        files["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
     if JOBS in results:
         of_jobs = [[*(getattr(x, name) for name in JOB_COLUMNS), int(x.finished)] for x in spans(results)]
-        found["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
-        found["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
+        files["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
+        files["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
     if counters := results["flow_counters"]:
         numbers = range(len(finished))
-        found["counters.csv"] = _by_column({"flow": numbers, **counters})
+        files["counters.csv"] = _by_column({"flow": numbers, **counters})
     config = {"source": scenario.source, **(used or {"versions": versions()}), "scenario": resolved(scenario)}
-    found["config.yaml"] = to_text(config)
-    return found
+    files["config.yaml"] = to_text(config)
+    return files
 
 
 def _by_column(columns: Mapping[str, Sequence[Any]]) -> str:
@@ -202,7 +178,7 @@ def resolved(scenario: Scenario) -> dict[str, Any]:
 
 
 def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What the transport's own sections are beside what the user wrote."""
+    """Resolves the transport's sections beside what the user wrote."""
     if scenario.transport == "tcp":
         tcp = scenario.resolved_tcp().model_dump(mode="json")
         return {"tcp": tcp}

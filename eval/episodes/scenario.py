@@ -21,11 +21,9 @@ from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
-from ns3_env.eval.episodes.entry import Entry, results_of, under
-from ns3_env.eval.episodes.recording import recorded
+from ns3_env.eval.episodes.entry import Entry, results_of, trained_policies, under
+from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, result_files
-from ns3_env.eval.episodes.series import series_files
-from ns3_env.eval.episodes.trained import trained_policies
 from ns3_env.eval.metrics import by_group, line, load_metrics, own_metrics, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
@@ -42,7 +40,7 @@ _MANY_SAMPLES = 1_000_000
 
 
 class Extra(Protocol):
-    """What a folder has beside a run's files: of a trace, of a film."""
+    """Files of a folder beside a run's: of a trace, of a film."""
 
     @property
     def files(self) -> Sequence[str]:
@@ -265,7 +263,7 @@ def _check_cell(given: Given, names: Sequence[str], allow_imports: bool) -> None
 def _players(
     given: Given, names: Sequence[str], checkpoints: Sequence[str], planning: Sequence[Entry]
 ) -> Iterator[Entry]:
-    """Who plays, in the order of the command line."""
+    """Yields the players in the order of the command line."""
     policies = trained_policies(checkpoints, names)
     if given.cell is not None and not (names or policies or planning):
         yield given.cell
@@ -315,7 +313,7 @@ def _as_it_stands(scenario: Scenario, attributes: Attributes) -> Scenario:
 
 
 def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: bool, film: bool) -> Record:
-    """What is recorded under each controller: the scenario's record, the options', and the queues."""
+    """Returns the record of each controller: the scenario's, with the options' and the queues."""
     if queue_series_ns is not None and queue_series_ns <= 0:
         raise ScenarioError(f"--queue-series: {queue_series_ns} ns is no interval")
     if queue_series_ns is not None and (text := excess(queue_series_ns, MAX_TIME_NS, WHY_TIME)) is not None:

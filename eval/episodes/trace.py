@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figure of one run: rates, windows, queue, marks and pauses above one time axis."""
+"""Trace of one run: its figure, rates, windows, queue, marks and pauses above one time axis; files."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -14,9 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
+from ns3_env.config.files import write_file
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, draw_flow_series
+from ns3_env.eval.episodes.recording import COLUMNS, recorded_series
+from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.multiples import stretches
-from ns3_env.eval.output.plots import Floats, figure_font, new_axes, settings, time_unit
+from ns3_env.eval.output.plots import Floats, figure_font, for_paper, new_axes, picture, settings, time_unit
 from ns3_env.simulator.results import bottleneck
 
 Results = Mapping[str, Any]
@@ -54,8 +59,8 @@ def panels(results: Results) -> list[Panel]:
     for state in sorted({name for _, _, name, _ in changes}):
         rows = [(time, flow, value) for time, flow, name, value in changes if name == state]
         of_state = np.asarray(rows, dtype=np.float64)
-        drawn = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
-        found.append(Panel(f"state-{state}", 2.2, drawn))
+        draw = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
+        found.append(Panel(f"state-{state}", 2.2, draw))
     return found
 
 
@@ -88,7 +93,7 @@ def draw(results: Results, title: str) -> Figure:
 
 def separately(results: Results) -> list[tuple[str, Figure]]:
     """(name, figure) of each panel by itself."""
-    found = []
+    figures = []
     for panel in panels(results):
         figure, axes = new_axes(4.9, 2.7)
         with matplotlib.rc_context(settings()):
@@ -100,8 +105,8 @@ def separately(results: Results) -> list[tuple[str, Figure]]:
                 )
         _finish(axes)
         _say_time(axes, results)
-        found.append((panel.name, figure))
-    return found
+        figures.append((panel.name, figure))
+    return figures
 
 
 def _is_tcp(results: Results) -> bool:
@@ -227,19 +232,63 @@ def pause_intervals(
         rows: (t_ns, node, port, paused 0 or 1), ascending in time for each port.
         end: of the episode, ns.
     """
-    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    intervals: dict[tuple[int, int], list[tuple[float, float]]] = {}
     since: dict[tuple[int, int], float] = {}
     for time, node, port, paused in rows:
         place = (int(node), int(port))
         if paused:
             since.setdefault(place, time)
         elif place in since:
-            found.setdefault(place, []).append((since.pop(place), time))
+            intervals.setdefault(place, []).append((since.pop(place), time))
     for place, begin in since.items():
-        found.setdefault(place, []).append((begin, end))
-    return dict(sorted(found.items()))
+        intervals.setdefault(place, []).append((begin, end))
+    return dict(sorted(intervals.items()))
 
 
 def _say(axes: Axes, text: str) -> None:
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="#555555")
+
+
+#: Columns with fractions; of the others, "name" is text and the rest whole numbers.
+_REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
+
+
+@dataclass(frozen=True)
+class TraceFiles:
+    """trace.png, a Parquet file for each series where pyarrow is installed, and each panel by itself.
+
+    Attributes:
+        formats: of the panels' own files, in the folder ``figures``.
+    """
+
+    formats: Sequence[str] = ()
+    files: Sequence[str] = ("trace.png", FOLDER, *(f"{name}.parquet" for name in COLUMNS))
+
+    def write(self, folder: Path, results: Results, title: str) -> None:
+        """Writes them into a run's folder; ``results`` has windows, events, states and queue series."""
+        if importlib.util.find_spec("pyarrow") is not None:
+            _write_parquet(folder, results)
+        write_file(folder / "trace.png", picture(draw(results, title), "png"))
+        if self.formats:
+            with for_paper():
+                for name, figure in separately(results):
+                    save(figure, folder / FOLDER, name, self.formats)
+
+
+def _write_parquet(folder: Path, results: Results) -> None:
+    """A Parquet file beside each series' CSV."""
+    import pyarrow
+    from pyarrow import parquet
+
+    def kind(column: str) -> pyarrow.DataType:
+        text = pyarrow.string() if column == "name" else pyarrow.int64()
+        return pyarrow.float64() if column in _REAL else text
+
+    for series, rows in recorded_series(results).items():
+        columns = COLUMNS[series]
+        values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        table = {
+            name: pyarrow.array(column, kind(name)) for name, column in zip(columns, values, strict=True)
+        }
+        parquet.write_table(pyarrow.table(table), folder / f"{series}.parquet")

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ports:
-    """Of ports over time, each a row per port: (p, n) all.
+    """Ports over time, each array with a row per port: (p, n).
 
     Attributes:
         queue: bytes at the sample; of several samples in a bin the longest.
@@ -34,7 +34,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class FlowSeries:
-    """Of flows while they are under way, one after the other.
+    """Flows while they are under way, one after the other.
 
     Attributes:
         first: (f,) the first sample of each flow.
@@ -73,12 +73,12 @@ def ports_over_time(recording: Recording, places: PortIndex, factor: int) -> Por
     shape = len(places), bins(n, factor)
     at = np.array([places[int(node), int(peer)] for node, _, peer, _ in recording.ports], np.int64)
     row, column = at[port], _bin(sample, factor)
-    found = Ports(*(np.zeros(shape, np.uint32) for _ in range(3)))
-    np.add.at(found.sent, (row, column), sent)
-    np.add.at(found.paused, (row, column), paused)
-    np.maximum.at(found.queue, (row, column), queue)
-    _hold(found.queue, recording, at, factor)
-    return found
+    ports = Ports(*(np.zeros(shape, np.uint32) for _ in range(3)))
+    np.add.at(ports.sent, (row, column), sent)
+    np.add.at(ports.paused, (row, column), paused)
+    np.maximum.at(ports.queue, (row, column), queue)
+    _hold(ports.queue, recording, at, factor)
+    return ports
 
 
 def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:
@@ -143,7 +143,7 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
 
 
 def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
-    """How long before each sample the byte was sent that is acknowledged then: NaN before the first one.
+    """Returns how long before each sample the byte was sent that it acknowledges: NaN before the first one.
 
     Between two samples a flow is taken to send evenly.
     """

@@ -1,19 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a film's page knows: the network, its flows, and what each controller made of them."""
+"""Content of a film's page: the network, its flows, each controller's run, as packed arrays."""
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ns3_env.eval.film.bins import FlowSeries, Ports, bins, flows_over_time, ports_over_time
 from ns3_env.eval.film.layout import places
-from ns3_env.eval.film.packing import pack
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
+
+#: How the page's script names a type.
+_KINDS = {"<u4": "u32", "<f4": "f32", "<f8": "f64", "|u1": "u8"}
+
+
+def pack(array: npt.NDArray[Any]) -> dict[str, str | int]:
+    """{"kind": type, "count": numbers, "data": text}; page/unpack.js reads it.
+
+    The lowest bytes of all numbers come first, then the next ones: small numbers deflate to little.
+    """
+    kind = array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype
+    flat = np.ascontiguousarray(array.astype(kind)).reshape(-1)
+    planes = flat.view(np.uint8).reshape(-1, kind.itemsize).T.tobytes()
+    text = base64.b64encode(zlib.compress(planes, 6)).decode()
+    return {"kind": _KINDS[kind.str], "count": len(flat), "data": text}
+
 
 #: Bytes of a page that its data may have, all runs together.
 ROOM = 12 << 20
@@ -22,7 +40,7 @@ _SHARED = ("src", "dst", "size", "start")
 
 
 def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
-    """Of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
+    """Returns the content of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
 
     Where a page would have more than ``ROOM``, neighbouring samples are put together, 2, 4, 8 ... in one.
     """
@@ -30,9 +48,9 @@ def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> di
     common = _common(scenario, network, next(iter(runs.values())), title)
     factor = 1
     while True:
-        found = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
-        if _size(found) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
-            return found
+        page = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
+        if _size(page) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
+            return page
         factor *= 2
 
 
@@ -115,7 +133,7 @@ def _flows(recording: Recording, index: Mapping[tuple[int, int], int], series: F
     return {name: pack(array) for name, array in arrays.items()}
 
 
-def _size(found: Mapping[str, Any]) -> int:
+def _size(page: Mapping[str, Any]) -> int:
     """Bytes of the packed arrays."""
-    packed = [*found["flows"].values(), *(x for run in found["runs"] for x in run.values())]
+    packed = [*page["flows"].values(), *(x for run in page["runs"] for x in run.values())]
     return sum(len(x["data"]) for x in packed if isinstance(x, dict))

@@ -22,7 +22,7 @@ _MANY_NODES = 150
 
 
 def places(network: Network) -> Places:
-    """Of each node: switches in a row are a chain, switches in tiers lie above their hosts."""
+    """Places each node: switches in a row are a chain, switches in tiers lie above their hosts."""
     neighbours = _neighbours(network)
     switches = [node for node, kind in enumerate(network.nodes) if kind == "switch"]
     chain = _chain(switches, neighbours)
@@ -33,11 +33,11 @@ def places(network: Network) -> Places:
 
 
 def _neighbours(network: Network) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
+    neighbours: dict[int, list[int]] = defaultdict(list)
     for link in network.links:
-        found[link.a].append(link.b)
-        found[link.b].append(link.a)
-    return found
+        neighbours[link.a].append(link.b)
+        neighbours[link.b].append(link.a)
+    return neighbours
 
 
 def _hosts_at(switch: int, network: Network, neighbours: Mapping[int, Sequence[int]]) -> list[int]:
@@ -62,10 +62,10 @@ def _chain(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> 
 
 def _along(chain: Sequence[int], network: Network, neighbours: Mapping[int, Sequence[int]]) -> Places:
     """Switches from left to right; hosts left of the first, right of the last, above and below the others."""
-    found = np.zeros((len(network.nodes), 2))
+    places = np.zeros((len(network.nodes), 2))
     for place, switch in enumerate(chain):
         x = 3.0 * place
-        found[switch] = x, 0.0
+        places[switch] = x, 0.0
         hosts = _hosts_at(switch, network, neighbours)
         if place in (0, len(chain) - 1):
             side = -1 if place == 0 else 1
@@ -75,13 +75,13 @@ def _along(chain: Sequence[int], network: Network, neighbours: Mapping[int, Sequ
                 column, row = divmod(i, rows)
                 here = min(rows, len(hosts) - column * rows)
                 spread = 0.6 if here < 12 else 7.0 / here
-                found[host] = x + side * (2.2 + 0.8 * column), (row - (here - 1) / 2) * spread
+                places[host] = x + side * (2.2 + 0.8 * column), (row - (here - 1) / 2) * spread
             continue
         for i, host in enumerate(hosts):
             side = 1 if i % 2 else -1
             along = (i // 2 - (len(hosts) // 2 - 1) / 2) * 0.6 if len(hosts) > 1 else 0.0
-            found[host] = x + along, 1.5 * side
-    return found
+            places[host] = x + along, 1.5 * side
+    return places
 
 
 def _tiers(network: Network, neighbours: Mapping[int, Sequence[int]]) -> list[list[int]] | None:
@@ -102,7 +102,7 @@ def _in_tiers(
     network: Network, tiers: Sequence[Sequence[int]], neighbours: Mapping[int, Sequence[int]]
 ) -> Places:
     """Hosts in blocks below their switch, the highest tier at the top."""
-    found = np.zeros((len(network.nodes), 2))
+    places = np.zeros((len(network.nodes), 2))
     access = tiers[1]
     most = max(len(_hosts_at(switch, network, neighbours)) for switch in access)
     columns = min(most, _HOSTS_IN_ROW, max(4, math.ceil(48 / len(access))))
@@ -111,26 +111,26 @@ def _in_tiers(
     step = max(1.2, 0.42 * width / (len(tiers) + 0.35 * rows))
     for i, switch in enumerate(access):
         centre = (i + 0.5) * block
-        found[switch] = centre, 0.0
+        places[switch] = centre, 0.0
         hosts = _hosts_at(switch, network, neighbours)
         for k, host in enumerate(hosts):
             row, column = divmod(k, columns)
             here = min(columns, len(hosts) - row * columns)
-            found[host] = centre + (column - (here - 1) / 2) * 0.5, 0.75 * step + row * 0.42 * min(step, 1.6)
+            places[host] = centre + (column - (here - 1) / 2) * 0.5, 0.75 * step + row * 0.42 * min(step, 1.6)
     for height, tier in enumerate(tiers[2:], start=1):
         for i, switch in enumerate(tier):
-            found[switch] = (i + 0.5) * width / len(tier), -height * step
-    return found
+            places[switch] = (i + 0.5) * width / len(tier), -height * step
+    return places
 
 
 def _graph(network: Network) -> Places:
-    """As springs would hold it: networkx's layouts."""
+    """Places nodes as springs would, by networkx's layouts."""
     import networkx
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(network.nodes)))
     graph.add_edges_from((link.a, link.b) for link in network.links)
     few = len(network.nodes) <= _MANY_NODES
-    found = networkx.kamada_kawai_layout(graph) if few else networkx.spring_layout(graph, seed=1)
+    layout = networkx.kamada_kawai_layout(graph) if few else networkx.spring_layout(graph, seed=1)
     scale = 1.2 * math.sqrt(len(network.nodes))
-    return np.array([found[node] for node in range(len(network.nodes))], np.float64) * scale
+    return np.array([layout[node] for node in range(len(network.nodes))], np.float64) * scale

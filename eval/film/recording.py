@@ -37,7 +37,7 @@ _CAUSES = ("buffer_full", "link", "failure")
 
 @dataclass(frozen=True)
 class Recording:
-    """What was sampled: times in ns, sizes in bytes, rates in bit/s.
+    """Samples of a run: times in ns, sizes in bytes, rates in bit/s.
 
     Attributes:
         t_ns: (n,), of the samples: at a fixed interval, and at the run's end.
@@ -111,7 +111,7 @@ def _table(columns: Sequence[Sequence[float]], width: int) -> Array:
 
 @dataclass(frozen=True)
 class FilmFiles:
-    """What a folder has for a film beside a run's files."""
+    """Files of a film beside a run's."""
 
     files: Sequence[str] = (FILE,)
 

@@ -84,7 +84,7 @@ def _content(out: Path, scenario: Scenario, runs: dict[str, Recording], title: s
 
 
 def _scenario(file: Path) -> Scenario:
-    """What the page shows of a scenario, out of a run's config.yaml; its flows are in the recording."""
+    """Reads the keys that the page shows from a run's config.yaml; its flows are in the recording."""
     data = read_mapping(file, ScenarioError)
     played = data.get("scenario")
     if not isinstance(played, dict):

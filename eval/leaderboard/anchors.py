@@ -1,24 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a task measures of an episode; its anchors, measured and written into the package."""
+"""Groups of tasks, their measure of an episode, and anchors, measured and written into the package."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
-from ns3_env.eval.leaderboard.groups import group_of
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, DEPLOYED
 from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
+from ns3_env.tasks.definition import RDMA_FIELDS
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group.
+
+    Attributes:
+        name: as the leaderboard has it.
+        base: the rule that is deployed there.
+    """
+
+    name: str
+    base: str
+
+
+RDMA = Group("RDMA", DEPLOYED["rdma"])
+#: Flows hear feedback frames of switches alone.
+LAYER2 = Group("Layer2", "qcn")
+TCP = Group("TCP", DEPLOYED["tcp"])
+#: In the leaderboard's order.
+GROUPS = (RDMA, LAYER2, TCP)
+
+
+def group_of(spec: TaskSpec) -> Group:
+    """The task's group: by its transport, and by what flows observe."""
+    if spec.test(0).transport == "tcp":
+        return TCP
+    return RDMA if spec.fields == RDMA_FIELDS else LAYER2
+
 
 #: A constant window of one BDP, as an entry.
 CONSTANT = "constant-window"
@@ -67,13 +96,13 @@ def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
         name: [value_of(spec, own, fair) for own, fair in zip(of, slowdowns["max_min"], strict=True)]
         for name, of in slowdowns.items()
     }
-    found = [
+    candidates = [
         Anchors(VERSIONS[spec.name], digest(tests), name, values[name], values[spec.reference])
         for name in (group_of(spec).base, CONSTANT)
         if name in values
     ]
-    wide = [x for x in found if x.base_value >= _LEAST_RATIO * x.reference_value]
-    return wide[0] if wide else max(found, key=lambda x: x.base_value)
+    wide = [x for x in candidates if x.base_value >= _LEAST_RATIO * x.reference_value]
+    return wide[0] if wide else max(candidates, key=lambda x: x.base_value)
 
 
 def write_anchors(specs: Sequence[TaskSpec], jobs: int | None = None) -> None:
@@ -83,35 +112,35 @@ def write_anchors(specs: Sequence[TaskSpec], jobs: int | None = None) -> None:
         ConfigError: they have moved, and the task's version has not; nothing is written.
         SimulatorError: the simulator failed.
     """
-    known = stored_anchors()
+    stored = stored_anchors()
     with LocalPool(jobs) as pool:
         for spec in specs:
-            made = measured_anchors(pool, spec)
-            if (earlier := known.get(spec.name)) is not None and earlier.version == made.version:
-                _refuse_moved(spec, earlier, made)
-            known[spec.name] = made
-            ratio = made.base_value / made.reference_value
+            anchors = measured_anchors(pool, spec)
+            if (earlier := stored.get(spec.name)) is not None and earlier.version == anchors.version:
+                _refuse_moved(spec, earlier, anchors)
+            stored[spec.name] = anchors
+            ratio = anchors.base_value / anchors.reference_value
             few = "" if ratio >= _LEAST_RATIO else "; within 10 % of each other"
             print(
-                f"{spec.id}: {made.base} {made.base_value:.3f}, {spec.reference} "
-                f"{made.reference_value:.3f}{few}"
+                f"{spec.id}: {anchors.base} {anchors.base_value:.3f}, {spec.reference} "
+                f"{anchors.reference_value:.3f}{few}"
             )
-    content = {name: asdict(known[name]) for name in VERSIONS if name in known}
+    content = {name: asdict(stored[name]) for name in VERSIONS if name in stored}
     write_atomically(FILE, json.dumps(content, indent=1) + "\n")
     print(FILE)
 
 
-def _refuse_moved(spec: TaskSpec, earlier: Anchors, made: Anchors) -> None:
-    same = made.base == earlier.base and np.allclose(
-        [*made.base_values, *made.reference_values],
+def _refuse_moved(spec: TaskSpec, earlier: Anchors, now: Anchors) -> None:
+    same = now.base == earlier.base and np.allclose(
+        [*now.base_values, *now.reference_values],
         [*earlier.base_values, *earlier.reference_values],
         rtol=_SAME,
         atol=0,
     )
     if not same:
         raise ConfigError(
-            f"{spec.id}: {made.base} and {spec.reference} reach {made.base_value:.4g} and "
-            f"{made.reference_value:.4g} now; {earlier.base} reached {earlier.base_value:.4g}, the reference "
+            f"{spec.id}: {now.base} and {spec.reference} reach {now.base_value:.4g} and "
+            f"{now.reference_value:.4g} now; {earlier.base} reached {earlier.base_value:.4g}, the reference "
             f"{earlier.reference_value:.4g}: scores would move. Raise its version in "
             "ns3_env/ids.py, and do this again"
         )

@@ -11,11 +11,10 @@ from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
+from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import Entry, in_full
-from ns3_env.eval.episodes.names import is_known
-from ns3_env.eval.leaderboard.anchors import CONSTANT
-from ns3_env.eval.leaderboard.groups import LAYER2, group_of
+from ns3_env.eval.leaderboard.anchors import CONSTANT, LAYER2, group_of
 from ns3_env.policies.released import FOLDER, LAYOUT, policy_path, released_names
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import AGENT, POLICY, Controller
@@ -54,13 +53,13 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
         ConfigError: there is no such rule or path, a name is taken, a folder holds no policy, or there is no
             run's folder to learn from.
     """
-    found: dict[str, list[Entry]] = {}
+    policies: dict[str, list[Entry]] = {}
     for text in names:
         name, several = _named(text)
-        if name in found:
+        if name in policies:
             raise ConfigError(f"--entries: {name!r} is there twice")
-        found[name] = several
-    entries = [entry for several in found.values() for entry in several]
+        policies[name] = several
+    entries = [entry for several in policies.values() for entry in several]
     if learning:
         entries = [checkpoint for entry in entries for checkpoint in _checkpoints(entry)]
         if not any(DECISIONS in entry.parameters for entry in entries):
@@ -69,7 +68,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
 
 
 def can_play(entry: Entry, spec: TaskSpec) -> bool:
-    """Whether an entry knows in a task what it decides by, and may stand beside the task's other flows.
+    """Tells whether an entry observes in a task what it decides by, and may stand beside its other flows.
 
     Raises ConfigError where its policy is none.
     """
@@ -77,11 +76,11 @@ def can_play(entry: Entry, spec: TaskSpec) -> bool:
         return False
     if entry.controller is not None:
         return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
-    found = resolve(Path(entry.checkpoint or "")).load()
-    if isinstance(found, Controller):
-        return _plays(found, spec)
+    decider = resolve(Path(entry.checkpoint or "")).load()
+    if isinstance(decider, Controller):
+        return _plays(decider, spec)
     transport = spec.test(0).transport
-    fields = found.policy.fields
+    fields = decider.policy.fields
     if group_of(spec) == LAYER2:
         return set(fields) <= set(spec.fields)
     hears_frames = any(field.startswith("notified_") for field in fields)
@@ -161,10 +160,10 @@ def _checkpoints(entry: Entry) -> Iterator[Entry]:
 
 
 def _folders(path: Path) -> list[Path]:
-    found = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
-    if not found:
+    folders = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
+    if not folders:
         raise ConfigError(f"--entries: {path} is no policy, and holds none")
-    return found
+    return folders
 
 
 def _is_policy(path: Path) -> bool:

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -21,19 +19,24 @@ from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.summary import notes
-from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard
+from ns3_env.eval.leaderboard.anchors import Group, group_of
+from ns3_env.eval.leaderboard.board import REFERENCES, Leaderboard, beaten, sections
 from ns3_env.eval.leaderboard.entrants import TASK
-from ns3_env.eval.leaderboard.figures import draw_improvement, draw_learning, draw_means
-from ns3_env.eval.leaderboard.groups import Group, group_of
-from ns3_env.eval.leaderboard.job_times import METRICS, JobTimes, job_times
-from ns3_env.eval.leaderboard.job_times import markdown as job_markdown
-from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves, newest
-from ns3_env.eval.leaderboard.measured import scores_in
-from ns3_env.eval.leaderboard.sections import beaten, sections
+from ns3_env.eval.leaderboard.figures import (
+    checkpoints_in,
+    draw_improvement,
+    draw_learning,
+    draw_means,
+    learning_curves,
+    newest,
+)
+from ns3_env.eval.leaderboard.measured import METRICS, JobTimes, job_times, scores_in
+from ns3_env.eval.leaderboard.measured import markdown as job_markdown
 from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
+from ns3_env.eval.output.table import new_table
 from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.
@@ -87,14 +90,14 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
             for name, draw in _FIGURES.items():
                 save(draw(board), path / FOLDER, f"leaderboard-{group.name}-{name}", formats or ["png"])
         learned = {group_of(TASKS[name]) for name in curves["task"]}
-        drawn = {group.name: _learning(frame, group) for group, _ in boards if group in learned}
-        for name, figure in drawn.items():
+        figures = {group.name: _learning(frame, group) for group, _ in boards if group in learned}
+        for name, figure in figures.items():
             save(figure, path / FOLDER, f"leaderboard-{name}-learning", formats or ["png"])
             if page is not None:
                 save(figure, page.parent / PICTURES, f"leaderboard-{name}-learning", ["png"])
     if page is not None and around is not None:
-        if drawn:
-            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in drawn]
+        if figures:
+            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
             text = "\n".join(shown)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
@@ -127,7 +130,7 @@ def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
 
 
 def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
-    """What stands before these lines, and after them."""
+    """Splits a page into the text before these lines and the text after them."""
     whole = rf"^{re.escape(lines[0])}$.*^{re.escape(lines[1])}$"
     parts = re.split(whole, read_text(page), maxsplit=1, flags=re.MULTILINE | re.DOTALL)
     if len(parts) < 2:
@@ -139,26 +142,21 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
     """A row for each entry of each group, without single tasks: those are in the file."""
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
-        drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        drawn.add_column("entry", no_wrap=True)
-        for heading in ("runs", "IQM of the scores", f"better than {board.baseline}"):
-            drawn.add_column(heading, justify="right", no_wrap=True)
+        headings = ("runs", "IQM of the scores", f"better than {board.baseline}")
+        table = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
         for line in board.lines:
             name = f"{line.entry} (bound)" if line.reference else line.entry
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
-            drawn.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
-        console.print(drawn)
+            table.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
+        console.print(table)
 
 
 def _show_times(times: Sequence[JobTimes], console: Console) -> None:
     """Job times of each task that has jobs."""
     for own in times:
         title = f"{own.task}: job times over those of {own.base}"
-        drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        drawn.add_column("entry", no_wrap=True)
-        for heading in METRICS.values():
-            drawn.add_column(heading, justify="right", no_wrap=True)
+        table = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
         for name, ratios in own.ratios.items():
-            drawn.add_row(name, *(f"{x:.3f}" for x in ratios))
-        console.print(drawn)
+            table.add_row(name, *(f"{x:.3f}" for x in ratios))
+        console.print(table)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a folder that holds tests of tasks, a row for each entry, run and test."""
+"""Scores of a folder that holds tests of tasks, a row for each entry, run and test; times of its jobs."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
-from ns3_env.eval.leaderboard.anchors import value_of
+from ns3_env.eval.leaderboard.anchors import group_of, value_of
 from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
+from ns3_env.eval.output.table import markdown_cell, markdown_table, read_csv
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
 from ns3_env.tasks.anchors import Anchors, anchors_of
@@ -83,11 +83,61 @@ def _value(test: _Test, cell: Cell, of_max_min: Cell) -> float:
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
     """Charged slowdowns of a cell's flows; one that is cut is cut by the time limit. Raises ScenarioError."""
-    path = cell.folder / "flows.csv"
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        flows: Mapping[str, list[float]] = {name: [float(x[name]) for x in rows] for name in _COLUMNS}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None
+    flows = read_csv(cell.folder / "flows.csv", _COLUMNS)
     return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})
+
+
+#: A metric, and how it is called: all jobs, the last of them.
+METRICS = {"job_completion": "a job", "job_completion_max": "the last job"}
+
+
+@dataclass(frozen=True)
+class JobTimes:
+    """Job times of one task: by entry, geometric means over its tests of each metric over the base's.
+
+    Attributes:
+        task: its name.
+        base: the entry that the others are measured by.
+        ratios: by entry, the fastest first, in the order of ``METRICS``; below 1 is faster than the base. A
+            job that the time limit cuts lasts until then.
+    """
+
+    task: str
+    base: str
+    ratios: dict[str, tuple[float, ...]]
+
+
+def job_times(folder: BenchFolder) -> list[JobTimes]:
+    """Measures tasks whose tests have jobs, by entries that played them whole. Raises as ``tests_in``."""
+    cells = {(cell.scenario, cell.controller): cell.metrics for cell in folder.cells}
+    times = []
+    for name, cases in tests_in(folder.suite).items():
+        base = group_of(TASKS[name]).base
+        names = [entry.name for entry in folder.suite.entries_of(cases[0])]
+        played = {x: [cells.get((case.name, x)) for case in cases] for x in names}
+        whole = {x: [own for own in several if own] for x, several in played.items() if all(several)}
+        if base not in whole or any(key not in own for own in whole[base] for key in METRICS):
+            continue
+        ratios = {x: tuple(_mean(own, whole[base], key) for key in METRICS) for x, own in whole.items()}
+        times.append(JobTimes(name, base, dict(sorted(ratios.items(), key=lambda pair: pair[1]))))
+    return times
+
+
+def _mean(own: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, float]], key: str) -> float:
+    """Over the tests, geometric."""
+    logarithms = [math.log(x[key] / other[key]) for x, other in zip(own, of_base, strict=True)]
+    return math.exp(sum(logarithms) / len(logarithms))
+
+
+def markdown(times: JobTimes) -> str:
+    """A row for each entry, the fastest first."""
+    rows = [[markdown_cell(name), *(f"{x:.3f}" for x in own)] for name, own in times.ratios.items()]
+    lines = [
+        f"## Job times in {times.task}",
+        "",
+        *markdown_table(["entry", *METRICS.values()], rows),
+        "",
+        f"From a job's first start to its last end, over what {markdown_cell(times.base)} takes: geometric "
+        "means over the tests. Scored is the slowdown.",
+    ]
+    return "\n".join(lines) + "\n"

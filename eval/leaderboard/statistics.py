@@ -73,8 +73,9 @@ def range_of_runs(scores: Scores) -> tuple[float, float]:
 
 
 def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) -> Estimate:
-    """How likely a run of one entry is better than one of the other in a task, mean over tasks; ties count
-    half.
+    """Estimates how likely a run of one entry beats one of the other in a task, mean over tasks.
+
+    Ties count half.
 
     The interval is of the runs where one of both has several; the other's single run stays as it is. Where
     each has one, it is of the test seeds, the same for both: they play the same flows.
@@ -103,15 +104,15 @@ def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) ->
 def percentiles(resampled: FloatArray) -> FloatArray:
     """The ends of the interval of a number, or of several: of resamples (B, ...), (2, ...)."""
     ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    found: FloatArray = np.quantile(resampled, ends, axis=0)
-    return found
+    result: FloatArray = np.quantile(resampled, ends, axis=0)
+    return result
 
 
 def resampled_means(runs: FloatArray, seed: int = 0) -> FloatArray:
     """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
     count = len(runs)
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
-    means: FloatArray = np.tensordot(drawn / count, runs, axes=1)
+    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
+    means: FloatArray = np.tensordot(counts / count, runs, axes=1)
     return means
 
 
@@ -136,9 +137,9 @@ def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> F
         return np.stack([_other_tests(tests, random) for tests in scores.by_task.values()], axis=2)
     of_runs = scores.of_runs
     runs, tasks = of_runs.shape
-    drawn = random.integers(0, runs, (_RESAMPLES, runs, 1 if scores.generalist else tasks))
-    found: FloatArray = of_runs[drawn, np.arange(tasks)]
-    return found
+    rows = random.integers(0, runs, (_RESAMPLES, runs, 1 if scores.generalist else tasks))
+    result: FloatArray = of_runs[rows, np.arange(tasks)]
+    return result
 
 
 def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
@@ -149,7 +150,7 @@ def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
 
 
 def _share_better(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    """Of (B, n, tasks) and (B, m, tasks), pairs of which the first is better, mean over tasks: (B,)."""
+    """Share of pairs of (B, n, tasks) and (B, m, tasks) whose first is better, mean over tasks: (B,)."""
     shares = []
     for task in range(ours.shape[2]):
         one, other = ours[:, :, None, task], theirs[:, None, :, task]

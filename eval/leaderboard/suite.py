@@ -12,9 +12,9 @@ from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import SUITE, read_suite
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
+from ns3_env.eval.leaderboard.anchors import group_of
 from ns3_env.eval.leaderboard.board import REFERENCES
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
-from ns3_env.eval.leaderboard.groups import group_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 
@@ -71,7 +71,7 @@ def _test(spec: TaskSpec, number: int, controllers: list[str]) -> SuiteScenario:
 
 
 def is_of_tasks(suite: Suite) -> bool:
-    """Whether its scenarios are tests of tasks, and nothing else."""
+    """Tells whether its scenarios are tests of tasks, and nothing else."""
     return suite.title == TITLE and all(
         (match := _TEST.fullmatch(case.name)) is not None and match["task"] in TASKS
         for case in suite.scenarios
@@ -84,7 +84,7 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
     Raises:
         ConfigError: they are those of another version of the task.
     """
-    found: dict[str, list[SuiteScenario]] = {}
+    tests: dict[str, list[SuiteScenario]] = {}
     for case in suite.scenarios:
         match = _TEST.fullmatch(case.name)
         assert match is not None
@@ -94,16 +94,16 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
                 f"the folder holds tests of {case.group}, and the task is {spec.id} now: `{typed('eval')} "
                 f"benchmark --tasks {spec.name}` plays them into a new folder"
             )
-        found.setdefault(spec.name, []).append(case)
-    for name, cases in found.items():
+        tests.setdefault(spec.name, []).append(case)
+    for name, cases in tests.items():
         played = [case.scenario.with_seed(suite.seeds_of(case)[0]) for case in cases]
         if digest(played) != anchors_of(TASKS[name]).tests:
             raise ConfigError(f"the folder's tests of {name} are not those of {TASKS[name].id}")
-    return found
+    return tests
 
 
 def holds_tasks(path: Path) -> bool:
-    """Whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
+    """Tells whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
     return (path / SUITE).exists() and is_of_tasks(read_suite(path)[0])
 
 

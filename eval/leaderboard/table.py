@@ -11,7 +11,7 @@ from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.leaderboard.board import Leaderboard, Line
 from ns3_env.eval.leaderboard.statistics import Estimate
-from ns3_env.eval.output.table import markdown_cell
+from ns3_env.eval.output.table import markdown_cell, markdown_table
 
 if TYPE_CHECKING:
     import pandas
@@ -24,9 +24,7 @@ def markdown(board: Leaderboard) -> str:
     baseline = markdown_cell(board.baseline)
     headings = [*map(markdown_cell, board.tasks), "IQM", "each run", f"better than {baseline}"]
     lines = [
-        "| entry | runs | " + " | ".join(headings) + " |",
-        "|---|--:|" + "--:|" * len(headings),
-        *(_row(board, line) for line in board.lines),
+        *markdown_table(["entry", "runs", *headings], (_row(board, line) for line in board.lines)),
         "",
         "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
         "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better "
@@ -58,9 +56,9 @@ def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
     return path
 
 
-def _row(board: Leaderboard, line: Line) -> str:
+def _row(board: Leaderboard, line: Line) -> list[str]:
     name = markdown_cell(line.entry)
-    cells = [
+    return [
         f"*{name}*" if line.reference else name,
         str(line.runs),
         *(whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks),
@@ -68,7 +66,6 @@ def _row(board: Leaderboard, line: Line) -> str:
         "–" if line.runs == 1 else " to ".join(map(whole, line.range)),
         "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def cell(estimate: Estimate, form: Callable[[float], str]) -> str:

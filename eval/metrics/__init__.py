@@ -8,28 +8,23 @@ active) is NaN. The definitions stand by what they look at, a file each; their o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     convergence,
-    duration,
     fairness,
     goodput,
-    jobs,
+    job_times,
     losses,
-    paths,
-    pauses,
     queues,
-    reordering,
-    rtt,
+    round_trips,
     slowdown,
 )
-from ns3_env.eval.metrics.groups import OF_FLOWS, by_group
 from ns3_env.eval.metrics.own import load_metrics, own_metrics, own_names, own_sources
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared, metric
-from ns3_env.simulator.results import Results
+from ns3_env.simulator.results import Results, groups_of, of_group
 
 __all__ = [
     "METRICS",
@@ -66,6 +61,18 @@ TABLE = (
     "dropped_packets",
 )
 
+#: Metrics of flows alone, which so are a group's as well.
+OF_FLOWS = (
+    "fct_slowdown_avg",
+    "fct_slowdown_p50",
+    "fct_slowdown_p95",
+    "fct_slowdown_p99",
+    "slowdown_charged",
+    "goodput",
+    "pfc_pause_fraction",
+    "unfinished_flows",
+)
+
 
 def measure(results: Results, names: Iterable[str] | None = None) -> dict[str, float]:
     """Metrics of one episode by name; NaN where the results do not define one.
@@ -98,6 +105,25 @@ def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
         else:
             values[name] = float(defined.mean()) if len(defined) else math.nan
     return values
+
+
+def by_group(
+    results: Results, measured: Callable[[Results], Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    """Metrics of each group's flows as if there were no others; what is of ports stays the network's.
+
+    Args:
+        results: of an episode.
+        measured: the metrics of such results.
+
+    Returns:
+        Group -> metric -> value, with ``flows``, how many; empty where the scenario has no groups.
+    """
+    rows = {}
+    for name in groups_of(results):
+        own = of_group(results, name)
+        rows[name] = {"flows": float(len(own["flows"]["src"])), **measured(own)}
+    return rows
 
 
 def without_nan(values: Mapping[str, float]) -> dict[str, float | None]:

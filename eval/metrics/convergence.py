@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convergence: time to the fair share after a flow, or background, joins or leaves."""
+"""Convergence, the time to the fair share after a join or leave, and the duration of all flows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from ns3_env import _native
-from ns3_env.eval.metrics.registry import Metric, Shared, declare
+from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
 from ns3_env.simulator.results import (
     Floats,
     Results,
@@ -59,8 +59,8 @@ def allowed_bps(results: Results, windows: Windows) -> Floats:
     (n,)."""
     rtts = flow_column(results, "base_rtt_ns")[windows.flow]
     by_window = np.divide(8e9 * windows.window, rtts, out=np.full(len(rtts), np.inf), where=rtts > 0)
-    found: Floats = np.minimum(np.minimum(windows.rate, by_window), _ANY_RATE)
-    return found
+    rates: Floats = np.minimum(np.minimum(windows.rate, by_window), _ANY_RATE)
+    return rates
 
 
 def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
@@ -98,7 +98,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         return []
     allowed = _steps(results, windows)
     stream_rates = stream_rates_bps(results, receiver)
-    found: list[Change] = []
+    judged: list[Change] = []
     explained = np.zeros(len(starts))
     for number, (at, until) in enumerate(itertools.pairwise(moments)):
         active = np.flatnonzero((starts <= at) & (ends > at))
@@ -118,10 +118,10 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         first = int(outside[-1]) + 1 if len(outside) else 0
         after = first * (until - at) / bins if first < bins else math.nan
         joined = bool((starts == at).any() and not (ends == at).any())
-        found.append(Change(float(at), float(until), tuple(active.tolist()), joined, float(after)))
+        judged.append(Change(float(at), float(until), tuple(active.tolist()), joined, float(after)))
     wire = flow_column(results, "acked_bytes") * packet_bytes(results) / flow_column(results, "payload_bytes")
     unexplained = np.abs(explained - wire) > MAX_UNEXPLAINED * np.maximum(wire, 1.0)
-    return [] if unexplained.any() else found
+    return [] if unexplained.any() else judged
 
 
 def _steps(results: Results, windows: Windows) -> _native.Steps:
@@ -139,13 +139,13 @@ def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, 
     A change after which the share never became fair counts with the whole time until the next change, a
     lower bound, so that leaving it out cannot flatter; ``never`` says how many did.
     """
-    found = changes(results, tolerance)
-    if not found:
+    judged = changes(results, tolerance)
+    if not judged:
         return {"mean_ns": math.nan, "max_ns": math.nan, "never": math.nan}
-    never = [math.isnan(change.after_ns) for change in found]
+    never = [math.isnan(change.after_ns) for change in judged]
     times = [
         change.until_ns - change.at_ns if missed else change.after_ns
-        for change, missed in zip(found, never, strict=True)
+        for change, missed in zip(judged, never, strict=True)
     ]
     return {"mean_ns": float(np.mean(times)), "max_ns": float(max(times)), "never": sum(never)}
 
@@ -185,3 +185,17 @@ for _name, _key, _heading, _unit, _format, _resolution, _formula in (
 ):
     _of = partial(_of_changes, what=_key)
     declare(Metric(_name, _heading, _formula, _of, "lower", _unit, _format, resolution=_resolution))
+
+
+@metric(
+    "duration",
+    "first start to last end (the episode's end where a flow has none)",
+    None,
+    unit="ns",
+    format=",.0f",
+)
+def duration_ns(results: Results) -> float:
+    """From the first flow's start to the last one's end (to the episode's end where one did not finish)."""
+    end = flow_column(results, "end_ns")
+    last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
+    return last - float(flow_column(results, "start_ns").min(initial=last))

@@ -67,7 +67,7 @@ def _receivers_links(results: Results) -> list[Mapping[str, Any]]:
 
 
 def _share(carried_bytes: float, links: list[Mapping[str, Any]], window: Mapping[str, Any]) -> float:
-    """Of what the links could carry in the window; NaN without links."""
+    """Returns the share of what the links could carry in the window; NaN without links."""
     begin, end = window["interval_ns"]
     most = sum(float(port["rate_bps"]) for port in links) * (end - begin) / 8e9
     return carried_bytes / most if most > 0 else math.nan

@@ -33,7 +33,7 @@ def load_metrics(named: Iterable[str]) -> None:
 
 
 def own_metrics() -> tuple[str, ...]:
-    """What was loaded, as the command line said it."""
+    """Returns the names of loaded metrics, as the command line said them."""
     return tuple(said for said, _ in _JOINED.values())
 
 
@@ -56,13 +56,13 @@ def _join(said: str) -> None:
     except ConfigError as error:
         raise ConfigError(f"--metric: {error}") from error
     name = getattr(function, "__name__", "")
-    found = METRICS.get(name)
-    if found is None or not inspect.isfunction(function):
+    metric = METRICS.get(name)
+    if metric is None or not inspect.isfunction(function):
         raise ConfigError(
             f"--metric: {said} is no metric: expected a function of an episode's results with "
             "@metric(heading, formula, better) of ns3_env.eval.metrics above it"
         )
-    METRICS[name] = replace(found, of=lambda shared: _checked(said, found, shared))
+    METRICS[name] = replace(metric, of=lambda shared: _checked(said, metric, shared))
     source = inspect.getsourcefile(function)
     _JOINED[name] = said, None if source is None else Path(source)
 

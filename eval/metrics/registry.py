@@ -28,13 +28,13 @@ class Shared:
         """``function(results)``, the same one each time."""
         if function not in self._made:
             self._made[function] = function(self.results)
-        made: T = self._made[function]
-        return made
+        value: T = self._made[function]
+        return value
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What a table says of a metric, and how it is computed.
+    """A metric: its place in tables, and how it is computed.
 
     Attributes:
         name: key in ``measure`` and in a cell's metrics.json.

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
+from ns3_env.eval.output.table import read_csv
 from ns3_env.programs.executable import references
+
+if TYPE_CHECKING:
+    import pandas
 
 #: The pinned curves: NAME-Nto1.csv, written by the C++ suite rdma-curves.
 CURVES = DATA / "curves"
@@ -61,10 +64,9 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
                 "linestyle": style,
                 "label": f"{senders} to 1",
             }
-            times = [t / 1e3 for t in curve["time_ns"]]
-            alive = [rate / 1e9 if rate > 0 else float("nan") for rate in curve["rate_bps"]]
-            rate_axes.plot(times, alive, **look)
-            queue_axes.plot(times, [b / 1e3 for b in curve["queue_bytes"]], **look)
+            times, rates = curve["time_ns"] / 1e3, curve["rate_bps"] / 1e9
+            rate_axes.plot(times, rates.where(rates > 0), **look)
+            queue_axes.plot(times, curve["queue_bytes"] / 1e3, **look)
         rate_axes.set(ylabel="rate of flow 0 (Gb/s)", ylim=(0, None), title=name)
         queue_axes.set(xlabel="time (µs)", ylabel="bottleneck queue (kB)", ylim=(0, None))
         rate_axes.legend(frameon=False)
@@ -85,8 +87,6 @@ def _refuse_foreign(picture: Path) -> None:
         raise ScenarioError(f"--out: {picture} was not drawn here: name another folder, or remove it")
 
 
-def read_curve(path: Path) -> dict[str, list[float]]:
-    """Columns of a curve: time_ns, rate_bps, window_bytes, queue_bytes."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return {name: [float(row[name]) for row in rows] for name in rows[0]}
+def read_curve(path: Path) -> pandas.DataFrame:
+    """Reads a curve: columns time_ns, rate_bps, window_bytes, queue_bytes."""
+    return read_csv(path, ("time_ns", "rate_bps", "window_bytes", "queue_bytes"), hint="it is in the tests")

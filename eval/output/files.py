@@ -14,8 +14,7 @@ from ns3_env.config.files import file_name, write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.layout import lay_out
-from ns3_env.eval.output.plots import settings
+from ns3_env.eval.output.plots import lay_out, settings
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")

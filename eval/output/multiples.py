@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from ns3_env.eval.output.plots import Floats, Style, figure_font, of_as_many, settings, size
+from ns3_env.eval.output.plots import Floats, Style, figure_font, of_as_many, queue_scale, settings, size
 
 #: Stretches of time into which a curve of more points is divided.
 BINS = 250
@@ -42,7 +42,7 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
     columns, rows = _shape(len(names))
     with matplotlib.rc_context(settings()):
         grid = where.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    found: list[Axes] = []
+    panels: list[Axes] = []
     for place, axes in enumerate(grid.flat):
         if place >= len(names):
             axes.remove()
@@ -52,8 +52,8 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
         colour = looks[name].colour if name in looks else "black"
         axes.set_title(name, color=colour, fontsize=0.9 * figure_font(), pad=3)
         axes.tick_params(labelsize=0.85 * figure_font(), labelbottom=place + columns >= len(names))
-        found.append(axes)
-    return found
+        panels.append(axes)
+    return panels
 
 
 def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) -> None:
@@ -73,6 +73,27 @@ def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) ->
     axes.plot(middle, median, color=colour, linewidth=0.9)
     if len(times) and times[-1] < 0.98 * last:
         axes.axvline(times[-1], color="#888888", linewidth=0.8, linestyle=(0, (3, 2)), zorder=0)
+
+
+def draw_queues(
+    where: Figure | SubFigure, panels: Sequence[Axes], curves: Sequence[tuple[Floats, Floats]], unit: str
+) -> None:
+    """Draws the bottleneck's queue over time, a panel for each controller, all on the same scales.
+
+    Args:
+        where: the figure, or the part of one, that gets the labels.
+        panels: (n,), with the colours of their titles.
+        curves: (n,) times in the unit, ascending, and lengths in kB.
+        unit: of the time axis.
+    """
+    last = max(float(times[-1]) for times, _ in curves)
+    for axes, (times, lengths) in zip(panels, curves, strict=True):
+        band(axes, times, lengths, axes.title.get_color(), last)
+    queue_scale(panels[0], "y")
+    panels[0].set_xlim(0, last)
+    panels[0].set_ylim(0, max(1.0, 1.2 * max(float(lengths.max()) for _, lengths in curves)))
+    where.supxlabel(f"time ({unit})", fontsize=figure_font())
+    where.supylabel("bottleneck queue (kB)", fontsize=figure_font())
 
 
 def stretches(times: Floats, values: Floats, bins: int = BINS) -> tuple[Floats, Floats, Floats, Floats]:

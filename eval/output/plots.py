@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Common look of figures: a style for each controller, axes, and figures as text for a page."""
+"""Common look of figures: a style for each controller, axes, margins, and figures as text for a page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,61 @@ from typing import Any, Literal
 import matplotlib
 import numpy as np
 import numpy.typing as npt
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 
-from ns3_env.eval.output.layout import lay_out
+#: Around a figure and between its parts, inches.
+_PAD_IN = 0.05
+
+
+def lay_out(figure: Figure) -> None:
+    """Puts the axes of a figure without a layout engine as far from its edges as their labels need.
+
+    All axes are of one grid, and share their scales where they are several. matplotlib's constrained layout
+    measures every one of them twice, and has the figure drawn once more.
+    """
+    if figure.get_layout_engine() is not None or not figure.axes:
+        return
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    first, last = figure.axes[0], figure.axes[-1]
+    grid = first.get_gridspec()
+    assert grid is not None
+    pad, width, height = _PAD_IN * figure.dpi, figure.bbox.width, figure.bbox.height
+    of_x = last.xaxis.get_tightbbox(renderer)
+    bottom, beyond = (last.bbox.y0 - of_x.y0, max(0.0, of_x.x1 - last.bbox.x1)) if of_x else (0.0, 0.0)
+    title = first.title.get_window_extent(renderer).height + pad if first.get_title() else 0.0
+    half_a_label = 0.6 * rcParams["font.size"] * figure.dpi / 72  # of the highest tick
+    top = title or half_a_label
+    left = 0.0
+    for label in figure.texts:
+        box = label.get_window_extent(renderer)
+        upright = label.get_text() == figure.get_supylabel()
+        left, bottom = (left + box.width + pad, bottom) if upright else (left, bottom + box.height + pad)
+    for names in figure.legends:
+        box = names.get_window_extent(renderer)
+        above = box.y0 + box.y1 > height
+        top, bottom = (top + box.height, bottom) if above else (top, bottom + box.height)
+    bottom = min(bottom, 0.35 * height)  # beside ever so many names there is room for the axes
+    top = min(top, 0.7 * height - bottom)
+    high, down = height - top - bottom - 2 * pad, pad + title
+    figure.subplots_adjust(
+        bottom=(bottom + pad) / height,
+        top=1 - (top + pad) / height,
+        hspace=down / ((high - down * (grid.nrows - 1)) / grid.nrows),
+    )
+    if of_y := first.yaxis.get_tightbbox(renderer):  # its ticks depend on the height
+        left += first.bbox.x0 - of_y.x0
+    wide, across = width - left - beyond - 2 * pad, 4 * pad + beyond
+    figure.subplots_adjust(
+        left=(left + pad) / width,
+        right=1 - (beyond + pad) / width,
+        wspace=across / ((wide - across * (grid.ncols - 1)) / grid.ncols),
+    )
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -118,7 +167,7 @@ def size(width: float, height: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Style:
-    """What one controller looks like: the three differ, so that no figure depends on colour alone."""
+    """The look of one controller: the three differ, so that no figure depends on colour alone."""
 
     colour: str
     line: Any
@@ -155,16 +204,16 @@ def styles(
     of = {name: (families or {}).get(name, name) for name in names}
     own = _own_styles(dict.fromkeys(family for name, family in of.items() if name not in references))
     bounds = itertools.cycle(_BOUNDS)
-    found = {}
+    looks = {}
     for name, family in of.items():
         if name in references:
-            found[name] = next(bounds)
+            looks[name] = next(bounds)
             continue
         variants = [other for other, its in of.items() if its == family]
-        found[name] = (
+        looks[name] = (
             own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))
         )
-    return found
+    return looks
 
 
 def _variant(style: Style, number: int, count: int) -> Style:
@@ -174,17 +223,17 @@ def _variant(style: Style, number: int, count: int) -> Style:
 
 
 def _own_styles(names: Iterable[str]) -> dict[str, Style]:
-    found: dict[str, Style] = {}
+    looks: dict[str, Style] = {}
     known, others = list(COLOURS), 0
     for name in names:
         if name in COLOURS:
             place = known.index(name)
-            found[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
+            looks[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
         else:
             place = others % len(OTHERS)
-            found[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
+            looks[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
             others += 1
-    return found
+    return looks
 
 
 def figure_font() -> float:
@@ -228,18 +277,18 @@ def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
     """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
     with matplotlib.rc_context(settings()):
         lay_out(figure)
-        if kind == "svg" and len(drawn := _svg(figure)) <= LARGEST_SVG:
-            return drawn
+        if kind == "svg" and len(image := _svg(figure)) <= LARGEST_SVG:
+            return image
         target = io.BytesIO()
         figure.savefig(target, format="png", dpi=160)
     return target.getvalue()
 
 
-def with_curves(drawn: bytes, figure: Figure) -> bytes:
+def with_curves(before: bytes, figure: Figure) -> bytes:
     """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
 
     Args:
-        drawn: its picture with other curves, an SVG.
+        before: its picture with other curves, an SVG.
         figure: with one pair of axes, which take longer to draw than curves.
     """
     (axes,) = figure.axes
@@ -248,8 +297,8 @@ def with_curves(drawn: bytes, figure: Figure) -> bytes:
         curves = _CURVES.search(_svg(figure))
     axes.set_axis_on()
     assert curves is not None
-    found = _CURVES.sub(lambda _: curves[0], drawn)
-    return found if len(found) <= LARGEST_SVG else picture(figure, "png")
+    image = _CURVES.sub(lambda _: curves[0], before)
+    return image if len(image) <= LARGEST_SVG else picture(figure, "png")
 
 
 def _svg(figure: Figure) -> bytes:
@@ -259,7 +308,7 @@ def _svg(figure: Figure) -> bytes:
 
 
 def is_png(image: bytes) -> bool:
-    """Whether a picture is PNG, not SVG."""
+    """Tells whether a picture is PNG, not SVG."""
     return image.startswith(b"\x89PNG")
 
 

@@ -45,5 +45,5 @@ def progress_lines(console: Console, line: Callable[[], str]) -> Iterator[None]:
 
 
 def clock(seconds: float) -> str:
-    """As a clock shows it: "3:05"."""
+    """Formats a time as a clock: "3:05"."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Result tables on the terminal, and the same numbers as JSON or CSV."""
+"""Result tables on the terminal, the same numbers as JSON or CSV, and CSV read back."""
 
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ns3_env.config.command_line import EXTRAS, install
 from ns3_env.config.files import write_atomically
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import METRICS, own_names
+
+if TYPE_CHECKING:
+    import pandas
 
 #: (metric, heading, format) of the columns, in order.
 COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -46,6 +52,27 @@ def cell(value: float, form: str) -> str:
     return "–" if math.isnan(value) else format(value, form)
 
 
+def new_table(
+    title: str,
+    first: str,
+    headings: Iterable[str],
+    padding: int | tuple[int, int, int, int] = 0,
+    edge: bool = False,
+) -> Table:
+    """Returns a table for the terminal without rows: a column of names, one of numbers for each heading."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding, show_edge=edge)
+    table.add_column(first, no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> list[str]:
+    """Returns the lines of a Markdown table; the first ``names`` columns stand to the left."""
+    under = "|" + "---|" * names + "--:|" * (len(headings) - names)
+    return [f"| {' | '.join(headings)} |", under, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
 def markdown_cell(text: str) -> str:
     """A name that ends no cell of a Markdown table and starts no tag."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
@@ -53,16 +80,13 @@ def markdown_cell(text: str) -> str:
 
 def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console | None = None) -> None:
     """Prints one row for each controller."""
-    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("\ncontroller", no_wrap=True)
     columns = [*COLUMNS, LOST] if any(metrics[LOST[0]] > 0 for metrics in rows.values()) else [*COLUMNS]
     if any(RTT[0] in metrics for metrics in rows.values()):
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     if any(WAY[0] in metrics for metrics in rows.values()):
         columns.insert(2, WAY)
-    for _, heading, _ in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
+    table = new_table(escape(title), "\ncontroller", (heading for _, heading, _ in columns))
     for name, metrics in rows.items():
         table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
     console = console or Console()
@@ -103,3 +127,49 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def read_csv(
+    path: Path,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    text: Sequence[str] = (),
+    hint: str = "delete the cell's folder and run it again",
+) -> pandas.DataFrame:
+    """Reads columns of a CSV: those of ``text`` as str, the others as float; an empty field is NaN.
+
+    Args:
+        path: the file.
+        columns: names that it has to have.
+        optional: names that are read where it has them.
+        text: names of columns whose fields are no numbers.
+        hint: what to do about a file that cannot be read.
+
+    Raises:
+        ConfigError: pandas is not installed.
+        ScenarioError: the file cannot be read, lacks a column, or has something else in it.
+    """
+    try:
+        frame: pandas.DataFrame = import_extra("pandas").read_csv(
+            path,
+            usecols=lambda name: name in columns or name in optional,
+            dtype=dict.fromkeys(text, str),
+            keep_default_na=False,
+            na_values=["", "nan"],
+        )
+        if lacking := [name for name in columns if name not in frame]:
+            raise ValueError(f"there is no {', '.join(lacking)}")
+        return frame.astype({name: "float64" for name in frame if name not in text})
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror}; {hint}") from None
+    except ValueError as error:
+        expected = f"expected columns {', '.join(columns)} ({str(error).strip()})"
+        raise ScenarioError(f"{path}: {expected}; {hint}") from None
+
+
+def import_extra(name: str) -> Any:
+    """Imports a package of an extra. Raises ConfigError where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ConfigError(f"results as data need {name}: {install(EXTRAS[name])}") from None

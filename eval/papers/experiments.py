@@ -19,7 +19,7 @@ from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_links, replace_folder
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.episodes.trained import trained_policies
+from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.table import write_json
 from ns3_env.eval.papers.experiment import Experiment, Policies

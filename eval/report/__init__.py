@@ -11,9 +11,10 @@ from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.benchmark import frames as results
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.report import html, markdown, pictures
+from ns3_env.eval.report import pictures
 from ns3_env.eval.report.facts import gather
-from ns3_env.eval.report.parts import Progress, parts_of
+from ns3_env.eval.report.pictures import Progress, parts_of
+from ns3_env.eval.report.render import render_html, render_markdown
 
 
 def write(
@@ -50,8 +51,8 @@ def write(
         **pictures.of_sweeps(folder, summary),
         **{part.standing.name: part.pictures for part in parts},
     }
-    page = html.render(folder, facts, summary, shown, lost)
-    write_atomically(text_file, markdown.render(facts, summary, lost))
+    page = render_html(folder, facts, summary, shown, lost)
+    write_atomically(text_file, render_markdown(facts, summary, lost))
     write_atomically(page_file, page)
     if formats:
         pictures.write_files(folder, summary, formats)

@@ -55,16 +55,16 @@ class Sweep:
 
 def sweeps(suite: Suite) -> list[Sweep]:
     """Every axis with two values or more: those of scenarios, then those of controllers."""
-    found = []
+    lines = []
     for name, entries in _families(suite.scenarios).items():
         for axis in _axes(entries):
             panels = _over_scenarios(suite, entries, axis)
-            found.append(_sweep(_short(entries, axis), axis, name, panels))
+            lines.append(_sweep(_short(entries, axis), axis, name, panels))
     for name, members in _families(suite.controllers).items():
         for axis in _axes(members):
             panels = _over_attribute(suite, name, axis)
-            found.append(_sweep(_short(members, axis), f"{name}.{axis}", name, panels))
-    return found
+            lines.append(_sweep(_short(members, axis), f"{name}.{axis}", name, panels))
+    return lines
 
 
 def _over_scenarios(suite: Suite, entries: Sequence[SuiteScenario], axis: str) -> Panels:
@@ -170,11 +170,11 @@ def _figure(
 
 def _families(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """Name in the suite -> the entries that its grid made."""
-    found: dict[str, list[Entry]] = {}
+    families: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.parameters:
-            found.setdefault(entry.of, []).append(entry)
-    return found
+            families.setdefault(entry.of, []).append(entry)
+    return families
 
 
 def _axes(entries: Sequence[OfGrid]) -> list[str]:
@@ -194,8 +194,8 @@ def _short(entries: Sequence[OfGrid], axis: str) -> str:
 
 
 def _sweep(key: str, axis: str, of: str, panels: Panels) -> Sweep:
-    drawn = dict(itertools.islice(panels.items(), MAX_PANELS))
-    return Sweep(key, axis, of, drawn, len(panels) - len(drawn))
+    first = dict(itertools.islice(panels.items(), MAX_PANELS))
+    return Sweep(key, axis, of, first, len(panels) - len(first))
 
 
 def _are_numbers(values: Sequence[Parameter]) -> bool:
@@ -203,7 +203,7 @@ def _are_numbers(values: Sequence[Parameter]) -> bool:
 
 
 def _places(values: Sequence[Parameter]) -> dict[Parameter, float]:
-    """Where each value stands: numbers at themselves, others side by side."""
+    """Places each value: numbers at themselves, others side by side."""
     if _are_numbers(values):
         return {x: float(x) for x in values}
     return {x: float(place) for place, x in enumerate(values)}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts of a benchmark's folder for both reports: what was run, what is missing, how to repeat it."""
+"""Facts of a benchmark's folder for both reports: what was run, lost and is missing, how to repeat it."""
 
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import yaml
 
-from ns3_env.eval.benchmark.constant_window import within_noise
-from ns3_env.eval.benchmark.folder import BenchFolder, Key
+from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key
+from ns3_env.eval.benchmark.frames import read_losses
+from ns3_env.eval.benchmark.yardsticks import within_noise
 
 #: Entries of a list that the page shows; the whole one is in suite.yaml.
 SHOWN = 40
@@ -20,7 +22,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class Facts:
-    """What the reports say beside the numbers.
+    """Facts that the reports say beside the numbers.
 
     Attributes:
         title: the suite's, or its file's name.
@@ -69,18 +71,18 @@ def gather(folder: BenchFolder) -> Facts:
 
 
 def _commands(folder: BenchFolder) -> list[tuple[str, str]]:
-    found = []
+    commands = []
     if folder.command:
-        found.append(("run what is missing", shlex.join(folder.command)))
-    found.append(
+        commands.append(("run what is missing", shlex.join(folder.command)))
+    commands.append(
         ("write this report again", shlex.join(["python", "-m", "eval", "report", str(folder.path)]))
     )
     if folder.cells:
         cell = folder.cells[0]
         command = ["python", "-m", "eval", "run", str(cell.folder / "config.yaml"), "--trace"]
         command += ["--out", f"trace-{cell.scenario}"]
-        found.append(("look inside a cell (here the first one)", shlex.join(command)))
-    return found
+        commands.append(("look inside a cell (here the first one)", shlex.join(command)))
+    return commands
 
 
 def _shortened(values: Any) -> Any:
@@ -97,3 +99,62 @@ def _text(values: Any) -> str:
     return yaml.safe_dump(
         _shortened(values), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
+
+
+#: What a cause of ``ns3_env.simulator.results`` means to a reader.
+CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
+#: Ports of a controller that are shown, those that lost most; the others stand in a row together.
+SHOWN_PORTS = 4
+#: Headings of the rows of ``lost_rows``.
+HEADINGS = ("controller", "port (node:port, to node)", "cause", "packets", "payload (kB)")
+
+
+@dataclass(frozen=True)
+class LostRow:
+    """Losses of one controller at one port by one cause; ``packets``, ``payload_kb``: means over seeds."""
+
+    controller: str
+    port: str
+    cause: str
+    packets: float
+    payload_kb: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The row as text, one for each of ``HEADINGS``."""
+        return self.controller, self.port, self.cause, f"{self.packets:,.1f}", f"{self.payload_kb:,.1f}"
+
+
+def lost_rows(names: Sequence[str], cells: Sequence[Cell]) -> list[LostRow]:
+    """Rows by controller, ports that lost most first.
+
+    Args:
+        names: controllers, in order.
+        cells: complete cells of one scenario.
+
+    Raises:
+        ScenarioError: a cell's file cannot be read.
+    """
+    rows = []
+    for name in names:
+        own = [cell for cell in cells if cell.controller == name]
+        tables = [table for cell in own if (table := read_losses(cell)) is not None]
+        packets: Counter[tuple[str, str]] = Counter()
+        payload: Counter[tuple[str, str]] = Counter()
+        for lost in (lost for table in tables for lost in table.itertuples()):
+            port = f"{lost.node:.0f}:{lost.port:.0f}, to {lost.peer:.0f}"
+            key = (port, CAUSES.get(lost.cause, lost.cause))
+            packets[key] += lost.packets
+            payload[key] += lost.payload_bytes
+        most = [key for key, _ in packets.most_common()]
+        kept, others = most[:SHOWN_PORTS], most[SHOWN_PORTS:]
+        if len(others) == 1:  # a row of its own is no longer than one for "1 other"
+            kept, others = most, []
+        rows += [LostRow(name, *key, packets[key] / len(own), payload[key] / len(own) / 1000) for key in kept]
+        if others:
+            ports = len({port for port, _ in others})
+            causes = " and ".join(sorted({cause for _, cause in others}))
+            total = sum(packets[key] for key in others) / len(own)
+            kb = sum(payload[key] for key in others) / len(own) / 1000
+            rows.append(LostRow(name, f"{ports} other ports", causes, total, kb))
+    return rows

@@ -14,16 +14,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from ns3_env.eval.benchmark.folder import Cell, Flows, Series, flows, queue_cdf, series
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.frames import Flows, Series, read_flows, read_queue_cdf, read_series
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
-from ns3_env.eval.output.multiples import band, multiples
+from ns3_env.eval.output.multiples import draw_queues, multiples
 from ns3_env.eval.output.plots import (
     CURVES,
     Floats,
     Style,
     envelope,
-    figure_font,
     legend,
     new_axes,
     queue_scale,
@@ -69,19 +69,19 @@ def of_scenario(
     cells = {name: own for name, own in cells.items() if own}
     if not cells:
         return
-    of_flows = {name: [flows(cell) for cell in own] for name, own in cells.items()}
-    recorded = {name: series(own[0], without="window") for name, own in cells.items()}
-    ports = {name: queue_cdf(own[0])[0] for name, own in cells.items()}
+    of_flows = {name: [read_flows(cell) for cell in own] for name, own in cells.items()}
+    recorded = {name: read_series(own[0]) for name, own in cells.items()}
+    ports = {name: read_queue_cdf(own[0])[0] for name, own in cells.items()}
     yield from _slowdowns(of_flows, looks)
     yield _queue_cdfs(cells, looks)
     yield from _queues(recorded, ports, looks)
     yield from _pareto(summary, looks)
     yield from _timelines(cells, looks)
-    yield from _rates(recorded, cells, {name: several[0].ends for name, several in of_flows.items()}, looks)
+    yield from _rates(recorded, {name: several[0].ends for name, several in of_flows.items()}, looks)
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
-    """By size; a CDF where all flows fall into one bucket."""
+    """Draws slowdowns by size; a CDF where all flows fall into one bucket."""
     sizes = np.concatenate([one.sizes for several in of_flows.values() for one in several])
     used = [bucket for bucket in SIZE_BUCKETS if ((sizes > bucket[2]) & (sizes <= bucket[3])).any()]
     if len(used) < 2:
@@ -153,7 +153,7 @@ def _slowdown_by_size(
 def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> Panel:
     figure, axes = new_axes()
     for name, own in cells.items():
-        curves = [queue_cdf(cell)[1:] for cell in own]
+        curves = [read_queue_cdf(cell)[1:] for cell in own]
         lengths, shares = _mean_cdf([curve for curve in curves if len(curve[0])])
         if len(lengths):
             axes.step(lengths / 1e3, shares, where="post", label=name, **looks[name].of_line)
@@ -193,16 +193,10 @@ def _queues(
             curves[name] = queues[port]
     if not curves:
         return []
-    last = max(float(times[-1]) for times, _ in curves.values())
-    unit, unit_name = time_unit(last)
+    unit, unit_name = time_unit(max(float(times[-1]) for times, _ in curves.values()))
     figure, panels = multiples(list(curves), looks)
-    for axes, (times, lengths) in zip(panels, curves.values(), strict=True):
-        band(axes, times / unit, lengths / 1e3, axes.title.get_color(), last / unit)
-    queue_scale(panels[0], "y")
-    panels[0].set_xlim(0, last / unit)
-    panels[0].set_ylim(0, max(1.0, 1.2e-3 * max(float(lengths.max()) for _, lengths in curves.values())))
-    figure.supxlabel(f"time ({unit_name})", fontsize=figure_font())
-    figure.supylabel("bottleneck queue (kB)", fontsize=figure_font())
+    scaled = [(times / unit, lengths / 1e3) for times, lengths in curves.values()]
+    draw_queues(figure, panels, scaled, unit_name)
     return [
         Panel(
             "queue-over-time",
@@ -288,15 +282,13 @@ def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) 
 
 def _rates(
     recorded: Mapping[str, Series],
-    cells: Mapping[str, Sequence[Cell]],
     ends: Mapping[str, Floats],
     looks: Mapping[str, Style],
 ) -> Iterator[Panel]:
     """A small figure for each controller, all with the same time axis: its flows' rates, or windows.
 
     Args:
-        recorded: each controller's series without windows.
-        cells: its cells, whose first one has windows.
+        recorded: each controller's series, of its first seed.
         ends: when its flows ended, (flows,) in ns, NaN for those that did not.
         looks: its style.
     """
@@ -316,7 +308,7 @@ def _rates(
 
     of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
     for name, own in known.items():
-        what, lines, reading = _what_binds(own, cells[name][0], most)
+        what, lines, reading = _what_binds(own, most)
         scale, (figure, axes) = 1e9, of_rates
         if what == "window":
             scale = 1e3
@@ -335,15 +327,15 @@ def _rates(
         curves.remove()
 
 
-def _what_binds(own: Series, cell: Cell, most: float) -> tuple[str, Curves, str]:
-    """What to draw: ("rate" or "window", curves by flow, how to read them).
+def _what_binds(own: Series, most: float) -> tuple[str, Curves, str]:
+    """Chooses what to draw: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.
     """
     rates = own["rate"]
     if np.median(np.concatenate([values for _, values in rates.values()])) >= 0.99 * most:
-        every = series(cell).get("window", {})
+        every = own.get("window", {})
         window = {flow: curve for flow, curve in every.items() if not np.isnan(curve[1]).all()}
         if window and not _steady(window):
             reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts a report's figures into its page, and writes them as files for a paper."""
+"""Scenarios of a report, several at once: standings, losses, figures for its page or as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import Standing
+from ns3_env.eval.benchmark.standings import Standing, standings
 from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.metrics import load_metrics, own_metrics
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import Style, data_uri, for_paper, is_png, picture, styles, with_curves
 from ns3_env.eval.report import curves, figures
+from ns3_env.eval.report.facts import LostRow, lost_rows
 from ns3_env.programs.executable import references
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import LocalPool
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ def looks_of(suite: Suite) -> dict[str, Style]:
 
 
 def title(sweep: curves.Sweep) -> str:
-    """What the page calls the figures over an axis."""
+    """Names the figures over an axis for the page."""
     return sweep.axis if sweep.axis.startswith(f"{sweep.of}.") else f"{sweep.of} over {sweep.axis}"
 
 
@@ -54,15 +61,15 @@ def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
-    drawn: dict[Figure, bytes] = {}
-    found = []
+    images: dict[Figure, bytes] = {}
+    pictures = []
     for x in panels:
-        before = drawn.get(x.figure)
+        before = images.get(x.figure)
         image = with_curves(before, x.figure) if before else picture(x.figure, x.image)
         if not is_png(image):
-            drawn[x.figure] = image
-        found.append(Picture(data_uri(image), x.title, x.reading, x.small))
-    return found
+            images[x.figure] = image
+        pictures.append(Picture(data_uri(image), x.title, x.reading, x.small))
+    return pictures
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
@@ -99,3 +106,64 @@ def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figure
         for name in looks
     }
     return figures.of_scenario(standing, cells, looks)
+
+
+#: Told which scenario is done, of how many.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One scenario of a report."""
+
+    standing: Standing
+    pictures: Sequence[Picture]
+    lost: Sequence[LostRow]
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """A part to be worked out (``ns3_env.simulator.pool.Job``): a folder with one scenario's cells alone."""
+
+    folder: BenchFolder
+    scenario: str
+    metrics: tuple[str, ...] = ()  # of one's own
+
+    def run(self, simulator: Simulator | None = None) -> Part:
+        """The part; nothing is simulated. Raises ScenarioError for a file that cannot be read."""
+        load_metrics(self.metrics)
+        folder = self.folder
+        (standing,) = standings(folder, cases=[folder.suite.scenario(self.scenario)])
+        names = [entry.name for entry in folder.suite.controllers]
+        lost = lost_rows(names, folder.cells)
+        return Part(standing, of_scenario(folder, standing), lost)
+
+
+def parts_of(folder: BenchFolder, progress: Progress) -> list[Part]:
+    """One for each scenario, in the suite's order. Raises ScenarioError for a file that cannot be read."""
+    names = [case.name for case in folder.suite.scenarios]
+    jobs = [PartJob(_alone(folder, name), name, own_metrics()) for name in names]
+    at_once = min(len(jobs), len(os.sched_getaffinity(0)))
+    parts: dict[str, Part] = {}
+    if at_once == 1:
+        for job in jobs:
+            parts[job.scenario] = job.run()
+            progress(job.scenario, len(parts), len(jobs))
+    else:
+        with LocalPool(at_once) as pool:
+            playing = {pool.submit(job): job.scenario for job in jobs}
+            for future in as_completed(playing):
+                parts[playing[future]] = future.result()
+                progress(playing[future], len(parts), len(jobs))
+    return [parts[name] for name in names]
+
+
+def _alone(folder: BenchFolder, name: str) -> BenchFolder:
+    """The folder with one scenario's cells."""
+    return dataclasses.replace(
+        folder,
+        cells=[cell for cell in folder.cells if cell.scenario == name],
+        missing=[key for key in folder.missing if key[0] == name],
+        failed={key: text for key, text in folder.failed.items() if key[0] == name},
+        stale=[cell for cell in folder.stale if cell.scenario == name],
+    )

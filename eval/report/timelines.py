@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import Style, new_axes, time_unit
+from ns3_env.eval.output.table import read_csv
 
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.
 MOST_RANKS = 16
@@ -39,29 +38,25 @@ def read_timeline(path: Path) -> Timeline | None:
     """The first job of a tasks.csv; None where there is none. Raises ScenarioError for a broken one."""
     if not path.is_file():
         return None
-    found: Timeline | None = None
-    try:
-        with path.open(encoding="utf-8", newline="") as text:
-            for row in csv.DictReader(text):
-                found = found or Timeline(row["job"])
-                if row["job"] != found.job:
-                    continue
-                span = float(row["start_ns"]), float(row["end_ns"])
-                rank, peer = int(row["rank"]), int(row["peer"])
-                if peer < 0:
-                    found.computes[rank].append(span)
-                else:
-                    found.talks[rank].append(span)
-                    found.talks[peer].append(span)
-    except (KeyError, ValueError, TypeError) as error:
-        raise ScenarioError(f"{path}: not as it was written ({error!r}); run it again") from None
-    return found
+    columns = ("job", "rank", "peer", "start_ns", "end_ns")
+    tasks = read_csv(path, columns, text=("job",), hint="run it again")
+    if not len(tasks):
+        return None
+    timeline = Timeline(tasks["job"][0])
+    for task in tasks[tasks["job"] == timeline.job].itertuples():
+        span = task.start_ns, task.end_ns
+        if task.peer < 0:
+            timeline.computes[int(task.rank)].append(span)
+        else:
+            timeline.talks[int(task.rank)].append(span)
+            timeline.talks[int(task.peer)].append(span)
+    return timeline
 
 
 def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
-    """Of the files that there are, by controller."""
+    """Reads the files that there are, by controller."""
     read = {name: read_timeline(path) for name, path in paths.items()}
-    return {name: found for name, found in read.items() if found is not None}
+    return {name: lines for name, lines in read.items() if lines is not None}
 
 
 def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
@@ -80,28 +75,28 @@ def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
 
 
 def keys(colour: str) -> list[Patch]:
-    """What the colours are, for a legend."""
+    """Returns the colours' meanings for a legend."""
     return [Patch(color=COMPUTES, label="computes"), Patch(color=colour, label="sends or receives only")]
 
 
 def joined(spans: Iterable[tuple[float, float]]) -> Spans:
     """The same without overlaps, in their order."""
-    found: Spans = []
+    apart: Spans = []
     for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if apart and begin <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
         else:
-            found.append((begin, end))
-    return found
+            apart.append((begin, end))
+    return apart
 
 
 def small_figures(paths: Mapping[str, Path], looks: Mapping[str, Style]) -> list[tuple[str, str, Figure]]:
     """(controller, job, figure) of each file, all with the same time axis."""
-    found = timelines(paths)
-    last = max((one.end_ns for one in found.values()), default=0.0)
-    made = []
-    for name, timeline in found.items():
+    lines = timelines(paths)
+    last = max((one.end_ns for one in lines.values()), default=0.0)
+    figures = []
+    for name, timeline in lines.items():
         figure, axes = new_axes(4.2, 2.7)
         draw(axes, timeline, looks[name].colour, last)
-        made.append((name, timeline.job, figure))
-    return made
+        figures.append((name, timeline.job, figure))
+    return figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures packet-hops, decisions across the channel, and MPCC's solver on this machine."""
+"""Measures packet-hops, decisions, MPCC's solver, resets and a benchmark's cells on this machine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,17 +18,133 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ns3_env.config.files import write_file
-from ns3_env.config.folders import DATA
+from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.config.files import write_file, write_files
+from ns3_env.config.folders import DATA, replace_folders
 from ns3_env.decision.observations import column
-from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
-from ns3_env.eval.speed.placement import PLACEMENTS, decision_us
-from ns3_env.eval.speed.policies import NETWORKS, ROLLOUTS, native_us, rollout_decisions_per_s
-from ns3_env.eval.speed.starting import cell_overhead_ms, reset_ms
-from ns3_env.scenario import Controller, Record, Scenario, Synchronous
+from ns3_env.envs.background_policy import BackgroundPolicy
+from ns3_env.envs.gym_env import FlowEnv, incast_scenario
+from ns3_env.eval.benchmark.cell import CellJob, Played
+from ns3_env.eval.benchmark.folder import cell_folder
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.speed.front_ends import (
+    FRONT_ENDS,
+    NETWORKS,
+    ROLLOUTS,
+    native_us,
+    rollout_decisions_per_s,
+    steps_per_s,
+)
+from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator, find_executable, wait_any
+
+_FLOWS = 4
+#: Cells that are written together, as a benchmark's are that are played meanwhile.
+_WRITTEN_TOGETHER = 5
+
+
+def reset_ms(resets: int = 500) -> dict[str, float]:
+    """CPU milliseconds of a reset of ``gymnasium.make``'s default, up to the first observation: of "python",
+    waiting left out, and of the "simulator", which plays until the flow's first decision."""
+    env = FlowEnv(incast_scenario(_FLOWS), flow=0)
+    try:
+        env.reset(seed=1)
+        python, simulator = [], []
+        for _ in range(resets):
+            before, began = _cpu_ns(env._simulator.pid), time.thread_time_ns()
+            env.begin(None)
+            spent = time.thread_time_ns() - began
+            while not env._simulator.answered():
+                time.sleep(0.0002)  # waiting spins, which is no work
+            began = time.thread_time_ns()
+            env.begun()
+            python.append(spent + time.thread_time_ns() - began)
+            simulator.append(_cpu_ns(env._simulator.pid) - before)
+        return {"python": median(python) / 1e6, "simulator": median(simulator) / 1e6}
+    finally:
+        env.close()
+
+
+def cell_overhead_ms(cells: int = 30) -> float:
+    """CPU milliseconds of a benchmark's cell beside its simulation: 8-to-1 incasts of 2 MB, no series kept,
+    played one after the other and written five at a time. The disk is not counted: it works meanwhile."""
+    scenario = incast_scenario(8, 2_000_000, 100_000)
+    jobs = [
+        CellJob("incast-8", scenario.with_seed(seed), Entry(name=name, controller=name), seed, False, "", {})
+        for seed in range(cells // 2 + 1)
+        for name in ("hpcc", "dcqcn")
+    ]
+    with tempfile.TemporaryDirectory() as folder, Simulator() as simulator:
+        _play(jobs[:2], simulator, Path(folder))  # imports, and the process
+        began = time.process_time_ns()
+        _play(jobs[2:], simulator, Path(folder))
+        spent = time.process_time_ns() - began
+    return spent / len(jobs[2:]) / 1e6
+
+
+def _play(jobs: list[CellJob], simulator: Simulator, out: Path) -> None:
+    waiting: dict[Path, Callable[[Path], None]] = {}
+    for job in jobs:
+        played = job.run(simulator)
+        assert isinstance(played, Played), played
+        waiting[cell_folder(out, *job.key)] = partial(write_files, files=played.files)
+        if len(waiting) == _WRITTEN_TOGETHER or job is jobs[-1]:
+            replace_folders(waiting)
+            waiting = {}
+
+
+def _cpu_ns(pid: int | None) -> int:
+    """CPU time of a process's main thread so far; see proc(5), /proc/pid/schedstat."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+#: The controller that each placement gives the flows; both send packets of the same length.
+PLACEMENTS = {
+    "simulator": Controller(name="mpcc"),
+    "python": Controller(name=AGENT, attributes={"TelemetryBytes": 32}),
+}
+
+
+def incast(
+    placement: str, senders: int = 4, size_bytes: int = 500_000, record: Record | None = None
+) -> Scenario:
+    """An incast whose flows decide on every ACK. Raises KeyError for an unknown placement."""
+    return Scenario(
+        seed=3,
+        topology=Dumbbell(senders=senders),
+        traffic=Incast(size_bytes=size_bytes, spread_ns=5_000),
+        controllers=[PLACEMENTS[placement]],
+        clock=PerAck(),
+        time_limit_ns=100_000_000,
+        record=record or Record(queues=False),
+    )
+
+
+def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any], int]:
+    """Results, and the number of decisions, wherever they were made. Raises SimulatorError."""
+    if scenario.controllers[0].name != AGENT:
+        results = simulator.play(scenario)
+        return results, int(results["counters"]["mpcc_decisions"])
+    companions = BackgroundPolicy(MpccPolicy())
+    decisions = 0
+    simulator.send_reset(scenario)
+    while isinstance(answer := simulator.receive(), DecisionBatch):
+        due = answer.due
+        simulator.send_actions(companions.actions(answer.records[due], answer.flows[due]))
+        decisions += int(np.count_nonzero(due))
+    return answer.results, decisions
+
+
+def decision_us(placement: str) -> float:
+    """Wall microseconds per decision of an incast, packets included."""
+    with Simulator() as simulator:
+        play_placed(simulator, incast(placement, size_bytes=50_000))  # started and warm
+        began = time.perf_counter()
+        _, decisions = play_placed(simulator, incast(placement))
+        return 1e6 * (time.perf_counter() - began) / decisions
+
 
 HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
@@ -138,33 +255,33 @@ def measure(
 
 def table(figures: dict[str, Any]) -> Table:
     """The figures of :func:`measure`, to be printed."""
-    drawn = Table("what", "measured", title="Speed on this machine")
-    drawn.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
-    drawn.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
-    drawn.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
+    sheet = Table("what", "measured", title="Speed on this machine")
+    sheet.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
+    sheet.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
+    sheet.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
     for count, rate in figures["decisions_per_s"].items():
-        drawn.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
+        sheet.add_row(f"decisions/s, {count} simulator{'s' * (count != '1')}", f"{rate / 1e3:.0f} k")
     for name, rate in figures["front_end_steps_per_s"].items():
         ratio = figures["front_end_pendulum_steps"][name]
-        drawn.add_row(
+        sheet.add_row(
             f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k, {ratio:.2g} Pendulum steps each"
         )
     for key, shortcut in MPCC_SHORTCUTS:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
-            drawn.add_row(what, f"{us:.2f} µs")
+            sheet.add_row(what, f"{us:.2f} µs")
     for where, us in figures["mpcc_placement_us"].items():
-        drawn.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
+        sheet.add_row(f"an MPCC decision and its packets, {where}", f"{us:.2f} µs")
     for name, us in figures["native_us"].items():
-        drawn.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
+        sheet.add_row(f"a policy's decision inside, {name}", f"{us:.2f} µs")
     for where, rate in figures["rollout_decisions_per_s"].items():
-        drawn.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
+        sheet.add_row(f"rollout decisions/s, {where}", f"{rate / 1e3:.1f} k")
     for who, ms in figures["reset_ms"].items():
-        drawn.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
-    drawn.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
+        sheet.add_row(f"an environment's reset, {who}", f"{ms:.2f} ms")
+    sheet.add_row("a benchmark's cell beside its simulation", f"{figures['cell_overhead_ms']:.1f} ms")
     for key, _, controller in REFERENCE_RUNS:
-        drawn.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
-    return drawn
+        sheet.add_row(f"{key.split('_')[0]}, {controller}, CPU", f"{figures['reference_cpu_s'][key]:.3f} s")
+    return sheet
 
 
 def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:

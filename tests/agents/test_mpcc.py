@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env import _native
 from ns3_env.agents.baselines.mpcc import MpccPolicy
-from ns3_env.eval.speed.placement import incast, play_placed
+from ns3_env.eval.speed.measure import incast, play_placed
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.scenario import Record
 from ns3_env.simulator import Simulator, default_attributes

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ns3_env.agents.training.progress import RunLogger
-from ns3_env.eval.comparisons.progress_file import read_progress
+from ns3_env.eval.comparisons.learning_curves import read_progress
 
 
 def test_names_with_commas_leave_each_number_in_its_column(tmp_path: Path) -> None:

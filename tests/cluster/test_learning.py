@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training, search and ablation on Ray against local runs, also when an actor is killed."""
+"""Training and search on Ray against local runs, also when an actor is killed."""
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 from collections.abc import Callable
@@ -20,9 +19,7 @@ from ns3_env.cluster.rollouts import RayRollouts
 from ns3_env.cluster.session import joined
 from ns3_env.envs.rollouts import Exploration
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.commands.evaluation import main
 from tests.cluster.nodes import Head
-from tests.samples.ablations import CONFIG, CURRICULUM, ablation
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.files import Refused
 from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
@@ -30,6 +27,21 @@ from tests.samples.runs import checkpoints, the_run, written
 from tests.samples.searches import CONFIG as SEARCH
 from tests.samples.searches import CURRICULUM as STAGES
 from tests.samples.searches import WHAT
+
+CONFIG = """
+kind: train
+agent: {name: fdcc, hidden: 4, shortcut: 4, net_arch: [4], learning_starts: 20, batch_size: 8}
+env: {placement: simulator, fields: [rtt, pacing_rate, last_action]}
+train: {decisions: 60, checkpoint_every: 1000}
+"""
+
+CURRICULUM = """
+scenario:
+  time_limit_ns: 60000
+  topology: {kind: dumbbell, senders: 2}
+  traffic: {kind: incast, size_bytes: 200000}
+stages: [{name: only}]
+"""
 
 
 def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
@@ -82,21 +94,6 @@ def test_a_run_finds_the_same(
         assert train.main([*written(tmp_path / name, config, curriculum), "--no-evaluation", *more]) == 0
         there.append(found(the_run(tmp_path / name)))
     assert there[0] == there[1]
-
-
-def test_an_ablation_s_runs_are_judged_alike(head: Head, tmp_path: Path) -> None:
-    file = ablation(tmp_path)
-    found = {}
-    for where in ("here", "there"):
-        more = ["--ray", head.address] if where == "there" else []
-        assert main(["compare", "variants", str(file), "--out", str(tmp_path / where), *more]) == 0
-        kept = {path.name: json.loads(path.read_text()) for path in (tmp_path / where).glob("*.json")}
-        found[where] = {name: {k: v for k, v in run.items() if k != "learning"} for name, run in kept.items()}
-        runs = sorted((tmp_path / where / "runs").iterdir())
-        assert len(runs) == 4
-        assert all(list(run.glob("checkpoints/*/layout.json")) for run in runs)
-    assert found["here"] == found["there"]
-    assert len(found["here"]) == 4
 
 
 def test_decisions_across_the_channel_stay_on_one_machine(

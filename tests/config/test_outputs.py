@@ -25,9 +25,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
+from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
-from ns3_env.eval.output.json_file import check_json
 from ns3_env.simulator import Simulator
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
@@ -191,10 +191,6 @@ def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refuse
         ("train --config x seed=3 train.decisions=5", TRAINING),
         ("train seed=3 train.decisions=5 --config x", TRAINING),
         ("compare policy run a=1 --json t.json b=2", {"policy": Path("run"), "overrides": ["a=1", "b=2"]}),
-        (
-            "compare training x a=1 --curriculum y b=2",
-            {"config": Path("x"), "curriculum": Path("y"), "overrides": ["a=1", "b=2"]},
-        ),
         (
             "run --controllers hpcc s.yaml --out o seed=3",
             {"scenario": Path("s.yaml"), "overrides": ["seed=3"]},

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.episodes.recording import COLUMNS
 from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
-from ns3_env.eval.episodes.series import COLUMNS
 from ns3_env.scenario import Scenario
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped, rows

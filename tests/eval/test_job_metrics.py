@@ -9,7 +9,7 @@ import pytest
 
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics import measure
-from ns3_env.eval.metrics.jobs import completion_times, spans
+from ns3_env.eval.metrics.job_times import completion_times, spans
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 

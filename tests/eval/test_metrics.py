@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from ns3_env.eval import metrics
-from ns3_env.eval.metrics import fairness, goodput, pauses, queues, slowdown
+from ns3_env.eval.metrics import fairness, goodput, queues, slowdown
 from ns3_env.eval.output import table
 from ns3_env.simulator.results import charged_slowdowns
 
@@ -122,7 +122,7 @@ def test_fair_is_zero_and_one() -> None:
 
 
 def test_pause_fraction_is_of_the_flows_lifetimes(results: dict[str, Any]) -> None:
-    assert pauses.pfc_pause_fraction(results) == pytest.approx(1500 / (4000 + 8000 + 9000))
+    assert queues.pfc_pause_fraction(results) == pytest.approx(1500 / (4000 + 8000 + 9000))
 
 
 def test_what_is_not_defined_is_none_and_shown_as_a_dash(results: dict[str, Any], tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_what_links_and_senders_did_is_of_the_bottleneck_or_summed(results: dict
     assert goodput.link_utilisation(results) == pytest.approx(0.8)
     results["queues"][0]["paused_ns"], results["queues"][1]["paused_ns"] = 30, 12
     results["totals"]["host_pause_ns"] = 100.0
-    assert pauses.pfc_pause_ns(results) == 142.0  # of all links
+    assert queues.pfc_pause_ns(results) == 142.0  # of all links
     results["flows"]["retransmitted_bytes"], results["flows"]["timeouts"] = [0, 2000, 500], [0, 1, 2]
     values = metrics.measure(results)
     assert (values["retransmitted_bytes"], values["timeouts"]) == (2500, 3)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.episodes.series import COLUMNS, recorded_series
+from ns3_env.eval.episodes.recording import COLUMNS, recorded_series
 from ns3_env.eval.episodes.trace import draw, pause_intervals
 from tests.samples.files import dumped, rows
 

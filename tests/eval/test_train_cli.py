@@ -122,7 +122,6 @@ def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
         (["evaluation.returns={time_limit_ns: 0}"], ["config.yaml: evaluation.returns: time_limit_ns"]),
         (["evaluation.controllers=[hpc]"], ["config.yaml: evaluation.controllers.0", "'hpc'", "'hpcc'"]),
         (["--algo", "sac", "env=3"], ["config.yaml: env"]),
-        (["env.hang_timeout_s=30"], ["config.yaml: env: 'hang_timeout_s' is gone: --hang-timeout S"]),
         (["--curriculum", "wrong.yaml"], ["wrong.yaml", "two", "size_bytes"]),
     ],
 )

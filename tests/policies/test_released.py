@@ -15,9 +15,8 @@ from ns3_env.eval.benchmark.entries import check, join
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
-from ns3_env.eval.episodes.entry import Entry
-from ns3_env.eval.episodes.names import check_names
-from ns3_env.eval.episodes.trained import policy_of
+from ns3_env.eval.episodes.arguments import check_names
+from ns3_env.eval.episodes.entry import Entry, policy_of
 from ns3_env.policies import released as module
 from ns3_env.policies.file import read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy

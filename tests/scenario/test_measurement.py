@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import yaml
 
-from ns3_env.eval.benchmark.folder import BenchFolder, flows
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.frames import read_flows
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario
@@ -126,4 +127,4 @@ def test_a_benchmark_and_its_report_say_the_window(tmp_path: Path) -> None:
     assert "Small flows, measured from 1 to 5 ms" in (out / "report.md").read_text()
     cell = BenchFolder.read(out).cells[0]
     counts = [row["counted"] == "1" for row in rows(cell.folder / "flows.csv")]
-    assert list(~np.isnan(flows(cell).slowdowns)) == counts
+    assert list(~np.isnan(read_flows(cell).slowdowns)) == counts

@@ -1,4 +1,4 @@
-// Arrays of the page, packed by eval/film/packing.py.
+// Arrays of the page, packed by eval/film/content.py.
 
 const ARRAYS = { u32: Uint32Array, f32: Float32Array, f64: Float64Array, u8: Uint8Array };
 

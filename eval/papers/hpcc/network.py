@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ns3_env.eval.metrics.pauses import pfc_pause_ns
+from ns3_env.eval.metrics.queues import pfc_pause_ns
 from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import train
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
 from ns3_env.eval.metrics import measure
 from ns3_env.policies.file import POLICY_FILE
 from ns3_env.scenario import Scenario

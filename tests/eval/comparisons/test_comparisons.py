@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trained policies compared: their actions as maps, learning curves, ablations."""
+"""Trained policies compared: their actions as maps, learning curves."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.comparisons.ablation_run import Planned
 from ns3_env.eval.comparisons.learning_curves import read_curve
 from ns3_env.eval.comparisons.policy_map import Axis, act_steadily, steady
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
-from tests.paths import ROOT
-from tests.samples.ablations import ablation
-from tests.samples.files import Refused, rows
+from tests.samples.files import Refused
 from tests.samples.policy_files import tiny
 
 
@@ -110,33 +107,3 @@ def test_what_has_no_curve_or_another_is_refused(tmp_path: Path) -> None:
         read_curve(tmp_path / "c")
     out = str(tmp_path / "curve.png")
     assert main(["plot", "learning", str(one), str(other), "--out", out]) != 0
-
-
-def test_every_variant_is_judged_and_nothing_is_done_twice(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["compare", "variants", str(ablation(tmp_path)), "--out", str(tmp_path / "out")]
-    assert main(command) == 0
-    table = rows(tmp_path / "out" / "table.csv")
-    assert [(row["variant"], row["seed"]) for row in table] == [
-        ("usual", "1"), ("usual", "2"), ("short", "1"), ("short", "2")
-    ]  # fmt: skip
-    assert all(0 < float(row["2-to-1/goodput"]) < 1 for row in table)
-    assert "| another | 2 |" in capsys.readouterr().out
-    (tmp_path / "out" / "short-2.json").unlink()
-    runs = len(list((tmp_path / "out" / "runs").iterdir()))
-    assert main(command) == 0
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == runs + 1
-
-
-def test_a_variant_that_is_wrong_is_named_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="variant 'short': agent: unknown key 'hiden'"):
-        Planned(ablation(tmp_path, override="agent.hiden=3"))
-    with pytest.raises(ConfigError, match="two variants have the same name"):
-        Planned(ablation(tmp_path, name="usual"))
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_one_that_comes_with_the_project_can_run() -> None:
-    planned = Planned(ROOT / "configs" / "ablations" / "fdcc.yaml")
-    assert len(planned.of.seeds) == 3

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ns3_env.eval.film.bins import bins, flows_over_time, ports_over_time
+from ns3_env.eval.film.content import pack
 from ns3_env.eval.film.layout import places
-from ns3_env.eval.film.packing import pack
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree3, Network, ParkingLot

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.leaderboard.learning import learning_curves
+from ns3_env.eval.leaderboard.figures import learning_curves
 from ns3_env.eval.leaderboard.scores import Scores, scores_of
 from ns3_env.eval.leaderboard.statistics import interquartile_mean, probability_of_improvement
 from tests.eval.leaderboard.frames import frame

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The leaderboard of tasks: played once, scored by anchors that fit, on the command line."""
+"""The leaderboard of tasks: played once, scored by anchors that fit, with job times beside."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +20,10 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.leaderboard.anchors import measured_anchors, value_of, write_anchors
+from ns3_env.eval.leaderboard.board import beaten, sections
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
-from ns3_env.eval.leaderboard.learning import checkpoints_in, learning_curves
-from ns3_env.eval.leaderboard.sections import beaten, sections
+from ns3_env.eval.leaderboard.figures import checkpoints_in, learning_curves
+from ns3_env.eval.leaderboard.measured import job_times
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.leaderboard.table import whole
 from ns3_env.ids import VERSIONS
@@ -124,7 +126,7 @@ def test_another_version_of_a_task_is_refused(
 
 def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
     changed = dataclasses.replace(TASKS["Joining"], draw=TASKS["Shallow"].draw)
-    with pytest.raises(ConfigError, match=r"raise its version in .*versions\.py; then .*--anchors"):
+    with pytest.raises(ConfigError, match=r"raise its version in .*ids\.py; then .*--anchors"):
         stored.anchors_of(changed)
 
 
@@ -300,3 +302,40 @@ def test_all_stands_for_all_and_the_references_always_play() -> None:
     assert [spec.name for spec in specs_of(["ns3_env/Rates-v1", "Incast"])] == ["Incast", "Rates"]
     suite = suite_of_tasks(specs_of(["Incast"]), ["swift"])
     assert [x.name for x in suite.controllers] == ["swift", "dcqcn", "oracle", "max_min"]
+
+
+@pytest.fixture(scope="module")
+def with_jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("jobs") / "out"
+    assert (
+        main(["benchmark", "--tasks", "AllReduce", "Joining", "--entries", "timely", "--out", str(out)]) == 0
+    )
+    return out
+
+
+def completions(file: Path) -> list[float]:
+    """Of each job, from its first iteration's start to its last one's end."""
+    jobs = pandas.read_csv(file).groupby("job")
+    return list(jobs["end_ns"].max() - jobs["start_ns"].min())
+
+
+def test_job_times_are_geometric_means_over_the_base(with_jobs: Path) -> None:
+    (times,) = job_times(BenchFolder.read(with_jobs))  # Joining has no jobs
+    assert (times.task, times.base) == ("AllReduce", "dcqcn")
+    assert times.ratios["dcqcn"] == (1.0, 1.0)
+    ratios = []
+    for cell in sorted((with_jobs / "cells").glob("AllReduce-*")):
+        own, base = (completions(next((cell / name).glob("*/jobs.csv"))) for name in ("timely", "dcqcn"))
+        assert len(own) == len(base) == 2
+        ratios.append((sum(own) / sum(base), max(own) / max(base)))
+    assert len(ratios) == 10
+    expected = [math.exp(sum(map(math.log, column)) / 10) for column in zip(*ratios, strict=True)]
+    assert times.ratios["timely"] == pytest.approx(expected)
+    assert list(times.ratios.values()) == sorted(times.ratios.values())
+
+
+def test_the_leaderboard_has_them_below_the_scores(with_jobs: Path) -> None:
+    text = (with_jobs / "leaderboard.md").read_text()
+    assert text.index("## RDMA") < text.index("## Job times in AllReduce")
+    assert "| dcqcn | 1.000 | 1.000 |" in text
+    assert "Job times in Joining" not in text

@@ -22,7 +22,6 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, percentiles
 from ns3_env.eval.episodes.trace import draw
 from ns3_env.eval.output.files import save
-from ns3_env.eval.output.layout import lay_out
 from ns3_env.eval.output.multiples import stretches
 from ns3_env.eval.output.plots import (
     COLOURS,
@@ -31,6 +30,7 @@ from ns3_env.eval.output.plots import (
     _svg,
     for_paper,
     is_png,
+    lay_out,
     legend,
     new_axes,
     picture,

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Iterations of training jobs and their collectives, from an episode's results."""
+"""Training jobs: iterations and collectives from an episode's results, how long they take, who waits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.simulator.results import Floats, Results
 
 SECTION = "jobs"
@@ -33,22 +36,12 @@ class TaskTable:
     parts: list[str]
 
     def take(self, rows: Whole) -> TaskTable:
-        """These rows alone."""
-        return TaskTable(
-            self.job[rows],
-            self.iteration[rows],
-            self.part[rows],
-            self.rank[rows],
-            self.peer[rows],
-            self.start[rows],
-            self.end[rows],
-            self.finished[rows],
-            self.jobs,
-            self.parts,
-        )
+        """Returns these rows alone."""
+        columns = {name: column[rows] for name, column in vars(self).items() if name not in ("jobs", "parts")}
+        return replace(self, **columns)
 
     def is_compute(self) -> npt.NDArray[np.bool_]:
-        """Of each row, whether it is a step."""
+        """Tells of each row whether it is a step."""
         return self.peer < 0
 
 
@@ -117,16 +110,16 @@ def spans(results: Results) -> list[Span]:
     """Each iteration of each job (``part`` "") and each collective of it, in this order."""
     table = task_table(results)
     whole = _whole_iterations(results)
-    found = []
+    result = []
     for rows in _groups(table.job, table.iteration):
         own = table.take(rows)
         job, iteration = int(own.job[0]), int(own.iteration[0])
-        found.append(_span(own, "", (job, iteration) in whole))
+        result.append(_span(own, "", (job, iteration) in whole))
         sent = own.take(np.flatnonzero(~own.is_compute()))
         for of_part in _groups(sent.part):
             part = sent.take(of_part)
-            found.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
-    return found
+            result.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
+    return result
 
 
 def _whole_iterations(results: Results) -> set[tuple[int, int]]:
@@ -174,10 +167,94 @@ def _span(own: TaskTable, part: str, finished: bool) -> Span:
 
 
 def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """How long at least one of the intervals (begin, end) lasts."""
+    """Returns how long at least one of the intervals (begin, end) lasts."""
     ordered = sorted(intervals)
     total, until = 0.0, -np.inf
     for begin, end in ordered:
         total += max(0.0, end - max(begin, until))
         until = max(until, end)
     return float(total)
+
+
+def completion_times(rows: Sequence[Span]) -> list[float]:
+    """Measures each job from its first task's start to its last one's end (the episode's, where cut), ns."""
+    ends: dict[str, list[float]] = defaultdict(list)
+    for span in rows:
+        ends[span.job] += [span.start_ns, span.end_ns]
+    return [max(times) - min(times) for times in ends.values()]
+
+
+def _mean(values: Iterable[float]) -> float:
+    each = list(values)
+    return float(np.mean(each)) if each else math.nan
+
+
+def iterations(rows: Sequence[Span]) -> list[Span]:
+    """Iterations that were over when the episode ended."""
+    return [span for span in rows if not span.part and span.finished]
+
+
+def job_completion(rows: Sequence[Span]) -> float:
+    """Mean over jobs."""
+    return _mean(completion_times(rows))
+
+
+def job_completion_max(rows: Sequence[Span]) -> float:
+    """Completion time of the slowest job."""
+    return max(completion_times(rows), default=math.nan)
+
+
+def iteration_time(rows: Sequence[Span]) -> float:
+    """Mean over iterations of all jobs."""
+    return _mean(span.duration_ns for span in iterations(rows))
+
+
+def collective_time(rows: Sequence[Span]) -> float:
+    """Mean over collectives of all iterations: first start of a flow to last delivery."""
+    return _mean(span.duration_ns for span in rows if span.part and span.finished)
+
+
+def exposed_communication(rows: Sequence[Span]) -> float:
+    """Share of an iteration in which a rank does not compute, mean over ranks and iterations."""
+    return _mean(span.exposed_ns / (span.exposed_ns + span.compute_ns) for span in iterations(rows))
+
+
+def straggler_spread(rows: Sequence[Span]) -> float:
+    """Time from the first rank's end of an iteration to the last one's, mean over iterations."""
+    return _mean(span.straggler_ns for span in iterations(rows))
+
+
+def _declare(
+    function: Callable[[Sequence[Span]], float],
+    heading: str,
+    formula: str,
+    unit: str = "ns",
+    format: str = ",.0f",
+    resolution: float = 1.0,
+) -> None:
+    def of(shared: Shared) -> float:
+        return function(shared.once(spans)) if SECTION in shared.results else math.nan
+
+    name = function.__name__
+    declare(Metric(name, heading, formula, of, "lower", unit, format, resolution=resolution, section=SECTION))
+
+
+_declare(
+    job_completion,
+    "job completion time",
+    "first start to last end of a job's tasks, mean over jobs; cut: end",
+)
+_declare(job_completion_max, "slowest job", "the same of the slowest job")
+_declare(iteration_time, "iteration time", "first start to last end of an iteration, mean; of finished ones")
+_declare(
+    collective_time, "collective time", "first start to last delivery of a collective, mean; of finished"
+)
+_declare(
+    exposed_communication,
+    "exposed communication",
+    "share of an iteration in which a rank does not compute, mean over ranks and iterations",
+    unit="",
+    format=".1%",
+    resolution=0.001,
+)
+_declare(straggler_spread, "straggler spread", "end of an iteration's last rank - of its first, mean")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets out of order and bytes that came twice, as receivers of RDMA's flows count them."""
+"""Packets out of order and bytes that came twice (RDMA), and round-trip times (TCP)."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
@@ -39,5 +40,31 @@ for _name, _heading, _formula, _unit, _resolution in (
             ",.0f",
             resolution=_resolution,
             section="reordering",
+        )
+    )
+
+
+def _of_samples(shared: Shared, key: str) -> float:
+    """In µs; NaN where the results have no RTTs, or not one was measured."""
+    value = float(shared.results.get("rtt", {}).get(key, -1))
+    return value / 1e3 if value >= 0 else math.nan
+
+
+for _name, _key, _word in (
+    ("rtt_mean_us", "mean_ns", "mean"),
+    ("rtt_p50_us", "p50_ns", "p50"),
+    ("rtt_p99_us", "p99_ns", "p99"),
+):
+    declare(
+        Metric(
+            _name,
+            f"RTT, {_word}",
+            f"{_word} over all data segments of the RTT as senders measure it",
+            partial(_of_samples, key=_key),
+            "lower",
+            "µs",
+            ",.1f",
+            resolution=1,
+            section="rtt",
         )
     )

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Comparison of a policy with a constant window of one BDP, after training and in benchmarks."""
+"""Yardsticks: a constant window beside policies, the way from what is deployed to the oracle."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rich.console import Console
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
-from ns3_env.eval.benchmark.constant_window import CONSTANT_WINDOW, ROW, beside, within_noise
 from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, HEADING, ROW, beside, ways, within_noise
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.comparisons.compare import against
 from ns3_env.eval.report import write
 from ns3_env.policies.policy import FloatArray, State
+from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from tests.samples import report_folder
+from tests.samples.suites import SUITE
 
 INCAST = Scenario.model_validate(
     {
@@ -110,3 +116,54 @@ def test_a_benchmark_names_the_policies_and_scenarios(tmp_path: Path) -> None:
     ):
         assert "idle is within noise of constant-window" in text
     assert not list(within_noise(BenchFolder.read(report_folder.write(tmp_path / "without"))))
+
+
+def test_the_way_is_logarithmic_and_of_the_seeds_that_all_have() -> None:
+    values = {
+        "dcqcn": {1: 8.0, 2: 2.0},
+        "oracle": {1: 2.0, 2: 0.5},
+        "half": {1: 4.0, 2: 1.0},
+        "beyond": {1: 1.0},
+        "elsewhere": {7: 1.0},
+    }
+    found = ways(values, "rdma")
+    assert [found[name] for name in ("dcqcn", "oracle", "half", "beyond")] == pytest.approx([0, 100, 50, 150])
+    assert math.isnan(found["elsewhere"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "transport"),
+    [("dcqcn", "hpcc", "rdma"), ("oracle", "hpcc", "rdma"), ("dcqcn", "oracle", "tcp")],
+)
+def test_without_either_end_or_a_way_between_them_there_is_none(
+    one: str, other: str, transport: Transport
+) -> None:
+    assert ways({one: {1: 2.0}, other: {1: 1.0}}, transport) == {}
+    assert ways({"dcqcn": {1: 2.0}, "oracle": {1: 2.0}}, "rdma") == {}
+
+
+@pytest.mark.parametrize("with_oracle", [False, True])
+def test_reports_have_it_where_both_have_played(
+    with_oracle: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = ["oracle"] if with_oracle else []
+    suite = {**SUITE, "scenarios": SUITE["scenarios"][:1], "controllers": ["hpcc", "dcqcn", *others]}
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(suite))
+    assert main(["benchmark", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    text, page = ((tmp_path / "out" / f"report.{kind}").read_text() for kind in ("md", "html"))
+    assert (HEADING in text) == with_oracle
+    assert ("100 % of the way to the oracle" in page) == with_oracle
+    assert ("way" in shown) == with_oracle
+
+
+def test_a_comparison_has_it_in_its_table_and_its_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "numbers.json"
+    given = ["compare", "policy", "fdcc", "evaluation.controllers=[dcqcn,oracle]", "--json", str(file)]
+    assert main(given) == 0
+    assert "way" in capsys.readouterr().out
+    found = json.loads(file.read_text())
+    assert (found["dcqcn"]["way"], found["oracle"]["way"]) == (0, 100)
+    assert 0 < found["policy"]["way"] < 100

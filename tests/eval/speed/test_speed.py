@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `eval speed` steps: every front end decides, beside Pendulum."""
+"""Numbers of `eval speed`: every front end decides, beside Pendulum; starting costs something."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 import pytest
 
 from ns3_env.eval.speed.front_ends import FRONT_ENDS, steps_per_s
+from ns3_env.eval.speed.measure import cell_overhead_ms, reset_ms
 
 
 @pytest.mark.parametrize("name", FRONT_ENDS)
@@ -21,3 +22,13 @@ def test_a_decision_is_compared_with_a_step_of_pendulum() -> None:
     ours, pendulum = steps_per_s("stable_baselines3", 0.2)
     assert 0 < ours < 1e7
     assert 0 < pendulum < 1e7
+
+
+def test_a_reset_costs_either_side_something() -> None:
+    cost = reset_ms(20)
+    assert cost.keys() == {"python", "simulator"}
+    assert all(0.01 < ms < 100 for ms in cost.values())
+
+
+def test_a_cell_costs_more_than_its_simulation() -> None:
+    assert 0.1 < cell_overhead_ms(4) < 1000

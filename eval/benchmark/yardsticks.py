@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Yardsticks: a constant window of one BDP, the way from what is deployed to the oracle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.statistics import Difference, least_pairs, paired
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import Controller
+
+#: What a policy that learned nothing easily looks like: every flow sends at line rate, one BDP at most.
+CONSTANT_WINDOW = Controller(name="fixed-window", attributes={"WindowBdp": 1.0})
+#: Its row in a table.
+ROW = "constant window"
+
+#: What is compared, and how a line calls it.
+_COMPARED = {"fct_slowdown_avg": "slowdown", "queue_avg_bytes": "queue", "goodput": "goodput"}
+#: A ratio this near to 1 is no difference, however sure it is: a policy's telemetry alone costs a percent.
+_NO_DIFFERENCE = 0.02
+_LEAST = least_pairs(len(_COMPARED))
+
+Rows = Sequence[Mapping[str, float]]
+
+
+def beside(name: str, rows: Rows, constant: Rows) -> str:
+    """A line on a policy beside the constant window, from metrics of the same episodes under both."""
+    differences = _differences(rows, constant)
+    count = f"{len(rows)} episode{'s' * (len(rows) != 1)}"
+    if _all_alike(differences):
+        return f"{name} is within noise of a constant window of one BDP: {_listed(differences)} over {count}"
+    found_text = f"{name} beside a constant window of one BDP: {_listed(differences)} over {count}"
+    few = "" if len(rows) >= _LEAST else f"; fewer than {_LEAST} decide nothing: evaluation.episodes={_LEAST}"
+    return found_text + few
+
+
+def within_noise(folder: BenchFolder) -> Iterator[str]:
+    """A line for each policy of a benchmark that has scenarios where it is within noise of a constant window
+    of one BDP; none where no controller of the suite is that."""
+    suite = folder.suite
+    for case in suite.scenarios:
+        entries = suite.entries_of(case)
+        yardstick = next((entry.name for entry in entries if _is_constant(entry)), None)
+        if yardstick is None:
+            continue
+        cells = {
+            (cell.controller, cell.seed): cell.metrics for cell in folder.cells if cell.scenario == case.name
+        }
+        for entry in entries:
+            both = [
+                seed
+                for seed in suite.seeds_of(case)
+                if (entry.name, seed) in cells and (yardstick, seed) in cells
+            ]
+            if entry.controller is not None or not both:
+                continue
+            rows, constant = ([cells[name, seed] for seed in both] for name in (entry.name, yardstick))
+            differences = _differences(rows, constant)
+            if _all_alike(differences):
+                yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(differences)}"
+
+
+def _is_constant(entry: Entry) -> bool:
+    return entry.controller == CONSTANT_WINDOW.name and entry.attributes == CONSTANT_WINDOW.attributes
+
+
+def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
+    """Compares each metric, by the name in a line; what no episode defines is left out."""
+    differences = {
+        name: paired(
+            np.array([row.get(metric, math.nan) for row in rows]),
+            np.array([row.get(metric, math.nan) for row in constant]),
+            comparisons=len(_COMPARED),
+        )
+        for metric, name in _COMPARED.items()
+    }
+    return {name: difference for name, difference in differences.items() if difference.pairs}
+
+
+def _all_alike(differences: Mapping[str, Difference]) -> bool:
+    return bool(differences) and all(_alike(x) for x in differences.values())
+
+
+def _listed(differences: Mapping[str, Difference]) -> str:
+    return ", ".join(f"{name} {_shown(x)}" for name, x in differences.items())
+
+
+def _alike(difference: Difference) -> bool:
+    """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
+    none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if difference.is_ratio else (0.0, 0.0)
+    low, high = (
+        (difference.low, difference.high)
+        if difference.pairs >= _LEAST
+        else (difference.estimate, difference.estimate)
+    )
+    return low <= none[1] and high >= none[0]
+
+
+def _shown(difference: Difference) -> str:
+    """ "× 0.940 (0.921–0.963)", or "+3 (−1 to 5)" where there are zeros; no interval of too few pairs."""
+    form, joint = (".3f", "–") if difference.is_ratio else ("+,.3g", " to ")
+    estimate = ("× " if difference.is_ratio else "") + format(difference.estimate, form)
+    if difference.pairs < _LEAST:
+        return estimate
+    return f"{estimate} ({format(difference.low, form)}{joint}{format(difference.high, form)})"
+
+
+#: What each transport's flows are under where nobody asks.
+DEPLOYED: Mapping[Transport, str] = {"rdma": "dcqcn", "tcp": "dctcp"}
+ORACLE = "oracle"
+#: Of an episode, what the way is measured in.
+METRIC = "slowdown_charged"
+HEADING = "way to the oracle (%)"
+
+
+def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dict[str, float]:
+    """Returns 100 ln(deployed / own) / ln(deployed / oracle) by name, of geometric means over the same seeds.
+
+    Args:
+        values: of ``METRIC``, by name and seed.
+        transport: of the scenario.
+
+    Returns:
+        0 of what is deployed, 100 of the oracle, beyond where somebody is; NaN of who shares no seed with
+        both. Empty where one of both has not played, or is no better than the other.
+    """
+    base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
+    shares = {name: _way(own, base, best) for name, own in values.items()}
+    return shares if not math.isnan(shares.get(ORACLE, math.nan)) else {}
+
+
+def _way(own: Mapping[int, float], base: Mapping[int, float], best: Mapping[int, float]) -> float:
+    seeds = [seed for seed in own if seed in base and seed in best]
+    logs = np.log([[x[seed] for seed in seeds] for x in (base, own, best)]).mean(axis=1) if seeds else None
+    if logs is None or not logs[0] > logs[2]:
+        return math.nan
+    return float(100 * (logs[0] - logs[1]) / (logs[0] - logs[2]))
