@@ -26,5 +26,5 @@ CHANGES: dict[tuple[str, int], str] = {}
 
 
 def id_of(name: str) -> str:
-    """As Gymnasium registers the task."""
+    """Returns the id under which Gymnasium registers the task."""
     return f"ns3_env/{name}-v{VERSIONS[name]}"

@@ -150,7 +150,7 @@ class EnvConfig(Spared):
 
 
 class TrainConfig(Strict):
-    """How long, and what is kept."""
+    """Length of a training, and what is kept of it."""
 
     decisions: Count = Field(default=50_000, ge=1, description="decisions of all flows together")
     torch_threads: Processes = Field(default=1, ge=1)
@@ -167,7 +167,7 @@ class TrainConfig(Strict):
 
 
 class EvaluationConfig(Strict):
-    """What is compared after training; the scenario is never trained on (its seeds are its own)."""
+    """Comparison after training; the scenario is never trained on (its seeds are its own)."""
 
     scenario: Keys = Field(
         default={

@@ -142,7 +142,7 @@ def make_task(env: EnvConfig, source: str) -> Task:
 
 
 def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
-    """What will be compared at the end is checked at the beginning; returns its scenarios.
+    """Checks at the beginning what will be compared at the end; returns its scenarios.
 
     Raises:
         ScenarioError: a scenario of it is wrong, naming ``source`` and key.

@@ -35,7 +35,7 @@ class AgentConfig(Strict):
 
 @dataclass(frozen=True)
 class Agent:
-    """What an agent declares of itself.
+    """Declaration of an agent: its configuration and its trainer.
 
     Attributes:
         config: model of its section of the configuration.

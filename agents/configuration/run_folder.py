@@ -138,7 +138,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended."""
+    """End of a run."""
 
     folder: RunFolder
     interrupted: bool

@@ -63,7 +63,7 @@ _HELD_BACK = 2**32
 
 
 class Advance(Strict):
-    """When a stage is left: after so many of its episodes, or before, once the mean return is good enough.
+    """End of a stage: after so many of its episodes, or before, once the mean return is good enough.
 
     Where the curriculum has a ``validation``, a stage is left before, too, once its score improves no more.
     """
@@ -139,7 +139,7 @@ class CurriculumConfig(Strict):
 
 
 class CurriculumState(Strict):
-    """What a checkpoint keeps of a curriculum; ``entered`` has the first episode of each stage so far."""
+    """State of a curriculum in a checkpoint; ``entered`` has the first episode of each stage so far."""
 
     stage: int = Field(ge=0)
     entered: list[int] = Field(min_length=1)
@@ -150,7 +150,7 @@ class CurriculumState(Strict):
 
 
 def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
-    """What draws the scenarios, where stages do not. Raises ConfigError."""
+    """Returns the sampler of scenarios, where stages draw none. Raises ConfigError."""
     if config.tasks is not None:
         from ns3_env.agents.curriculum.drawn import TaskSampler
 
@@ -337,7 +337,7 @@ class Curriculum:
         self._returns.clear()
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """State in a checkpoint."""
         return {
             "stage": self.stage,
             "entered": list(self.entered),

@@ -53,7 +53,7 @@ _MOST_ON_LINK, _FASTEST, _MOST_SENDERS = 6e5, 1.6e12, 32
 
 @dataclass(frozen=True)
 class Ranges:
-    """What networks and traffic are drawn from, and how much is sent in an episode."""
+    """Ranges that networks and traffic are drawn from, and bytes of an episode."""
 
     rates_bps: Ends
     delays_ns: Ends

@@ -16,7 +16,7 @@ Score = Literal["reward", "slowdown"]
 
 
 class ValidationConfig(Strict):
-    """How stages are judged: now and then the policy plays episodes that are never learned from.
+    """Validation of stages: now and then the policy plays episodes that are never learned from.
 
     What it plays there is without exploration.
     """
@@ -43,7 +43,7 @@ class ValidationConfig(Strict):
 
 
 class PlateauState(Strict):
-    """What a checkpoint keeps.
+    """State in a checkpoint.
 
     Attributes:
         best: score of each stage so far, the present one last, that the next must exceed by ``improvement``.
@@ -72,7 +72,7 @@ class Plateau:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for a validation."""
+        """Tells whether it is time for a validation."""
         return self.state.since >= self.config.every_episodes
 
     @property

@@ -34,7 +34,7 @@ _EPISODES = 1000
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an exported file answers.
+    """Comparison of an exported file's answers with the original's.
 
     Attributes:
         difference: the largest one to the original's actions.
@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether the file answers as the original does."""
+        """Tells whether the file answers as the original does."""
         return self.difference <= LIMIT
 
 
@@ -158,7 +158,7 @@ class _Remembering:
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:
-    """Of their answers; infinite where an answer is no number."""
+    """Largest difference of their answers; infinite where an answer is no number."""
     apart = np.abs(one(histories, lengths).astype(np.float64) - other(histories, lengths)).max()
     return float(apart) if np.isfinite(apart) else float("inf")
 

@@ -20,13 +20,13 @@ Evaluator = Callable[[Floats, Ints], Floats]
 
 
 class Format(Protocol):
-    """What a format's module offers."""
+    """Functions of a format's module."""
 
     def write(self, path: Path, policy: PolicyFile) -> None:
         """Writes the policy, with the header of its file. Raises OSError."""
 
     def evaluator(self, path: Path) -> Evaluator:
-        """What the file answers to histories."""
+        """Returns the function that gives a file's answers to histories."""
 
 
 #: What ``--format`` names, and the module; imported when asked for.

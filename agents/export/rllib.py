@@ -50,7 +50,7 @@ def write_rllib_policy(path: Path, algorithm: Algorithm, module_id: str, env: En
 
 
 def _decisions(algorithm: Algorithm, module_id: str) -> int:
-    """That the module has learned from so far."""
+    """Returns the decisions that the module has learned from so far."""
     counted = ("env_runners", "num_module_steps_sampled_lifetime", module_id)
     return 0 if algorithm.metrics is None else int(algorithm.metrics.peek(counted, default=0))
 

@@ -88,7 +88,7 @@ def _networks(folder: Path) -> Evaluator | None:
 
 
 def _has_scenario(run: RunFolder) -> bool:
-    """Whether it is a run of an agent that learns; a search's stages are others' flows."""
+    """Tells whether it is a run of an agent that learns; a search's stages are others' flows."""
     return (run.path / "config.yaml").exists() and run.read()[0].get("kind", "train") == "train"
 
 

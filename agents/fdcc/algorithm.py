@@ -317,7 +317,7 @@ class FDCC(TD3):
         return RolloutReturn(decisions, len(finished), continue_training=goes_on)
 
     def _knows_nothing(self, learning_starts: int) -> bool:
-        """Whether all flows are random: the actor has not learned yet, and began as nothing."""
+        """Tells whether all flows are random: the actor has not learned yet, and began as nothing."""
         return self.config.start is None and self.num_timesteps < learning_starts
 
     def _to_learn_from(self, rewards: Floats) -> Floats:
@@ -396,7 +396,7 @@ class FDCC(TD3):
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
     ) -> SelfFDCC:
-        """As in Stable-Baselines3; ``log_interval`` counts episodes of flows."""
+        """Learns as Stable-Baselines3 does; ``log_interval`` counts episodes of flows."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps, progress_bar
         )

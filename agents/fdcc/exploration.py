@@ -22,7 +22,7 @@ MEAN_HOLD = 4.0
 
 
 class Exploration:
-    """What explores in each slot: some flows' episodes are random from beginning to end (εz-greedy)."""
+    """Exploration in each slot: some flows' episodes are random from beginning to end (εz-greedy)."""
 
     def __init__(self, slots: int, action_space: spaces.Box, random_share: float, noise: float) -> None:
         """
@@ -82,7 +82,7 @@ class Exploration:
 
 
 class _Rows(NamedTuple):
-    """Of the slots that are due, as in ``ns3_env.envs.flow_stream.Batch``."""
+    """Rows of the slots that are due, as in ``ns3_env.envs.flow_stream.Batch``."""
 
     slots: npt.NDArray[Any]
     observations: npt.NDArray[Any]

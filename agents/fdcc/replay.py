@@ -199,7 +199,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         final: Bools,
         ended: Bools,
     ) -> None:
-        """What followed from the last action of each of ``slots`` (m,), all different.
+        """Stores what followed from the last action of each of ``slots`` (m,), all different.
 
         Args:
             slots: (m,).

@@ -141,12 +141,12 @@ class BranchedPlay:
 
     @property
     def mean_slowdown(self) -> float:
-        """Of all flows, at the end; what is left of a flow is charged (``charged_slowdowns``)."""
+        """Mean over all flows at the end; what is left of a flow is charged (``charged_slowdowns``)."""
         return float(np.nanmean(self.slowdowns))
 
     @property
     def slowdowns(self) -> NDArray[np.float64]:
-        """Of each flow (n,), at the end."""
+        """Slowdown of each flow (n,), at the end."""
         return charged_slowdowns(self.results)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ FACTORS = (0.5, 2.0)
 
 @dataclass(frozen=True)
 class Plan:
-    """What the planner came to.
+    """Result of the planner.
 
     Attributes:
         base: mean slowdown under the base alone.
@@ -46,7 +46,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a plan is.
+    """Progress of a plan.
 
     Attributes:
         time_ns: simulated.

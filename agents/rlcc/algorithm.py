@@ -80,7 +80,7 @@ class RLCC(BaseAlgorithm):
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
     ) -> SelfRLCC:
-        """As in Stable-Baselines3; ``log_interval`` counts episodes of flows.
+        """Learns as Stable-Baselines3 does; ``log_interval`` counts episodes of flows.
 
         Callbacks find ``finished`` ((slot, return, length) of each flow of the episode) and ``results`` among
         their locals.
@@ -168,7 +168,8 @@ Reals = npt.NDArray[np.float64]
 
 
 def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> Reals:
-    """What follows each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the flow goes.
+    """Returns what follows each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the
+    flow goes.
 
     Args:
         rollout: an episode of n rows.

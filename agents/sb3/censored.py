@@ -58,7 +58,7 @@ class CensoredPolicy(ActorCriticPolicy):
         self.action_dist = CensoredGaussian(self.action_space.shape[0])
 
     def actor_parameters(self) -> Iterator[th.nn.Parameter]:
-        """Those of mean and standard deviation."""
+        """Parameters of mean and standard deviation."""
         yield from self.mlp_extractor.policy_net.parameters()
         yield from self.action_net.parameters()
         yield self.log_std

@@ -68,7 +68,7 @@ class EpisodePPO(PPO):
         reset_num_timesteps: bool = True,
         progress_bar: bool = False,
     ) -> SelfEpisodePPO:
-        """As in Stable-Baselines3, with a line of the log for each update."""
+        """Learns as Stable-Baselines3 does, with a line of the log for each update."""
         return super().learn(total_timesteps, callback, 1, tb_log_name, reset_num_timesteps, progress_bar)
 
     def collect_rollouts(
@@ -96,7 +96,7 @@ class EpisodePPO(PPO):
         return True
 
     def train(self) -> None:
-        """As in Stable-Baselines3, but that the actor stays for the first passes."""
+        """Updates as Stable-Baselines3 does, but for the actor, which stays for the first passes."""
         if isinstance(self.policy, CensoredPolicy):
             for parameter in self.policy.actor_parameters():
                 parameter.requires_grad_(self._n_updates >= self.actor_starts)

@@ -43,7 +43,7 @@ class RecurrentSb3Policy(Sb3Policy):
 
 
 def is_recurrent(policy: BasePolicy) -> bool:
-    """Whether the policy hands a state from decision to decision."""
+    """Tells whether the policy hands a state from decision to decision."""
     return hasattr(policy, "lstm_actor")
 
 

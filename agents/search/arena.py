@@ -121,5 +121,5 @@ def score_of(judgements: Sequence[Judgement], worst_share: float = 0.0) -> float
 
 
 def decisions_of(judgements: Sequence[Judgement]) -> int:
-    """That a policy took in the episodes, where they are counted."""
+    """Returns the decisions that a policy took in the episodes, where they are counted."""
     return sum(judged.decisions for judged in judgements)

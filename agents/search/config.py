@@ -36,7 +36,7 @@ DEFAULT_TRIALS = 100
 
 
 def _kind(law: Any) -> str:
-    """Which law is meant; no key has such a name, so that errors name keys alone."""
+    """Returns a tag of the law that is meant; no key has such a name, so that errors name keys alone."""
     kind = law.get("kind") if isinstance(law, Mapping) else getattr(law, "kind", None)
     return f"<{kind}>" if kind in ("delay", "sharing") else "<size>"
 
@@ -56,7 +56,7 @@ Attributes = dict[str, bool | int | float | str]
 
 
 class Start(Strict):
-    """What a network is fitted to before it is searched."""
+    """Target that a network is fitted to before it is searched."""
 
     policy: str | None = Field(
         default=None,
@@ -112,7 +112,7 @@ class NetworkConfig(Spared):
 
     @property
     def lstm_widths(self) -> tuple[int, int]:
-        """Of the LSTM and of its shortcut; 0 where there is none."""
+        """Widths of the LSTM and of its shortcut; 0 where there is none."""
         memory = self.memory or 0
         return memory, memory if self.shortcut is None else self.shortcut
 
@@ -219,14 +219,14 @@ class LawConfig(Strict):
 
 
 class ValidationConfig(Strict):
-    """When it is looked how good the search is on flows that it has not seen."""
+    """Validation of a search on flows that it has not seen."""
 
     every: Setting = Field(default=5, ge=1, description="generations between two looks; one is at the start")
     episodes: Setting = Field(default=2, ge=1, description="of each stage, held back: always the same")
 
 
 class SearchConfig(Strict):
-    """How long is searched, and how."""
+    """Length and method of a search."""
 
     trials: Setting | None = Field(
         default=None,

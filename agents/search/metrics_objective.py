@@ -38,7 +38,7 @@ Row = Mapping[str, float]
 
 
 class Metric(Protocol):
-    """What must be known of a metric, beside its value."""
+    """Properties of a metric that an objective needs."""
 
     @property
     def better(self) -> str | None:
@@ -52,7 +52,7 @@ class Metric(Protocol):
 
     @property
     def of_finished(self) -> bool:
-        """Whether only finished flows count."""
+        """Tells whether only finished flows count."""
         ...
 
 
@@ -152,7 +152,8 @@ class Measuring:
 
 
 def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:
-    """How much worse than the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1 % worse.
+    """Returns how much worse it is than the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1
+    % worse.
 
     0 where the flows do not define the metric (none of the baselines has a value).
     """

@@ -45,7 +45,7 @@ _OF_INPUTS = {"mlp": ("layers.0.weight",), "lstm": ("lstm.weight_ih", "shortcut.
 
 
 class NetworkFiles(Subject):
-    """What subjects have in common whose points are networks."""
+    """Base of subjects whose points are networks."""
 
     @abstractmethod
     def policy(self, point: Point) -> PolicyFile:
@@ -88,11 +88,11 @@ class NetworkSubject(NetworkFiles):
         self.label = f"{name}-found"
 
     def describe(self, point: Point) -> Values:
-        """What tells the weights from others."""
+        """Describes the weights so that they are told from others."""
         return {"weights_sha256": self.policy(point).sha256}
 
     def remarks(self, found: Controller) -> list[str]:
-        """Where the file is."""
+        """Says where the file is."""
         weights = len(self.space.start)
         return [f"{weights} weights, {self.spec.telemetry_bytes} B of telemetry: {found.attributes['File']}"]
 
@@ -198,7 +198,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
         self.label = f"{name}-found"
 
     def remarks(self, found: Controller) -> list[str]:
-        """Where the file is."""
+        """Says where the file is."""
         return [f"the network fitted to the law: {found.attributes['File']}"]
 
     def policy(self, point: Point) -> PolicyFile:

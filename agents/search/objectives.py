@@ -45,12 +45,12 @@ class Episode:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells its flows from others of the same curriculum."""
+        """Key that tells its flows from others of the same curriculum."""
         return self.stage, self.scenario.seed
 
 
 class Episodes:
-    """Those of each generation, and those of validation.
+    """Episodes of each generation, and of validation.
 
     Without validation every trial plays the same ones. With it, seeds are drawn anew for each generation, all
     of them even; those of validation are odd, so that none is ever trained on. Where tasks or a sampler draw
@@ -70,14 +70,14 @@ class Episodes:
         self._seed = seed
 
     def of_generation(self, generation: int) -> list[Episode]:
-        """What the trials of a generation play; the start is generation 0."""
+        """Returns the episodes of a generation's trials; the start is generation 0."""
         count = self._search.episodes
         if self._search.validation is None:
             return self._drawn(count, 0, 1, 0)
         return self._drawn(count, generation * count * len(self._stages), 2, 0)
 
     def of_validation(self) -> list[Episode]:
-        """What is played for a validation, the same each time; nothing where there is none."""
+        """Returns the episodes of a validation, the same each time; nothing where there is none."""
         validation = self._search.validation
         return [] if validation is None else self._drawn(validation.episodes, 0, 2, 1)
 
@@ -148,7 +148,7 @@ class Objective(Protocol):
 
     @property
     def heading(self) -> str:
-        """What a score is, in words."""
+        """Says what a score is."""
         ...
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
@@ -262,7 +262,8 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
 
 
 def _allowed_bps(results: Results, t: Floats, rtt: Floats) -> Floats:
-    """What each flow's window and rate allow at each time: (n, times); 0 before its first record."""
+    """Returns the rate that each flow's window and rate allow at each time: (n, times); 0 before its first
+    record."""
     steps: list[list[tuple[float, ...]]] = [[] for _ in rtt]
     for time, flow, window, rate in results["windows"]:
         limits = [np.inf if limit is None else float(limit) for limit in (window, rate)]

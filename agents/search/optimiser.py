@@ -73,7 +73,7 @@ class Optimiser:
         return [np.array(point[: self._count], dtype=np.float64) for point in self._asked]
 
     def tell(self, scores: Sequence[float]) -> None:
-        """How good the points asked last are: the more the better."""
+        """Takes the scores of the points asked last: the more the better."""
         with self._drawing():
             self._search.tell(self._asked, [-score for score in scores])
 

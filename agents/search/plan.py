@@ -75,7 +75,8 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
 
 
 def _transport_of(curriculum: Curriculum) -> Transport:
-    """That of all stages: what is searched is a controller of one transport. Raises ScenarioError."""
+    """Returns the transport of all stages: what is searched is a controller of one transport. Raises
+    ScenarioError."""
     found = {scenario.transport for scenario in curriculum.examples().values()}
     if len(found) > 1:
         named = " and ".join(sorted(found))
@@ -108,7 +109,7 @@ def _objective(
 
 
 def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subject:
-    """What is searched. Raises ConfigError where the simulator refuses it."""
+    """Returns what is searched. Raises ConfigError where the simulator refuses it."""
     if config.controller is not None:
         return AttributesSubject(config.controller, with_starts(config.controller, source, transport))
     assert config.network is not None

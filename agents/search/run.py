@@ -59,7 +59,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Best:
-    """What a checkpoint keeps: the best trial, or with validation the best mean of the search."""
+    """State in a checkpoint: the best trial, or with validation the best mean of the search."""
 
     point: Point
     score: float
@@ -120,7 +120,8 @@ class _Search:
             print(f"the search has converged after {done} trials: {self.ended}")
 
     def spent(self, done: int) -> bool:
-        """Whether the budget is, after so many trials and the validations up to this generation."""
+        """Tells whether the budget is spent after so many trials and the validations up to this
+        generation."""
         search = self.config.search
         taken = self.log.decisions(done) + self.validations.decisions(self.generation + 1)
         return done >= (search.trials or MANY) or (search.decisions is not None and taken >= search.decisions)
@@ -171,11 +172,11 @@ class _Search:
         return trial is not None and not self.stop.asked
 
     def score(self, judged: Sequence[Judgement]) -> float:
-        """Of a point, by its episodes."""
+        """Returns the score of a point, by its episodes."""
         return score_of(judged, self.config.search.worst_share)
 
     def stopped(self) -> bool:
-        """Whether a stop was asked for; shows meanwhile how far it is."""
+        """Tells whether a stop was asked for; shows meanwhile how far it is."""
         self.live.show(self.done, self.line)
         return self.stop.asked
 

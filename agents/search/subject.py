@@ -25,7 +25,7 @@ _ROUNDING = 0.49
 
 @dataclass(frozen=True)
 class Space:
-    """Where a search looks; every array is (n,).
+    """Space of a search; every array is (n,).
 
     Attributes:
         start: where it begins.
@@ -59,7 +59,7 @@ class Subject(ABC):
 
     @abstractmethod
     def describe(self, point: Point) -> Values:
-        """What the trials' log keeps of a point."""
+        """Returns what the trials' log keeps of a point."""
 
     @abstractmethod
     def controller(self, point: Point, folder: Path) -> Controller:
@@ -88,7 +88,7 @@ class ParametersSubject(Subject):
 
 
 def coordinate(parameter: Parameter, value: float) -> float:
-    """Where the search sees a value: in [0, 1], or the value itself of whole numbers."""
+    """Returns the coordinate of a value in the search: in [0, 1], or the value itself of whole numbers."""
     if parameter.integer:
         return value
     low, high = parameter.low, parameter.high

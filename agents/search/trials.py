@@ -101,7 +101,7 @@ class TrialLog:
         write_atomically(self.path, text.getvalue())
 
     def decisions(self, first: int) -> int:
-        """Those of trials with numbers below ``first`` together."""
+        """Sums the decisions of trials with numbers below ``first``."""
         return sum(trial.decisions for number, trial in self.trials.items() if number < first)
 
     @property
@@ -120,7 +120,7 @@ def _same(kept: int | float | str, asked: int | float | str) -> bool:
 
 
 def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
-    """What was gained, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
+    """Returns the gain, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
 
     Args:
         tuned: rewards (seeds,).

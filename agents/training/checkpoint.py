@@ -52,7 +52,7 @@ class TrainedPolicy:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a path or a released policy's name stands for: a policy's file, or a checkpoint's folder.
+    """Meaning of a path or of a released policy's name: a policy's file, or a checkpoint's folder.
 
     Attributes:
         folder: the checkpoint's; None of a policy's file by itself.
@@ -111,7 +111,7 @@ class Checkpoint:
 
 
 def resolve(path: Path) -> Checkpoint:
-    """What ``path`` stands for, wherever a policy or a checkpoint is named.
+    """Finds what ``path`` stands for, wherever a policy or a checkpoint is named.
 
     Args:
         path: a released policy's name, a policy's file or the folder that holds one, a checkpoint, or a run,

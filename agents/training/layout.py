@@ -27,7 +27,7 @@ _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 
 
 class PolicyLayout(Strict):
-    """What a policy's networks are bound to.
+    """Observation, action map and slots that a policy's networks are bound to.
 
     Attributes:
         agent: its name.

@@ -37,7 +37,7 @@ POLICY, OPTIMISERS, REPLAY_BUFFER, STATE = "policy.npz", "optimisers.npz", "repl
 
 
 class Counts(Strict):
-    """What a learner has counted."""
+    """Counters of a learner."""
 
     decisions: int = Field(ge=0)
     episodes: int = Field(ge=0)
@@ -45,7 +45,7 @@ class Counts(Strict):
 
     @classmethod
     def of(cls, model: BaseAlgorithm) -> Counts:
-        """Those of ``model``."""
+        """Reads the counters of ``model``."""
         return cls(decisions=model.num_timesteps, episodes=model._episode_num, updates=model._n_updates)
 
     def put_into(self, model: BaseAlgorithm) -> None:
@@ -56,7 +56,7 @@ class Counts(Strict):
 
 
 class RingPlace(Strict):
-    """How far a replay buffer is filled: ``size`` rows, the next one goes to ``position``."""
+    """Fill of a replay buffer: ``size`` rows, the next one goes to ``position``."""
 
     size: int = Field(ge=1)
     position: int = Field(ge=0)
@@ -64,7 +64,7 @@ class RingPlace(Strict):
 
     @classmethod
     def of(cls, buffer: ReplayBuffer) -> RingPlace:
-        """That of ``buffer``."""
+        """Reads the fill of ``buffer``."""
         return cls(size=buffer.buffer_size, position=buffer.pos, full=buffer.full)
 
 
@@ -84,7 +84,8 @@ def put_policy(policy: BasePolicy, folder: Path) -> None:
 
 
 def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
-    """What optimisers remember ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of networks."""
+    """Returns what optimisers remember ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of
+    networks."""
     arrays = {f"variable/{name}": tensor.detach().cpu().numpy() for name, tensor in _variables(model).items()}
     for name, optimiser in _optimisers(model).items():
         for index, remembered in optimiser.state_dict()["state"].items():
@@ -125,7 +126,7 @@ def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
 
 
 def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
-    """What such an optimiser remembers of such a parameter, after a step of nothing."""
+    """Returns what such an optimiser remembers of such a parameter, after a step of nothing."""
     like = th.zeros_like(parameter, requires_grad=True)
     like.grad = th.zeros_like(parameter)
     made: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
@@ -216,7 +217,7 @@ class RandomState(Strict):
 
 
 class LearnerState(Strict):
-    """What a checkpoint keeps beside arrays: counts, how far a replay buffer is filled, and the name under
+    """State in a checkpoint beside arrays: counts, how far a replay buffer is filled, and the name under
     which the run began."""
 
     counts: Counts

@@ -51,7 +51,7 @@ class StopRequest:
                 signal.signal(number, handler)
 
     def outcome(self, folder: RunFolder) -> Outcome:
-        """How the run in a folder ended; says how one that was stopped goes on."""
+        """Shows how the run in a folder ended, and how one that was stopped goes on."""
         if self.asked:
             again = f"{typed('train')} --resume {folder.path}"
             print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
@@ -162,7 +162,7 @@ class Stopwatch:
 
     @contextmanager
     def measuring(self, what: str) -> Iterator[None]:
-        """What is done within the block is ``what``; blocks stand side by side, not within each other."""
+        """Counts the time within the block as ``what``; blocks stand side by side, not within each other."""
         began = self._clock()
         try:
             yield

@@ -233,8 +233,8 @@ def make_training_env(
     seed: int,
     make_rollouts: MakeRollouts | None = None,
 ) -> FlowVecEnv | RolloutEnv:
-    """Where an agent learns, by ``env.placement``; arguments as of ``make_env``, and what gives simulators
-    that play whole episodes (none: processes of this machine)."""
+    """Makes the environment in which an agent learns, by ``env.placement``; arguments as of ``make_env``,
+    and what gives simulators that play whole episodes (none: processes of this machine)."""
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
     task = make_task(env, "configuration")

@@ -123,7 +123,7 @@ def _run(
     measure: Measure | None,
     console: Console,
 ) -> Outcome:
-    """As ``run``, with simulators from ``make_rollouts``."""
+    """Runs as ``run`` does, with simulators from ``make_rollouts``."""
     config, curriculum = plan.config, plan.curriculum
     checkpoint = None
     if plan.resume is not None:

@@ -164,7 +164,7 @@ class Trainer:
 
     @classmethod
     def exports(cls) -> bool:
-        """Whether checkpoints hold the policy's own file."""
+        """Tells whether checkpoints hold the policy's own file."""
         return cls.network is not Trainer.network
 
     def network(self) -> Exported:
@@ -176,7 +176,7 @@ class Trainer:
         raise NotImplementedError(f"{type(self).__name__} does not say how its network becomes a file")
 
     def act(self, histories: Floats, lengths: Ints) -> Floats:
-        """What the networks, as they are, answer to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
+        """Returns the networks' answers to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
 
         K and D are those of ``export()``. A policy that reads histories has ``act_on``.
         """
@@ -218,7 +218,7 @@ class Trainer:
             raise
 
     def layout(self) -> dict[str, Any]:
-        """What a checkpoint's networks are bound to."""
+        """Returns what a checkpoint's networks are bound to."""
         env = self.config.env
         return {"agent": self.config.agent.name, "fields": list(env.fields), "action_map": env.action.name}
 

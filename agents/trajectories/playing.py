@@ -72,7 +72,7 @@ class _Life:
     elapsed: list[float] = field(default_factory=list)
 
     def trajectory(self, seed: int, batch: Batch, row: int) -> Trajectory:
-        """What it was, where this row is its last."""
+        """Returns the trajectory whose last row this is."""
         return Trajectory(
             seed=seed,
             flow=self.flow,

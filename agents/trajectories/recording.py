@@ -92,7 +92,7 @@ def _flows(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> tuple[str, 
 
 
 def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:
-    """Whether the simulator, left to play the file by itself, plays the task."""
+    """Tells whether the simulator, left to play the file by itself, plays the task."""
     header = policy.spec
     carried = header.telemetry_bytes == spec.problem().telemetry_bytes
     return carried and header.clock == spec.clock and own_map(spec.action, policy) is None

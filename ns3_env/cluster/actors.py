@@ -42,7 +42,7 @@ class SimulatorActor:
         return parts, message.results
 
     def pid(self) -> int:
-        """Of the actor's process."""
+        """Process id of the actor."""
         return os.getpid()
 
 
@@ -74,7 +74,7 @@ class SimulatorActors:
         return ref
 
     def forget(self, ref: Any) -> None:
-        """That episode is over."""
+        """Forgets an episode that is over."""
         self._under_way.pop(ref, None)
 
     def close(self) -> None:

@@ -200,7 +200,7 @@ class RayPool:
             task.end(self._outcome(ref, task))
 
     def _outcome(self, ref: Any, task: _Task) -> Any:
-        """What the job gave, or what its future raises."""
+        """Returns what the job gave, or what its future raises."""
         errors = self._ray.exceptions
         try:
             found = self._ray.get(ref)
@@ -243,7 +243,7 @@ class Board:
         self._news.append((news, number))
 
     def take(self) -> list[tuple[News, int]]:
-        """What was said since the last time."""
+        """Takes the news since the last time."""
         taken, self._news = self._news, []
         return taken
 

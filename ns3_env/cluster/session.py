@@ -103,7 +103,7 @@ _TOKEN = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 @dataclass(frozen=True)
 class Cluster:
-    """What has been joined.
+    """Cluster that has been joined.
 
     Attributes:
         address: of its head, or "local".

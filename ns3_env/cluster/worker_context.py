@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a driver sends to nodes beside the work: plugins, allowed imports, program versions."""
+"""Context that a driver sends to nodes beside the work: plugins, allowed imports, program versions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def unpacked(files: Files) -> Iterator[dict[str, str]]:
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """What travels with all work of a driver.
+    """Context that travels with all work of a driver.
 
     Attributes:
         plugins: (file name, content) of shared objects with controllers.
@@ -86,7 +86,7 @@ class WorkerContext:
 
 
 def pack() -> WorkerContext:
-    """What this process, the driver, has."""
+    """Packs the context of this process, the driver."""
     plugins = tuple((path.name, path.read_bytes()) for path in named_plugins())
     return WorkerContext(plugins, tuple(sorted(trusted())), hang_timeout_s(), _programs())
 

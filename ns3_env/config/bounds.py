@@ -64,7 +64,7 @@ WHY_LEARNER_SEED = "NumPy's generator, which Stable-Baselines3 seeds, takes 32 b
 
 
 def excess(value: float, limit: float, why: str) -> str | None:
-    """What is said of a value above its bound; None for others."""
+    """Describes a value above its bound; None for others."""
     return f"must be at most {_text(limit)}: {why}" if value > limit else None
 
 

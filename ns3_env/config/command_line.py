@@ -71,7 +71,8 @@ class AnyOrder(argparse.ArgumentParser):
 
 
 def typed(command: str) -> str:
-    """How the user types one of the commands "train", "eval" and "export", by how this one was typed."""
+    """Returns how the user types one of the commands "train", "eval" and "export", by how this one was
+    typed."""
     return f"ns3-env {command}" if Path(sys.argv[0]).name == "ns3-env" else _IN_A_CLONE[command]
 
 
@@ -120,7 +121,7 @@ def _plain(
 
 
 def os_fault(error: OSError) -> str:
-    """What is wrong with a file, and which it is: ``PATH: No space left on device``."""
+    """Describes what is wrong with a file, and which it is: ``PATH: No space left on device``."""
     if error.filename is None or error.strerror is None:
         return str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
@@ -149,12 +150,12 @@ def _terminated_as_interrupted() -> Iterator[None]:
 
 
 def install(extra: str) -> str:
-    """What to type for an extra."""
+    """Returns the command that installs an extra."""
     return f"pip install 'ns3-env[{extra}]'"
 
 
 def missing(error: ModuleNotFoundError) -> str | None:
-    """What to say of a package that is missing; None where it is none of an extra's."""
+    """Returns the message on a package that is missing; None where it is none of an extra's."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None

@@ -61,7 +61,8 @@ def file_name(text: str) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """What cannot be written in the block is an error with this name, where it has none (a full disk)."""
+    """Gives errors of the block, where something cannot be written, this name, where it has none (a full
+    disk)."""
     try:
         yield
     except OSError as error:
@@ -134,7 +135,7 @@ NamedFile = Annotated[str, Field(min_length=1), AfterValidator(_beside_the_scena
 
 
 class LineFaults:
-    """What is wrong with a file, each fault with its line."""
+    """Faults of a file, each with its line."""
 
     def __init__(self, file: str = "") -> None:
         self.file = file

@@ -21,7 +21,7 @@ _EVERYTHING = ":"
 
 
 def is_code(name: str) -> bool:
-    """Whether a name stands for code of one's own: it has a colon."""
+    """Tells whether a name stands for code of one's own: it has a colon."""
     return ":" in name
 
 
@@ -36,12 +36,12 @@ def trust_all() -> None:
 
 
 def trusted() -> set[str]:
-    """What may be imported so far."""
+    """Returns the names that may be imported so far."""
     return set(os.environ.get(_VARIABLE, "").split("\n"))
 
 
 def named_code(name: str) -> object:
-    """What ``pkg.module:name`` stands for.
+    """Returns the object that ``pkg.module:name`` stands for.
 
     Raises:
         ConfigError: nobody but a file has named it, there is no such thing, or its module does not import.
@@ -55,7 +55,8 @@ def named_code(name: str) -> object:
 
 
 def import_named(name: str) -> object:
-    """What ``pkg.module:name`` stands for, whoever named it. The working directory is looked into, too.
+    """Imports the object that ``pkg.module:name`` stands for, whoever named it. The working directory is
+    looked into, too.
 
     Raises:
         ConfigError: it is of another form, not there, or its module does not import.
@@ -82,7 +83,7 @@ def import_named(name: str) -> object:
 def made_by(
     name: str, settings: Mapping[str, Any], fits: type | Callable[[object], bool], wanted: str
 ) -> Any:  # what fits() says
-    """What ``pkg.module:name``, called with the settings, gives.
+    """Calls ``pkg.module:name`` with the settings.
 
     Args:
         name: of a class or a function.

@@ -103,7 +103,7 @@ def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
 
 
 def auto_none_or_given(value: Any) -> str:
-    """Which of its three a setting is: "auto", "none" or "given", for pydantic's discriminator."""
+    """Returns which of its three a setting is: "auto", "none" or "given", for pydantic's discriminator."""
     if value is None:
         return "none"
     return "auto" if isinstance(value, str) else "given"

@@ -43,7 +43,7 @@ class Dimension:
 
     @property
     def takes(self) -> str:
-        """What would be right, for errors."""
+        """Says what would be right, for errors."""
         return f"{self.name} takes {self.listed} (such as {self.example}), or a number of {self.unit}"
 
 
@@ -105,7 +105,7 @@ def quantity(text: str, dimension: Dimension) -> Fraction:
 
 
 def whole(text: str, dimension: Dimension) -> int:
-    """As ``quantity``, a whole number. Raises ValueError."""
+    """Reads a whole number as ``quantity`` does. Raises ValueError."""
     number = quantity(text, dimension)
     if number.denominator != 1:
         raise ValueError(f"{shown(text)} is no whole number of {dimension.unit}")

@@ -39,7 +39,7 @@ class _Loader(_Base):  # type: ignore[misc]
 
 
 def _fault(text: str, node: Any = None) -> yaml.YAMLError:
-    """What is wrong, where ``node`` begins."""
+    """Makes the error of what is wrong, where ``node`` begins."""
     return yaml.MarkedYAMLError(problem=text, problem_mark=None if node is None else node.start_mark)
 
 
@@ -161,7 +161,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
 
 
 def _made(name: str) -> dict[str, Any] | list[Any]:
-    """What has an entry of this name, where there is nothing yet."""
+    """Makes what has an entry of this name, where there is nothing yet."""
     if name == "0":
         return [None]
     if name.isascii() and name.isdecimal():

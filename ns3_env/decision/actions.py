@@ -238,6 +238,6 @@ def nearest_actions(
 
 
 def _within(wanted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """As (m, 1) actions in [-1, 1]."""
+    """Returns them as (m, 1) actions in [-1, 1]."""
     nearest: NDArray[np.float64] = np.clip(wanted, -1.0, 1.0)[:, None]
     return nearest

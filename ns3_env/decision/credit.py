@@ -15,7 +15,7 @@ Rows = NDArray[np.float64]
 
 
 class Credits:
-    """What decisions are worth under a :class:`Difference` reward.
+    """Credits of decisions under a :class:`Difference` reward.
 
     Attributes:
         branches: that were played so far.

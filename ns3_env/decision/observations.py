@@ -66,7 +66,7 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def wire_bytes(names: Sequence[str]) -> int:
-    """What a packet carries on the wire for an agent that observes the named fields, in bytes.
+    """Returns the bytes on the wire that each packet carries for an agent that observes the named fields.
 
     0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
     (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of k decisions, each told by the row that follows it.
+    """Outcomes of k decisions, each told by the row that follows it.
 
     Attributes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.
@@ -44,7 +44,7 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Batch:
-    """What ``FlowStream.recv()`` returns: k rows, those of one simulator next to each other.
+    """Rows that ``FlowStream.recv()`` returns: k of them, those of one simulator next to each other.
 
     Attributes:
         slots: (k,) slot of each row: simulator x slots per simulator + slot of the flow. A flow keeps

@@ -27,17 +27,18 @@ class Reward(Protocol):
 
 
 def settles(reward: Reward) -> bool:
-    """Whether the reward pays at a cut for what is left of the flow."""
+    """Tells whether the reward pays at a cut for what is left of the flow."""
     return bool(getattr(reward, "settles", False))
 
 
 def branches(reward: Reward) -> bool:
-    """Whether the reward is no function of records, but of what branches of the simulation come to."""
+    """Tells whether the reward is a function of what branches of the simulation come to, not of records."""
     return isinstance(reward, Difference)
 
 
 def in_episodes(reward: Reward) -> Reward:
-    """What scores episodes that are played as a whole: the reward, or, of one that branches, the team's."""
+    """Returns what scores episodes that are played as a whole: the reward, or, of one that branches, the
+    team's."""
     return TeamSlowdown() if branches(reward) else reward
 
 
@@ -149,7 +150,7 @@ class JobProgress:
 @register("sharing_gain")
 @dataclass(frozen=True)
 class SharingGain:
-    """What the flows on this one's link gain on processor sharing since the last decision.
+    """Gain of the flows on this one's link on processor sharing since the last decision.
 
     Its link is the one of its path that would take it the longest. Were it shared equally from now on, each
     flow there would have a completion time; how much the slowdowns of all of them then fall is the gain, over
@@ -319,7 +320,7 @@ class RttTargetReward:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Those that the distance is worked out from."""
+        """Fields that the distance is worked out from."""
         return tuple(self._distance().fields)
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,8 +22,8 @@ from ns3_env.scenario import Scenario
 
 
 def knows(transport: Transport, field: str) -> bool:
-    """Whether flows of the transport know the field: TCP's sender has its own numbers and its RTT, but no
-    telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
+    """Tells whether flows of the transport know the field: TCP's sender has its own numbers and its RTT,
+    but no telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
     known = _native.known_without_switches(observations.field_indices([field])[0])
     return transport == "rdma" or known
 
@@ -34,7 +34,7 @@ def fields_of(transport: Transport) -> list[str]:
 
 
 def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
-    """What is wrong with observing ``fields``; None where all are known."""
+    """Describes what is wrong with observing ``fields``; None where all are known."""
     lacking = [field for field in fields if not knows(transport, field)]
     if not lacking:
         return None
@@ -45,7 +45,8 @@ def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
 
 
 def unknown_to_reward(transport: Transport, reward: Reward) -> str | None:
-    """What is wrong with such a reward; None where it reads what is known, or does not say what it reads."""
+    """Describes what is wrong with such a reward; None where it reads what is known, or does not say what
+    it reads."""
     lacking = [field for field in _read_by(reward) if not knows(transport, field)]
     if not lacking:
         return None
@@ -57,7 +58,7 @@ def unknown_to_reward(transport: Transport, reward: Reward) -> str | None:
 
 
 def _fits(transport: Transport, name: str) -> bool:
-    """Whether the reward of that name, as it is by default, says that it reads what is known."""
+    """Tells whether the reward of that name, as it is by default, says that it reads what is known."""
     try:
         fields = _read_by(REWARDS[name]())
     except TypeError:  # it has no default
@@ -113,7 +114,7 @@ class Task:
         self._reading = self._compiled()
 
     def _compiled(self) -> _native.Reading:
-        """What it reads from records, in C++: a call costs less than NumPy's for a few rows."""
+        """Compiles what it reads from records: a call costs less than NumPy's for a few rows."""
         cost = minus(self.reward)
         return _native.Reading(
             field_indices(self.fields).tolist(),
@@ -146,7 +147,7 @@ class Task:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> Outcomes:
-        """What came of the decisions before these rows (k)."""
+        """Returns what came of the decisions before these rows (k)."""
         rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
         if rewards is None:
             rewards = self.reward(records)
@@ -198,7 +199,7 @@ class Task:
 
 
 class WithTask:
-    """What has a task, with the task's parts as its own attributes."""
+    """Base of what has a task, with the task's parts as its own attributes."""
 
     task: Task
 
@@ -209,10 +210,10 @@ class WithTask:
 
     @property
     def reward(self) -> Reward:
-        """Of records."""
+        """Reward of records."""
         return self.task.reward
 
     @property
     def action(self) -> ActionMap:
-        """What actions do."""
+        """Meaning of actions."""
         return self.task.action

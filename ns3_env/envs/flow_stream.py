@@ -48,7 +48,7 @@ SILENT_EPISODES = 100
 
 
 def never_decides(episodes: int) -> str:
-    """What is wrong where nothing will ever be decided."""
+    """Describes what is wrong where nothing will ever be decided."""
     return (
         f"{episodes} episodes in a row ended without a decision of a flow under 'agent': flows that are over "
         "before their first ACK decide nothing, nor do those that no feedback frame reaches under the clock "
@@ -249,7 +249,7 @@ class FlowStream(WithTask):
         return self._told(came[:8], goes_on=True)
 
     def _untie(self) -> None:
-        """What was received together is owed simulator by simulator from now on."""
+        """Owes what was received together simulator by simulator from now on."""
         if (joint := self._joint) is not None:
             self._joint, at = None, 0
             for i, count in enumerate(joint.counts):
@@ -363,7 +363,7 @@ class FlowStream(WithTask):
                     self._hand_over(i, part, self._actions[part])
 
     def _send_together(self, values: NDArray[np.float64], chosen: NDArray[np.int64]) -> bool:
-        """Whether these were all that was received together, in its order, and went out."""
+        """Sends actions for all that was received together, in its order; tells whether they were that."""
         joint = self._joint
         if self._credits is None and joint is not None and chosen.tobytes() == joint.slots.tobytes():
             try:
@@ -436,7 +436,8 @@ class FlowStream(WithTask):
         )
 
     def too_few_slots(self) -> str | None:
-        """What to say of ``slots`` where a scenario under way has more flows under the agent than that."""
+        """Returns the message on ``slots`` where a scenario under way has more flows under the agent than
+        that."""
         counts = [x.agent_flow_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
         if (most := max(counts, default=0)) <= self.slots:
             return None

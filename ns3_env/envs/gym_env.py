@@ -52,7 +52,8 @@ def scenario_of(given: Scenario | Mapping[str, Any]) -> Scenario:
 def first_played(
     given: Scenario | Mapping[str, Any] | Draw | None, flows: int
 ) -> tuple[Scenario, Draw | None]:
-    """What an environment plays first, and what draws the scenarios that follow; None: always the first.
+    """Returns what an environment plays first, and what draws the scenarios that follow; None: always the
+    first.
 
     Given nothing, it is :func:`incast_scenario` of ``flows``. Raises ScenarioError.
     """
@@ -238,7 +239,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._last = None
 
     def came(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
-        """As :meth:`arrived`, of the one row that was received by who steps several simulators together."""
+        """Takes, as :meth:`arrived`, the one row that was received by who steps several simulators
+        together."""
         self._last = rows
         return rows, 0
 
@@ -283,7 +285,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return None, 0
 
     def _came(self, rows: DecisionBatch, own: int) -> tuple[Observation, Outcomes]:
-        """What the flow of row ``own`` observes, and what came of its decision."""
+        """Returns what the flow of row ``own`` observes, and what came of its decision."""
         row = slice(own, own + 1)
         records = rows.records[row]
         came = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
@@ -297,7 +299,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         told: dict[str, Any],
         telemetry: Callable[[NDArray[np.float64]], dict[str, float]] = observations.named,
     ) -> dict[str, Any]:
-        """What is said of a step: its rows, the own one, and what :meth:`Outcomes.infos` tells of that."""
+        """Infos of a step: its rows, the own one, and what :meth:`Outcomes.infos` tells of that."""
         record = rows.records[own]
         if self._film.rolls:
             self._film.see([self._flow], record[None])

@@ -126,7 +126,7 @@ class FlowVectorEnv(SyncVectorEnv):
                 env.act(row)
 
     def _act_together(self, actions: NDArray[np.float64]) -> bool:
-        """Whether the actions, one for each simulator, went out in one call."""
+        """Sends the actions, one for each simulator, in one call; tells whether it could."""
         records = [env.sole_record() for env in self.envs]
         present = [record for record in records if record is not None]
         if len(present) < self.num_envs:
@@ -145,7 +145,8 @@ class FlowVectorEnv(SyncVectorEnv):
         return True
 
     def _arrived(self) -> list[tuple[DecisionBatch, int]]:
-        """As :meth:`FlowEnv.arrived`, of each; those that go on are received in one call."""
+        """Takes what arrived, as :meth:`FlowEnv.arrived`, of each; those that go on are received in one
+        call."""
         came = self._together.receive(partly=True)
         if came is None:
             return [env.arrived() for env in self.envs]
@@ -172,7 +173,7 @@ class FlowVectorEnv(SyncVectorEnv):
         return joined
 
     def _added(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-        """As Gymnasium joins them."""
+        """Joins infos as Gymnasium does."""
         joined: dict[str, Any] = {}
         for i, info in told:
             joined = self._add_info(joined, info, i)

@@ -32,7 +32,7 @@ from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, w
 
 @dataclass(frozen=True)
 class Exploration:
-    """What a policy does beside what it would do.
+    """Exploration of a policy inside the simulators.
 
     Attributes:
         noise: standard deviation of what is added to its actions in [-1, 1].
@@ -100,7 +100,8 @@ class Rollout:
 
     @property
     def finished(self) -> list[tuple[int, float, int]]:
-        """Of each flow: 0, its return, its decisions. All of them come from one place (``RolloutEnv``)."""
+        """Returns of each flow: 0, its return, its decisions. All of them come from one place
+        (``RolloutEnv``)."""
         begins = np.flatnonzero(self.first)
         returns = np.add.reduceat(self.rewards, begins) if len(begins) else np.empty(0)
         lengths = np.diff(np.append(begins, len(self.first))) - 1
@@ -283,7 +284,7 @@ class EpisodeQueue(WithTask, ABC):
 
 
 class Rollouts(EpisodeQueue):
-    """Those in simulators of this machine; see :class:`EpisodeQueue`.
+    """Rollouts in simulators of this machine; see :class:`EpisodeQueue`.
 
     Args:
         sampler, fields, reward, task, seed: see :class:`EpisodeQueue`.

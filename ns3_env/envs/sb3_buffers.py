@@ -23,7 +23,7 @@ from ns3_env.envs.slots import Mask
 
 
 class MaskedBufferMixin(RolloutBuffer):
-    """What masked rollout buffers have in common: they know which of their rows are decisions.
+    """Base of masked rollout buffers: they know which of their rows are decisions.
 
     ``gamma`` counts per base RTT: a row's discount is gamma^e, e the base RTTs that its decision took.
     Advantages need no mask: a flow's rows lie next to each other, and its last one is an end.
@@ -59,7 +59,8 @@ class MaskedBufferMixin(RolloutBuffer):
         self.returns = self.advantages + self.values
 
     def flat_decisions(self) -> npt.NDArray[np.bool_]:
-        """Which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x n_envs,).
+        """Returns which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x
+        n_envs,).
 
         Raises ValueError where none is: there is nothing to learn from.
         """
@@ -95,7 +96,7 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
     def _get_samples(  # type: ignore[override]
         self, batch_inds: npt.NDArray[Any], env_change: npt.NDArray[Any], env: VecNormalize | None = None
     ) -> npt.NDArray[Any]:
-        """Which of a minibatch's rows are decisions."""
+        """Returns a minibatch with a mask of its rows that are decisions."""
         self._env_change = env_change
         chosen: npt.NDArray[Any] = batch_inds[self.decisions[batch_inds]]
         return chosen

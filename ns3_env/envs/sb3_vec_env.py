@@ -74,7 +74,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._film = Film(render_mode)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it was made of: an environment that is read again begins anew, with simulators of its own."""
+        """Returns what it was made of: an environment that is read again begins anew, with simulators of
+        its own."""
         return {"made_of": self._made_of}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -193,7 +194,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         elapsed: NDArray[np.float64],
         ended: list[tuple[int, dict[str, Any]]],
     ) -> VecEnvStepReturn:
-        """What a step returns; ``ended``: slots whose flow is over, and what is told of it."""
+        """Returns a step's results; ``ended``: slots whose flow is over, and what is told of it."""
         self._show(batch)
         self.mask.after_step(self.due, dones, elapsed)
         self.results = batch.results
@@ -201,7 +202,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         return self._observations.copy(), rewards, dones, infos
 
     def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
-        """What infos say of the flow that is over in this row of the slot; the slot's account begins anew."""
+        """Returns the infos of the flow that is over in this row of the slot; the slot's account begins
+        anew."""
         told = {
             "terminal_observation": batch.observations[row].copy(),
             "TimeLimit.truncated": not batch.final[row],
@@ -255,7 +257,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         return [result] * len(list(self._get_indices(indices)))
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor does."""
+        """Tells whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor
+        does."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
 

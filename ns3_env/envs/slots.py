@@ -83,7 +83,7 @@ class SlotAllocator:
 
 
 class Mask:
-    """Which rows' actions the last step took, and whether anybody looks.
+    """Mask of the rows whose actions the last step took, and whether anybody looks.
 
     A row without a flow repeats what it saw last, and nothing comes of its action. Who stores rows asks
     ``decided`` which ones to store, and says so with :meth:`acknowledge`; where nobody does, the step that
@@ -124,7 +124,7 @@ class Mask:
     def after_step(
         self, due: NDArray[np.bool_], done: NDArray[np.bool_], elapsed: NDArray[np.float64]
     ) -> None:
-        """What came of it: rows that decide next, rows that ended, and what ``elapsed``, (n,) each."""
+        """Takes what came of it: rows that decide next, rows that ended, and what ``elapsed``, (n,) each."""
         self.elapsed = elapsed
         self._under_way = int(np.count_nonzero(self.decided & ~(due | done)))
 

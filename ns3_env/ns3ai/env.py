@@ -117,7 +117,8 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         self.observation_space, self.action_space = spaces
 
     def _first_words(self, settings: Mapping[str, Any]) -> Any:
-        """Of a simulation that is started now; again, in Boost's other layout, where it crashes at once."""
+        """Returns the first words of a simulation that is started now; again, in Boost's other layout,
+        where it crashes at once."""
         first: SimulatorDied | None = None
         for maker in self._makers:
             session = Session(

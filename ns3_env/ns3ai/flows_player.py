@@ -26,7 +26,7 @@ DUE, TERMINATED, TRUNCATED = 1, 2, 4
 
 
 def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """What the vectors hold: of the simulator's, of Python's."""
+    """Types of the vectors' elements: of the simulator's, of Python's."""
     return (
         np.dtype([("state", np.uint32), ("reward", np.float32), *((field, np.float32) for field in fields)]),
         np.dtype([("action", np.float32)]),
@@ -114,7 +114,7 @@ def _fill(
 
 
 def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
-    """What an attempt gives, as soon as it gives something."""
+    """Returns what an attempt gives, as soon as it gives something."""
     while (got := attempt()) in (None, False):
         look()
     return got

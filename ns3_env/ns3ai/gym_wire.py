@@ -24,7 +24,7 @@ _NONSENSE_PATIENCE_S = 0.5
 
 
 class SpaceType(IntEnum):
-    """What kind of space, or of value, follows."""
+    """Kind of space, or of value, that follows."""
 
     NoSpaceType = 0
     Discrete = 1
@@ -34,7 +34,7 @@ class SpaceType(IntEnum):
 
 
 class Dtype(IntEnum):
-    """What a box's numbers are."""
+    """Type of a box's numbers."""
 
     NoDType = 0
     INT = 1
@@ -160,7 +160,7 @@ class WireError(RuntimeError):
 
 
 def too_large(name: str, size: int | str, who: str) -> MessageTooLargeError:
-    """What is wrong with a message of that size."""
+    """Describes what is wrong with a message of that size."""
     return MessageTooLargeError(
         f"{who}: {name} takes {size} B, and a message of ns3-ai holds {MOST_BYTES} B: "
         "smaller boxes, float32 instead of float64, or fewer elements"

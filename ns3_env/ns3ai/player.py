@@ -74,7 +74,7 @@ def _converse(wire: GymWire, env: FlowEnv, seed: int | None) -> None:
 
 
 def _said(info: dict[str, Any]) -> str:
-    """What goes along as text: the simulated time. Telemetry takes more than a message holds."""
+    """Returns what goes along as text: the simulated time. Telemetry takes more than a message holds."""
     return f"time_ns={info['time_ns']:.3f}"
 
 

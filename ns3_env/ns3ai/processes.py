@@ -58,7 +58,7 @@ class KeptProcess:
         return self._process.pid
 
     def death(self) -> str | None:
-        """How it ended, with its last words; None while it lives."""
+        """Says how it ended, with its last words; None while it lives."""
         code = self._process.poll()
         if code is None:
             return None
@@ -135,7 +135,7 @@ def user_of(segment: str) -> int | None:
 
 
 def name_of(pid: int) -> str:
-    """What the process is called; nothing where it has ended."""
+    """Returns the name of the process; nothing where it has ended."""
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
             return comm.read().strip()

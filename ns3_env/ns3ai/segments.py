@@ -13,7 +13,7 @@ MOST_BYTES = _ns3ai.GYM_BUFFER_BYTES
 
 
 class Names(NamedTuple):
-    """Of the segment and the objects in it: ns3-ai's own."""
+    """Names of the segment and the objects in it: ns3-ai's own."""
 
     segment: str = "My Seg"
     to_python: str = "My Cpp to Python Msg"

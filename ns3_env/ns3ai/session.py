@@ -125,7 +125,7 @@ class Session:
 
     @property
     def pid(self) -> int:
-        """Of the process that keeps the simulation; it ends when the simulation does."""
+        """Id of the process that keeps the simulation; it ends when the simulation does."""
         return self._process.pid
 
     def send(self, message: Any) -> None:

@@ -179,7 +179,7 @@ def _held(container: Any, kind: SpaceType) -> Any:
 
 
 def _array(space: spaces.Box, box: Any) -> NDArray[Any]:
-    """What a ``BoxDataContainer`` holds. Its own shape may be left out: the space's is known."""
+    """Returns the array in a ``BoxDataContainer``. Its own shape may be left out: the space's is known."""
     if box.dtype not in DTYPES:
         raise ValueError(f"a box of dtype {box.dtype}; dtypes are 1 INT, 2 UINT, 3 FLOAT, 4 DOUBLE")
     numbers = np.array(getattr(box, _DATA[box.dtype]), dtype=DTYPES[box.dtype])

@@ -22,7 +22,7 @@ ALIASES: Mapping[str, str] = {"RngRun": "seed"}
 
 
 class Settings(Strict):
-    """What ``ns3 run TARGET -- --key=value`` understands.
+    """Settings that ``ns3 run TARGET -- --key=value`` understands.
 
     Attributes:
         scenario: a file; by default the target's own, of ``flows``.
@@ -59,7 +59,7 @@ class Settings(Strict):
 
     @property
     def names(self) -> Names:
-        """Of the segment and its objects."""
+        """Names of the segment and its objects."""
         return Names(self.segment, self.to_python, self.to_simulator, self.lockable)
 
     @cached_property
@@ -163,7 +163,7 @@ def plain(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def command_line(settings: Mapping[str, Any]) -> list[str]:
-    """What stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings."""
+    """Returns what stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings."""
     written = [f"--{key}={value}" for key, value in plain(settings).items()]
     return ["--", *written] if written else []
 

@@ -63,7 +63,7 @@ class PolicyFile:
 
     @property
     def sha256(self) -> str:
-        """Of the tensors."""
+        """Hash of the tensors."""
         return sha256(self.tensors)
 
     def header(self) -> str:
@@ -73,7 +73,7 @@ class PolicyFile:
 
 
 def policy_bytes(policy: PolicyFile) -> bytes:
-    """What is in the policy's file."""
+    """Returns the bytes of the policy's file."""
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in policy.tensors.items()}
     content: bytes = save(tensors, {KEY: policy.header()})
     return content

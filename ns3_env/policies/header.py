@@ -85,7 +85,7 @@ class DerivedInput(Strict):
 
     @property
     def formula(self) -> RttTarget:
-        """What it works out."""
+        """Formula that it works out."""
         return RttTarget(**self.model_dump(exclude={"derived"}))
 
     @property
@@ -95,7 +95,7 @@ class DerivedInput(Strict):
 
 
 def _kind(entry: Any) -> str:
-    """Which of both an entry is; no key has such a name, so that errors name keys alone."""
+    """Returns which of both an entry is; no key has such a name, so that errors name keys alone."""
     derived = "derived" in entry if isinstance(entry, Mapping) else isinstance(entry, DerivedInput)
     return "<derived>" if derived else "<field>"
 
@@ -106,7 +106,7 @@ AnyInput = Annotated[
 
 
 class Network(Strict):
-    """Which tensors there are, and what lies between them."""
+    """Tensors of a network, and what lies between them."""
 
     kind: Literal["mlp", "lstm"]
     memory: Literal["history", "carried"] = "history"
@@ -115,7 +115,7 @@ class Network(Strict):
 
     @property
     def carries(self) -> bool:
-        """Whether a flow's hidden state and cell go on from decision to decision."""
+        """Tells whether a flow's hidden state and cell go on from decision to decision."""
         return self.memory == "carried"
 
     @model_validator(mode="after")
@@ -133,7 +133,7 @@ class Network(Strict):
 
 
 class Safety(Strict):
-    """What a policy has met, and the bounds of its windows (docs/policies.md)."""
+    """Ranges that a policy has met, and the bounds of its windows (docs/policies.md)."""
 
     most_rtts: Annotated[Rtts, Field(ge=1)] = 4.0
     most_repeated: float = Field(default=1.0, ge=0, le=1)
@@ -149,7 +149,7 @@ class Safety(Strict):
 
 
 class Training(Strict):
-    """Where a policy comes from; any of it may be missing."""
+    """Origin of a policy; any of it may be missing."""
 
     run: str | None = Field(default=None, max_length=_TEXT)
     agent: str | None = Field(default=None, max_length=_TEXT)
@@ -159,7 +159,7 @@ class Training(Strict):
 
 
 class PolicySpec(Strict):
-    """What is known of a policy beside its tensors.
+    """Header of a policy's file: all but its tensors.
 
     Attributes:
         observation: the network's inputs, in order.
@@ -263,7 +263,7 @@ class PolicySpec(Strict):
 
     @property
     def remembers(self) -> bool:
-        """Whether more than the current observation is read, so that a history has to be kept."""
+        """Tells whether more than the current observation is read, so that a history has to be kept."""
         return not self.network.carries and (self.network.kind == "lstm" or self.history > 1)
 
     @property

@@ -27,8 +27,8 @@ def released_names() -> list[str]:
 
 
 def is_released(path: Path) -> bool:
-    """Whether this is no path but the bare name of a released policy; a folder of that name is named by its
-    absolute path."""
+    """Tells whether this is no path but the bare name of a released policy; a folder of that name is named
+    by its absolute path."""
     return len(path.parts) == 1 and not path.is_absolute() and path.name in released_names()
 
 
@@ -41,7 +41,7 @@ def released(name: str) -> Path:
 
 
 def policy_path(given: Path) -> Path:
-    """What a path stands for wherever a policy is named.
+    """Finds the policy's file that a path or a released name stands for.
 
     Args:
         given: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
@@ -88,7 +88,8 @@ def unfit(name: str, transport: Transport) -> str | None:
 
 
 def named_controller(name: str) -> Controller:
-    """Who decides under this name: a released policy, which the simulator plays, or the simulator's own."""
+    """Returns the controller of this name: a released policy, which the simulator plays, or the simulator's
+    own."""
     if name in released_names():
         return Controller(name=POLICY, attributes={"File": str(released(name))})
     return Controller(name=name)

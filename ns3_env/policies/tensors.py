@@ -28,8 +28,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Widths:
-    """What the header leaves open: the layers, and of ``lstm`` the widths of the LSTM and of its shortcut, 0
-    where there is none."""
+    """Widths that the header leaves open: the layers, and of ``lstm`` the widths of the LSTM and of its
+    shortcut, 0 where there is none."""
 
     layers: tuple[Layer, ...]
     hidden: int = 0
@@ -100,7 +100,7 @@ def check_values(tensors: Mapping[str, NDArray[np.float32]]) -> None:
 
 
 def sha256(tensors: Mapping[str, NDArray[np.float32]]) -> str:
-    """Of names, shapes and data, as docs/policy-format.md lays them out."""
+    """Returns the hash of names, shapes and data, as docs/policy-format.md lays them out."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
         tensor = tensors[name]

@@ -60,7 +60,7 @@ def named_plugins() -> list[Path]:
 
 
 def plugins_of(transport: Transport) -> list[Path]:
-    """Those that a simulator of the transport loads: plugins are controllers of RDMA."""
+    """Returns the plugins that a simulator of the transport loads: plugins are controllers of RDMA."""
     return named_plugins() if transport == "rdma" else []
 
 
@@ -82,7 +82,7 @@ def list_controllers(
 def describe_controllers(
     executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
 ) -> Mapping[str, Mapping[str, Any]]:
-    """What each congestion controller of the simulator declares, by name, sorted.
+    """Returns what each congestion controller of the simulator declares, by name, sorted.
 
     ``attributes``: its ns-3 attributes and their defaults, as text. ``reference``: a bound, which nobody
     could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
@@ -120,7 +120,7 @@ def _stamp(plugin: Path) -> tuple[Path, int, int]:
 def _described(
     path: Path, changed_ns: int, plugins: tuple[tuple[Path, int, int], ...]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Of the program as it was written at ``changed_ns``, with these plugins."""
+    """Returns the declarations of the program as it was written at ``changed_ns``, with these plugins."""
     options = [f"--plugin={plugin}" for plugin, _, _ in plugins]
     return dict(json.loads(_output(path, options, "--describe-controllers")))
 

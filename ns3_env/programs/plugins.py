@@ -72,7 +72,7 @@ def plugin_versions() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=64)
 def _content(path: Path, changed_ns: int) -> str:
-    """Of the file as it was written at ``changed_ns``."""
+    """Returns the content of the file as it was written at ``changed_ns``."""
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
 
 
@@ -91,7 +91,7 @@ def include_dir() -> Path:
 
 
 def compiler_flags() -> list[str]:
-    """What a compiler has to be told; ``-shared -fPIC`` and an optimisation level are the caller's.
+    """Returns the options of a compiler; ``-shared -fPIC`` and an optimisation level are the caller's.
 
     Raises ConfigError where the headers are not there.
     """

@@ -56,7 +56,7 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
 
 
 def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
-    """What is wrong with it, a line each, by key."""
+    """Lists what is wrong with it, a line each, by key."""
     faults = transport_faults(scenario)
     faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
     if not faults:
@@ -177,7 +177,8 @@ def _bound_faults(scenario: ScenarioFields) -> list[str]:
 def declared_faults(
     scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
 ) -> list[str]:
-    """Where the controllers of flows (``controllers()``: their indices) need different things of a port."""
+    """Lists where the controllers of flows (``controllers()``: their indices) need different things of a
+    port."""
     if scenario.classes:
         return class_conflicts(scenario, flows, controllers)
     settings = DECLARED[scenario.transport]
@@ -185,7 +186,7 @@ def declared_faults(
 
 
 def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
-    """What will be played as it says, though hardly anybody wants it, a line each, by key."""
+    """Lists what will be played as it says, though hardly anybody wants it, a line each, by key."""
     return [
         *_rate_warnings(scenario, network),
         *_marking_warnings(scenario, network),
@@ -253,7 +254,7 @@ def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str
 
 
 def transport_faults(scenario: ScenarioFields) -> list[str]:
-    """What is said of the other transport, a line each."""
+    """Lists what is said of the other transport, a line each."""
     foreign = other(scenario.transport)
     fields = type(scenario).model_fields
     faults = [

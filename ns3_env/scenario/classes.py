@@ -54,7 +54,7 @@ def _setting(own: TrafficClass, key: str, scenario: ScenarioFields, inside: list
 def class_conflicts(
     scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
 ) -> list[str]:
-    """Where controllers of one class need different things of its queue, and where no class can be."""
+    """Lists where controllers of one class need different things of its queue, and where no class can be."""
 
     def inside(which: int) -> list[int]:
         return [index for index, chosen in zip(under, classes, strict=True) if chosen == which]
@@ -72,7 +72,7 @@ def class_conflicts(
 
 
 def class_faults(scenario: ScenarioFields) -> list[str]:
-    """What is wrong with the classes by themselves, a line each, by key."""
+    """Lists what is wrong with the classes by themselves, a line each, by key."""
     names = [own.name for own in scenario.classes]
     faults = [f"classes: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1]
     weighted = [own.weight is not None for own in scenario.classes]
@@ -89,7 +89,7 @@ def class_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def group_faults(scenario: ScenarioFields) -> list[str]:
-    """What is wrong with the groups, a line each, by key."""
+    """Lists what is wrong with the groups, a line each, by key."""
     known = ", ".join(map(repr, scenario.groups)) or "there are none"
     faults = [
         f"traffic.group: {name!r} is none of the groups ({known})"

@@ -42,7 +42,7 @@ class Declared(Generic[T]):
     transport: Transport = "rdma"
 
     def published(self, names: Iterable[str] | None = None) -> dict[str, T]:
-        """What controllers are published with; those not named need nothing.
+        """Returns what controllers are published with; those not named need nothing.
 
         Args:
             names: of controllers; None: all.
@@ -123,7 +123,7 @@ SCHEDULING = Declared(
 
 
 def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
-    """What a controller of TCP declares: a threshold of a port of some rate."""
+    """Returns what a controller of TCP declares: a threshold of a port of some rate."""
     rest = {key: value for key, value in declared.items() if key != "threshold_packets"}
     packets = QueueLength(amount=declared["threshold_packets"], unit="packets")
     return Threshold(threshold=packets, **rest)

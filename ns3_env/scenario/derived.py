@@ -38,13 +38,14 @@ def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
 
 
 def has_pfc(scenario: ScenarioFields) -> bool:
-    """Whether ports pause each other, in one class at least."""
+    """Tells whether ports pause each other, in one class at least."""
     pfc = scenario.switch.pfc
     return any(pfc if x.pfc is None else x.pfc for x in scenario.classes) if scenario.classes else pfc
 
 
 def accounts_bytes(scenario: ScenarioFields, headroom: float) -> float:
-    """What an ingress port keeps of a buffer: a reserve of each class, and this headroom of each with PFC."""
+    """Bytes that an ingress port keeps of a buffer: a reserve of each class, and this headroom of each with
+    PFC."""
     reserve = scenario.switch.reserve_bytes
     if not scenario.classes:
         return headroom + reserve
@@ -55,7 +56,7 @@ def accounts_bytes(scenario: ScenarioFields, headroom: float) -> float:
 
 
 def most_kmax_bytes(scenario: ScenarioFields, network: Network, ecn: Ecn) -> float | None:
-    """What kmax is at most at any port; None where it is less at the fastest one.
+    """Returns the largest kmax of any port; None where it is less at the fastest one.
 
     By ``auto`` half of the buffer: the other half takes what comes until senders hear of the mark. Thresholds
     that are given are played as they are, and published timing keeps what is published.
@@ -100,7 +101,8 @@ _DRAWN: deque[tuple[object, object, int, Flows]] = deque(maxlen=1)
 
 
 def played_controllers(scenario: ScenarioFields) -> list[Controller]:
-    """Those of the scenario, and then an entry for each group that has a controller or attributes of its own.
+    """Returns the controllers of the scenario, and then an entry for each group that has a controller or
+    attributes of its own.
 
     A group's controller has the attributes that the scenario gives to one of its name, its own before them.
     """

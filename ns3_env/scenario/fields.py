@@ -31,7 +31,7 @@ from ns3_env.scenario.traffic import Group, Incast, Traffic
 
 
 class ScenarioFields(Strict):
-    """What a scenario says of itself; ``Scenario`` adds what it can do."""
+    """Keys of a scenario; ``Scenario`` adds what it can do."""
 
     transport: Transport = "rdma"
     preset: Literal["default", "published"] = "default"

@@ -10,7 +10,7 @@ from ns3_env.config.model import Strict
 
 
 class Record(Strict):
-    """What the results hold beside the flows."""
+    """Parts of the results beside the flows."""
 
     queues: bool = True
     queue_series_ns: Nanoseconds = Field(
@@ -63,7 +63,7 @@ class Measurement(Strict):
         return None if end is None else (self.warm_up_ns, end)
 
     def faults(self, arrivals_end_ns: int | None, time_limit_ns: int) -> list[str]:
-        """What does not fit the traffic and the time limit, as "key: text"."""
+        """Lists what does not fit the traffic and the time limit, as "key: text"."""
         span = self.span_ns(arrivals_end_ns)
         if span is None:
             return ["end_ns: none of this traffic arrives at random, so that it must be given"]

@@ -73,7 +73,7 @@ Recovery = Annotated[
 
 
 class Nic(Strict):
-    """What network cards take their time for, and what they answer together."""
+    """Delays of network cards, and the packets that they answer together."""
 
     cnp_delay_ns: DelayNs = Field(
         default=0,
@@ -114,7 +114,7 @@ class Corruption(Strict):
         return self
 
     def fault(self, joined: frozenset[tuple[int, int]]) -> str | None:
-        """What is wrong with its ends; ``joined``: the nodes that links join, from and to."""
+        """Describes what is wrong with its ends; ``joined``: the nodes that links join, from and to."""
         if self.link == "all":
             return None
         if self.link not in joined:

@@ -123,7 +123,7 @@ class Scenario(ScenarioFields):
         return self.traffic.named_controllers() | of_groups
 
     def _agents_key(self) -> str:
-        """What puts flows under "agent"."""
+        """Returns the key that puts flows under "agent"."""
         return "traffic.controller" if AGENT in self.traffic.named_controllers() else "groups"
 
     def with_agent(self, attributes: Mapping[str, bool | int | float | str]) -> Scenario:
@@ -152,7 +152,8 @@ class Scenario(ScenarioFields):
         return {key: content[key] for key in content if key not in TRANSPORT_KEYS[other(self.transport)]}
 
     def warnings(self) -> list[str]:
-        """What will be played as the scenario says, though hardly anybody wants it: a line each, by key."""
+        """Lists what will be played as the scenario says, though hardly anybody wants it: a line each, by
+        key."""
         return warnings_of(self, self.topology.build())
 
     def measured_text(self) -> str:
@@ -186,7 +187,7 @@ class Scenario(ScenarioFields):
         return len(self.agent_flows())
 
     def has_endless_agents(self) -> bool:
-        """Whether some flow under "agent" never ends."""
+        """Tells whether some flow under "agent" never ends."""
         sizes = self.flows().size_bytes
         return ENDLESS_BYTES in sizes and any(sizes[flow] == ENDLESS_BYTES for flow in self.agent_flows())
 
@@ -195,11 +196,11 @@ class Scenario(ScenarioFields):
         return resolved(self, controller_indices(self, self.flows()))
 
     def refusal(self, text: str) -> str:
-        """What the simulator refuses of it, as an error says it: with the file and the key in it."""
+        """Says what the simulator refuses of it, as an error does: with the file and the key in it."""
         return refusal(self, text)
 
     def to_simulator_json(self) -> dict[str, Any]:
-        """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
+        """Returns what the transport's simulator reads. Traffic is drawn from the scenario's seed."""
         return simulator_json(self)
 
     def to_simulator_text(self) -> str:

@@ -130,7 +130,7 @@ _SECTIONS: dict[Transport, Callable[[ScenarioFields, Network, list[int]], dict[s
 
 
 def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
-    """What the transport's simulator reads. Traffic is drawn from the scenario's seed."""
+    """Returns what the transport's simulator reads. Traffic is drawn from the scenario's seed."""
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
@@ -159,7 +159,7 @@ def _dumped(content: dict[str, Any]) -> str:
 
 @dataclass
 class _Parts:
-    """What a scenario is made of but its seed, kept alive so that these objects are known by their ids."""
+    """Parts of a scenario but its seed, kept alive so that these objects are known by their ids."""
 
     parts: tuple[Any, ...]
     network: Network
@@ -189,7 +189,7 @@ _MOST_PARTS = 16
 def _drawn(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """What follows from the seed; ``controllers``: each flow's, as an index."""
+    """Draws what follows from the seed; ``controllers``: each flow's, as an index."""
     slots = []
     taken = 0
     agents = [x.name == AGENT for x in played_controllers(scenario)]

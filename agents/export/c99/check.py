@@ -101,7 +101,7 @@ def record_decisions(
 
 
 def telemetry(records: Numbers) -> dict[str, Integers]:
-    """What a NIC would have counted, by members of the C file's path and observation; each (n,).
+    """Counters of a NIC, by members of the C file's path and observation; each (n,).
 
     The simulator tells an agent of shares: the most congested hop stands for one of the sender's rate, and so
     does the receiver's link.
@@ -188,7 +188,7 @@ void play(const int64_t *row, const uint8_t *first, int64_t n, int64_t *out, int
 
 @dataclass(frozen=True)
 class Measured:
-    """How a C file answers, and what it costs.
+    """Answers of a C file and their cost.
 
     Attributes:
         action: largest difference to the original's action, of 1.

@@ -271,7 +271,7 @@ _HIDDEN = """\
 
 @dataclass(frozen=True)
 class Start:
-    """What a flow starts with, in C.
+    """Start of a flow, in C.
 
     Attributes:
         state: members of the flow's state.

@@ -173,7 +173,7 @@ def _body(text: str, *parameters: str) -> str:
 
 
 def _training(policy: PolicyFile) -> str:
-    """Where the policy comes from, in characters that no comment ends with."""
+    """Origin of the policy, in characters that no comment ends with."""
     known = policy.spec.training.model_dump(exclude_none=True, exclude={"versions"})
     text = ", ".join(f"{key} {value}" for key, value in known.items())
     return "Training: " + (re.sub(r"[^\w .,:+-]", "_", text, flags=re.ASCII) or "not said")

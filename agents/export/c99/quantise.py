@@ -134,7 +134,7 @@ def rewritten(policy: PolicyFile) -> Tensors:
 
 
 def _heard(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    """Of the units that are the columns of weights, those that are not all multiplied by 0; at least one."""
+    """Returns the units (columns of weights) that are not all multiplied by 0; at least one."""
     heard: npt.NDArray[np.bool_] = (weights != 0).any(axis=0)
     heard[0] |= not heard.any()
     return heard

@@ -46,7 +46,7 @@ class DelayLaw(Strict):
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
     def answer(self, seen: Floats) -> Floats:
-        """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 4) of ``reads``."""
+        """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 4) of ``reads``."""
         rtt, pace, sent, last = seen.T
         target = self.target + self.youth / (1 + (sent / self.young_bdps) ** self.sharpness)
         answer = self.gain * (np.log(target) - np.log(np.maximum(rtt, 1.0)))
@@ -55,7 +55,8 @@ class DelayLaw(Strict):
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:
-        """What a flow may see, (count, 4): RTTs and sizes of all orders, most of the RTTs near the base."""
+        """Draws situations of a flow, (count, 4): RTTs and sizes of all orders, most of the RTTs near the
+        base."""
         near = generator.random(count) < 0.6
         rtt = np.where(near, 1 + generator.uniform(0, 2, count), orders(1, 100, count, generator))
         last = last_answers(count, generator)

@@ -71,7 +71,7 @@ class SizeLaw(Strict):
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
     def answer(self, seen: Floats) -> Floats:
-        """What the law answers, before tanh, within ±2.5: (n,) for situations (n, 6) of ``reads``."""
+        """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 6) of ``reads``."""
         queue, rate, pace, flows, left, last = seen.T
         flows = np.maximum(flows, 1.0)
         used = np.maximum(queue + rate, 0.02)
@@ -84,7 +84,8 @@ class SizeLaw(Strict):
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:
-        """What a flow may see, (count, 6): queues and sizes of all orders, rates mostly near the link's."""
+        """Draws situations of a flow, (count, 6): queues and sizes of all orders, rates mostly near the
+        link's."""
         uniform = generator.uniform
         kind = generator.random(count)
         some = np.where(kind < 0.55, uniform(0, 0.6, count), orders(0.003, 80, count, generator))

@@ -28,7 +28,7 @@ class Outage(Strict):
     until_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: it does not come back")
 
     def links(self, network: Network) -> list[tuple[int, int]]:
-        """Those that are down."""
+        """Links that are down."""
         if self.link is not None:
             return [self.link]
         return [(link.a, link.b) for link in network.links if self.switch in (link.a, link.b)]
@@ -94,7 +94,7 @@ class Failures(Strict):
     drawn: DrawnOutages | None = None
 
     def faults(self, network: Network, time_limit_ns: int) -> list[str]:
-        """What does not fit the network, as "key: text"."""
+        """Lists what does not fit the network, as "key: text"."""
         found = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
         if self.drawn is not None:
             cycle = self.drawn.mean_up_ns + self.drawn.mean_down_ns
@@ -106,7 +106,8 @@ class Failures(Strict):
         return found
 
     def content(self, network: Network, seed: int, time_limit_ns: int) -> dict[str, Any]:
-        """What the simulator reads: outages of single links, −1 the end of one that does not come back."""
+        """Returns what the simulator reads: outages of single links, −1 the end of one that does not come
+        back."""
         drawn = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
         rows = [
             {"a": a, "b": b, "at_ns": x.at_ns, "until_ns": -1 if x.until_ns is None else x.until_ns}
@@ -157,7 +158,7 @@ LoadBalancing = Annotated[
 
 
 def balancing_content(balancing: Ecmp | Flowlet | Spray) -> dict[str, Any] | None:
-    """What the simulator reads; None where each flow keeps its path."""
+    """Returns what the simulator reads; None where each flow keeps its path."""
     if isinstance(balancing, Ecmp):
         return None
     if isinstance(balancing, Flowlet):
