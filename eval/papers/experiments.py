@@ -32,7 +32,7 @@ MODULES = {
     "mpcc": "open_loop link fat_tree",
     "fdcc": "link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
-    "rttmpc": "sharing buffers",
+    "rttmpc": "sharing buffers ten_gigabit",
     "tdctcp": "incast",
     "irn": "lossy",
     "hpcc": "fct",

@@ -14,7 +14,7 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp
+from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp, Threshold
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
@@ -41,12 +41,16 @@ class Path:
     Attributes:
         rate_bps: on the wire.
         rtts_ns: of each flow, alone: propagation and the serialisation of a full packet and its ACK.
-        buffer_bdps: in BDPs of an RTT of 25 ms.
+        buffer_bdps: in BDPs of ``base_ns``.
+        mtu_bytes: a full packet.
+        base_ns: the RTT that buffer, starts, looks and the least RTO count in.
     """
 
     rate_bps: float
     rtts_ns: Sequence[int] = (RTT_NS,)
     buffer_bdps: float = 1.0
+    mtu_bytes: int = MTU_BYTES
+    base_ns: int = RTT_NS
 
     @property
     def flows(self) -> int:
@@ -56,12 +60,12 @@ class Path:
     @property
     def buffer_packets(self) -> int:
         """Packets that the bottleneck's queue holds: two at least, so that there is one."""
-        bdp = self.rate_bps * RTT_NS / 8e9 / MTU_BYTES
+        bdp = self.rate_bps * self.base_ns / 8e9 / self.mtu_bytes
         return max(2, round(self.buffer_bdps * bdp))
 
     def payload_bps(self, share: float) -> str:
         """A share of the bottleneck's rate, of payload, as an attribute."""
-        frame = MTU_BYTES + _LINK_BYTES
+        frame = self.mtu_bytes + _LINK_BYTES
         return f"{round(share * self.rate_bps * (frame - _ACK_BYTES) / frame)}bps"
 
     def topology(self) -> Graph:
@@ -72,8 +76,8 @@ class Path:
         n = self.flows
         near, far = 2 * n, 2 * n + 1
         host_bps = _FASTER * self.rate_bps
-        times = (MTU_BYTES + _LINK_BYTES + _ACK_BYTES) * 8e9 * (1 / self.rate_bps + 2 / host_bps)
-        near_ns = round(_NEAR_RTTS * RTT_NS)
+        times = (self.mtu_bytes + _LINK_BYTES + _ACK_BYTES) * 8e9 * (1 / self.rate_bps + 2 / host_bps)
+        near_ns = round(_NEAR_RTTS * self.base_ns)
         delays = [round((rtt - times) / 2) - 2 * near_ns for rtt in self.rtts_ns]
         if min(delays) <= 0:
             raise ScenarioError(
@@ -95,11 +99,13 @@ class Entry:
         name: as the simulator knows it.
         attributes: that differ from its defaults.
         caps: of single flows, as an attribute each; none: uncapped.
+        marked_from: packets at the bottleneck; None: it does not mark.
     """
 
     name: str
     attributes: Mapping[str, bool | float | str] = field(default_factory=dict)
     caps: Sequence[str] = ()
+    marked_from: float | None = None
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
@@ -122,9 +128,11 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
     Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
     queue has a bound: buffers of sockets hold twice what the path and its buffer do.
     """
-    sockets = 2 * (path.rate_bps * max(path.rtts_ns) / 8e9 + path.buffer_packets * MTU_BYTES)
+    marks = entry.marked_from
+    marking = None if marks is None else Threshold(threshold=QueueLength(amount=marks, unit="packets"))
+    sockets = 2 * (path.rate_bps * max(path.rtts_ns) / 8e9 + path.buffer_packets * path.mtu_bytes)
     flows = [
-        Flow(src=i, dst=path.flows + i, size_bytes="endless", start_ns=round(i * _APART * RTT_NS))
+        Flow(src=i, dst=path.flows + i, size_bytes="endless", start_ns=round(i * _APART * path.base_ns))
         for i in range(path.flows)
     ]
     return Scenario(
@@ -133,14 +141,14 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
         topology=path.topology(),
         traffic=FlowList(flows=flows),
         tcp=Tcp(
-            mtu_bytes=MTU_BYTES,
+            mtu_bytes=path.mtu_bytes,
             packets_per_ack=1,
-            min_rto_ns=_RTO_RTTS * RTT_NS,
+            min_rto_ns=_RTO_RTTS * path.base_ns,
             socket_buffer_bytes=min(1 << 30, max(1 << 20, round(sockets))),
-            queue=Queue(limit=QueueLength(amount=path.buffer_packets, unit="packets"), marking=None),
+            queue=Queue(limit=QueueLength(amount=path.buffer_packets, unit="packets"), marking=marking),
         ),
         controllers=[Controller(name=entry.name, attributes=dict(entry.attributes))],
-        record=Record(queue_series_ns=RTT_NS // _LOOKS, windows=True),
+        record=Record(queue_series_ns=path.base_ns // _LOOKS, windows=True),
     )
 
 
@@ -172,6 +180,7 @@ class Flows:
         rtts_ms: of a packet that joins the queue then: (flows, m).
         goodputs: acknowledged over the whole run, in the same unit: (flows,).
         lost: share of packets that the bottleneck had no room for.
+        timeouts: of all flows.
     """
 
     times_s: Floats
@@ -179,6 +188,7 @@ class Flows:
     rtts_ms: Floats
     goodputs: Floats
     lost: float
+    timeouts: int
 
     def after(self, begin_s: float) -> Flows:
         """The same from a moment on; what is counted stays the whole run's."""
@@ -229,24 +239,27 @@ def measure(results: Results) -> Flows:
         flows["base_rtt_ns"][:, None] / 1e6 + run.lengths[place] * 8e3 / link_bps,
         flows["acked_bytes"] * 8 * frame / payload / (run.end_ns / 1e9) * (RATE / link_bps),
         lost / max(1, lost + passed),
+        int(flows["timeouts"].sum()),
     )
 
 
-def draw_over_time(runs: Mapping[str, Flows], end_s: float) -> Drawing:
+def draw_over_time(
+    runs: Mapping[str, Flows], end_s: float, link: float = RATE, unit: str = "of 40"
+) -> Drawing:
     """Combined pacing rates up to an instant, and the first flow's RTT, by name. One that does not pace has
-    no curve of its rate."""
+    no curve of its rate. ``link`` is the link's rate in the figure's unit."""
     rates, rtts = [], []
     for name, look in styles(runs).items():
         item = runs[name]
         part = item.times_s <= end_s
         times = item.times_s[part]
         if item.rates.any():
-            rates.append(curve(times, item.combined[part], name, look, (1, 1), thin=True))
+            rates.append(curve(times, item.combined[part] * link / RATE, name, look, (1, 1), thin=True))
         rtts.append(curve(times, item.rtts_ms[0, part], name, look, (1, 1), thin=True))
     time = {"xlabel": "time (s)", "xlim": (0, end_s)}
-    rate = {**time, "ylabel": "rate (of 40)", "ylim": (0, 2 * RATE)}
+    rate = {**time, "ylabel": f"rate ({unit})", "ylim": (0, 2 * link)}
     all_panels = (
-        Panel("pacing rates together (dashed: the link)", rates, rate, [(RATE, None, LEVEL)]),
+        Panel("pacing rates together (dashed: the link)", rates, rate, [(link, None, LEVEL)]),
         Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
     )
     return Drawing(all_panels, height=2.8, legend=1)

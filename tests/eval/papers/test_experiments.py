@@ -45,6 +45,7 @@ TINY = {
     "smcc-incast": (0.01, "smcc-fig-23"),
     "lynn-sharing": (1e-4, "lynn-fig-3"),
     "lynn-buffers": (1e-4, "lynn-fig-5-6 lynn-fig-7-8 lynn-fig-9"),
+    "lynn-10g": (0.004, "lynn-10g"),
     "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
     "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
     "irn-workload": (0.01, "irn-workload"),
