@@ -168,7 +168,7 @@ class _Parts:
     texts: dict[tuple[tuple[int, str | None], ...], tuple[object, str]] = field(default_factory=dict)
 
     def text(self, scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> str:
-        """What the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
+        """Parts that the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
         pairs = set(zip(controllers, flows.group, strict=True))
         under = tuple(sorted(pairs, key=lambda pair: (pair[0], pair[1] or "")))
         try:
@@ -233,7 +233,7 @@ def _drawn(
 def _fixed(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """What does not follow from the seed, but from which controllers flows are under, and in which groups."""
+    """Parts that do not follow from the seed, but from the controllers and groups of flows."""
     faults = controllers_faults(scenario) or declared_faults(scenario, lambda: flows, lambda: controllers)
     if faults:
         place = _place(scenario)
@@ -273,7 +273,7 @@ _WRITTEN = {"nodes": "topology", "links": "topology", "flows": "traffic", "strea
 
 
 def refusal(scenario: ScenarioFields, text: str) -> str:
-    """What the simulator refuses: ``FILE: KEY: what is wrong``.
+    """Says what the simulator refuses: ``FILE: KEY: what is wrong``.
 
     Args:
         scenario: that it was told.
@@ -296,7 +296,8 @@ def refusal(scenario: ScenarioFields, text: str) -> str:
 
 
 def _controllers_key(scenario: ScenarioFields, key: str) -> str:
-    """As the file has it; of a controller or an attribute that the command line brought, NAME.ATTRIBUTE."""
+    """Key as the file has it; of a controller or an attribute that the command line brought,
+    NAME.ATTRIBUTE."""
     _, number, section, attribute = (*key.split(".", 3), "", "", "")[:4]
     if not number:
         return key
@@ -310,7 +311,7 @@ def _controllers_key(scenario: ScenarioFields, key: str) -> str:
 
 
 def _groups_key(scenario: ScenarioFields, number: int, section: str, attribute: str) -> str:
-    """Of the controller of a group, which stands behind the scenario's own."""
+    """Key of the controller of a group, which stands behind the scenario's own."""
     own = list(own_controllers(scenario))
     key = "controller" if section == "name" else section
     return ".".join(filter(None, ("groups", own[number - len(scenario.controllers)], key, attribute)))

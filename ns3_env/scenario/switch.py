@@ -84,7 +84,7 @@ EcnSetting = Annotated[
 
 
 class Switch(Strict):
-    """What all switches have in common (docs/sources/published-simulator.md, "Switch")."""
+    """Properties of all switches (docs/sources/published-simulator.md, "Switch")."""
 
     buffer_bytes: BufferBytes | None = Field(
         default=None,

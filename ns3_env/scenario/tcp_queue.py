@@ -52,7 +52,7 @@ _MOST: dict[Unit, tuple[float, str]] = {
 
 
 class QueueLength(Strict):
-    """How long a queue is: in packets, in bytes of their IP datagrams, or in BDPs of its port.
+    """Length of a queue: in packets, in bytes of their IP datagrams, or in BDPs of its port.
 
     A BDP is the port's rate times the longest base RTT of two hosts. Written as text, "100 packets", "150kB"
     or "1.5 bdp", which is also how a file has it.
@@ -76,7 +76,7 @@ class QueueLength(Strict):
 
     @model_serializer
     def text(self) -> str:
-        """As a user writes it."""
+        """Text as a user writes it."""
         number = f"{self.amount:.17g}" if self.amount != round(self.amount, 6) else f"{self.amount:.12g}"
         return f"{number} {'B' if self.unit == 'bytes' else 'bdp' if self.unit == 'bdps' else 'packets'}"
 
@@ -205,7 +205,7 @@ class Queue(Strict):
 
     @property
     def content(self) -> dict[str, Any]:
-        """As the simulator reads it, where ``marking`` is none of "auto"."""
+        """Keys as the simulator reads it, where ``marking`` is none of "auto"."""
         marking: dict[str, Any] | None = None
         if isinstance(self.marking, Threshold):
             marking = {"kind": "threshold", **_content(self.marking)}
@@ -215,7 +215,7 @@ class Queue(Strict):
 
 
 def _content(model: Strict) -> dict[str, Any]:
-    """What is given of a model, with lengths in numbers and not in words."""
+    """Keys of a model that are given, with lengths in numbers and not in words."""
     given = {key: value for key, value in model if value is not None}
     return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in given.items()}
 
@@ -227,7 +227,7 @@ _Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]
 
 
 class Tcp(Strict):
-    """What all connections have in common, and the queues that they meet."""
+    """Properties of all connections, and the queues that they meet."""
 
     mtu_bytes: Bytes = Field(
         default=1500,
@@ -255,7 +255,7 @@ class Tcp(Strict):
 
     @property
     def payload_bytes(self) -> int:
-        """Of a full segment."""
+        """Payload of a full segment."""
         return self.mtu_bytes - HEADER_BYTES
 
     @model_validator(mode="after")

@@ -53,7 +53,7 @@ class DecisionBatch:
 
     @classmethod
     def of(cls, agent: _native.AgentChannel, **more: NDArray[np.float64]) -> Self:
-        """What the channel's message says, and ``more`` members."""
+        """Reads the channel's message, with ``more`` members."""
         flows, slots, first, terminated, truncated, records, due, goes_on, least, most = agent.rows()
         made = cls.__new__(cls)  # a frozen class's own constructor costs as much as all the rest
         made.__dict__.update(
@@ -74,7 +74,7 @@ class DecisionBatch:
 
 @dataclass(frozen=True)
 class Transitions(DecisionBatch):
-    """What flows under a policy in the simulator saw and did: k rows, in the order of time.
+    """Transitions of flows under a policy in the simulator: k rows, in the order of time.
 
     Attributes:
         actions: (k,) in [-1, 1], exploration included; 0 where none was needed.

@@ -65,7 +65,7 @@ class MobileJob(Job[T_co], Protocol[T_co]):
         ...
 
     def at(self, paths: Mapping[str, str]) -> MobileJob[T_co]:
-        """What was packed, where the files that it reads have these paths, by those that they had."""
+        """Returns what was packed, where the files that it reads have these paths, by those that they had."""
         ...
 
 
@@ -255,7 +255,7 @@ def _no_main_module() -> Iterator[None]:
 
 
 def _work(pipe: Connection, environment: dict[str, str]) -> None:
-    """What a process does until the pipe is closed."""
+    """Works until the pipe is closed."""
     os.environ.clear()
     os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()

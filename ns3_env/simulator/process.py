@@ -72,7 +72,7 @@ class LastWords:
 
 
 def killed_by(number: int) -> str:
-    """How a process ended that a signal killed."""
+    """Says how a process ended that a signal killed."""
     return f"was killed by signal {number} ({signal.strsignal(number)})"
 
 
@@ -132,7 +132,7 @@ class SimulatorProcess:
         return cls(process, words, command)
 
     def copied(self, pid: int, words: LastWords) -> SimulatorProcess:
-        """What this process has become in its copy ``pid``, which prints to ``words``."""
+        """Returns what this process has become in its copy ``pid``, which prints to ``words``."""
         return SimulatorProcess(Sibling(pid), words, self._command)
 
     @property
@@ -145,7 +145,7 @@ class SimulatorProcess:
         return self._process.poll() is not None or process_state(self.pid)[0] in ("Z", "X")
 
     def death(self, played: Callable[[], bytes]) -> str | None:
-        """How the process ended, with its last words; None while it lives.
+        """Says how the process ended, with its last words; None while it lives.
 
         ``played()``: the JSON of what it played, for the command that shows again what it died of.
         """
@@ -162,7 +162,7 @@ class SimulatorProcess:
         return self._words.end()
 
     def forget_words(self) -> None:
-        """What was printed so far belongs to an episode that is over."""
+        """Forgets what was printed so far, in an episode that is over."""
         self._words.forget()
 
     def wait(self, seconds: float) -> None:
@@ -186,7 +186,8 @@ class Watch:
         self._stopped_since: float | None = None
 
     def hears(self, sign: object) -> bool:
-        """Whether there is another sign of life than when this was asked last: then no look is needed."""
+        """Tells whether there is another sign of life than when this was asked last: then no look is
+        needed."""
         heard, self._heard = self._heard, sign
         if sign == heard:
             return False
@@ -231,7 +232,8 @@ class Watch:
 
 
 def _shown_again(command: Sequence[str], played: bytes) -> str:
-    """What to type to see a simulator's own fault again; "" where what it played is none, or nowhere kept."""
+    """Returns the command that shows a simulator's own fault again; "" where what it played is none, or
+    nowhere kept."""
     from ns3_env.scenario.controllers import AGENT  # scenarios need simulators
 
     try:

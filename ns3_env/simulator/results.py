@@ -92,13 +92,14 @@ def flow_column(results: Results, name: str) -> Floats:
 
 
 def counted(results: Results) -> npt.NDArray[np.bool_]:
-    """Which flows' completion times count: all, or those that start within the measurement window: (n,)."""
+    """Returns which flows' completion times count: all, or those that start within the measurement window:
+    (n,)."""
     flows = results["flows"]
     return np.asarray(flows.get("counted", np.ones(len(flows["fct_ns"]))), dtype=np.bool_)
 
 
 def endless(results: Results) -> npt.NDArray[np.bool_]:
-    """Which flows have no end to reach: they are not unfinished: (n,)."""
+    """Returns which flows have no end to reach: they are not unfinished: (n,)."""
     flows = results["flows"]
     return np.asarray(flows.get("endless", np.zeros(len(flows["fct_ns"]))), dtype=np.bool_)
 
@@ -134,7 +135,7 @@ def of_group(results: Results, name: str) -> Results:
 
 
 def flow_ends(results: Results) -> Floats:
-    """When each flow ended, ns; the episode's end where it did not, or never does: (n,)."""
+    """Returns when each flow ended, ns; the episode's end where it did not, or never does: (n,)."""
     end = flow_column(results, "end_ns")
     return np.where(end < 0, float(results["totals"]["end_ns"]), end)
 
@@ -163,7 +164,8 @@ def charged_slowdowns(results: Results) -> Floats:
 
 
 def stream_times(results: Results, into: int | None = None) -> tuple[Floats, Floats]:
-    """When streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,), (m,)."""
+    """Returns when streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,),
+    (m,)."""
     last = float(results["totals"]["end_ns"])
     begun, stopped = (_stream_column(results, name, into) for name in ("start_ns", "stop_ns"))
     return np.minimum(begun, last), np.where(stopped < 0, last, np.minimum(stopped, last))
@@ -204,7 +206,7 @@ ASKED = '{"columns":true,'
 
 
 class Windows(NamedTuple):
-    """What flows were allowed, a row for each change: (n,) each, in the order of time.
+    """Windows and rates of flows, a row for each change: (n,) each, in the order of time.
 
     Attributes:
         time_ns: of the change.
@@ -220,7 +222,7 @@ class Windows(NamedTuple):
 
     @classmethod
     def of(cls, results: Mapping[str, Any]) -> Windows:
-        """Those of results that were read either way; no rows where none were recorded."""
+        """Reads those of results that were read either way; no rows where none were recorded."""
         rows = results.get("windows", [])
         if isinstance(rows, Windows):
             return rows

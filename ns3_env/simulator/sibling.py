@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Child(Protocol):
-    """What of :class:`subprocess.Popen` a simulator's process needs."""
+    """Part of :class:`subprocess.Popen` that a simulator's process needs."""
 
     pid: int
 

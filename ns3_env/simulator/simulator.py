@@ -379,7 +379,7 @@ class Simulator:
             self._raise_hung(reason)
 
     def _sign(self) -> tuple[int, int]:
-        """Of life: another one while it computes."""
+        """Sign of life: another one while it computes."""
         assert self._agent is not None
         return self._agent.turns, self._agent.heartbeat
 
@@ -403,7 +403,7 @@ class Simulator:
         return kind
 
     def _next_message(self) -> int:
-        """Of any kind; none after a while."""
+        """Waits for a message of any kind; none after a while."""
         assert self._agent is not None
         try:
             return self._agent.wait(SLICE_S)

@@ -23,7 +23,7 @@ FILE = Path(__file__).parent / "anchors.json"
 
 @dataclass(frozen=True)
 class Anchors:
-    """What scores of a task are measured by.
+    """Anchors that scores of a task are measured by.
 
     Attributes:
         version: of the task.

@@ -72,7 +72,7 @@ class TaskSpec:
 
     @property
     def id(self) -> str:
-        """As Gymnasium registers it."""
+        """Id under which Gymnasium registers it."""
         return id_of(self.name)
 
     @property
@@ -86,7 +86,7 @@ class TaskSpec:
         return "max_min" if self.measure == "max_min" else "oracle"
 
     def problem(self) -> Task:
-        """What a flow observes, does and gets."""
+        """Decision problem: what a flow observes, does and gets."""
         return Task(self.fields, self.reward, self.action)
 
     def training(self, seed: int) -> Scenario:

@@ -55,7 +55,7 @@ class SharingLaw(Strict):
     fading: float = Field(default=0.5, gt=0, lt=1, description="weight of an answer over that of the next")
 
     def answer(self, seen: Floats) -> Floats:
-        """What the law answers, before tanh: (n,) for histories (n, K, 4) of ``reads``, oldest first."""
+        """Returns the law's answers before tanh: (n,) for histories (n, K, 4) of ``reads``, oldest first."""
         queue, rate, pace, _ = seen[:, -1].T
         used = np.log(np.clip(rate, _RATES[0], _RATES[-1])) + np.log1p(queue)
         share = np.clip(pace, _SHARES[0], 1.0)

@@ -16,7 +16,7 @@ GBPS = 1e9
 
 
 class TopologyKind(Strict):
-    """What every topology has: it can be built."""
+    """Base of topologies: each can be built."""
 
     def counts(self) -> tuple[int, int, int]:
         """Hosts, switches and links, told before anything is built."""
@@ -27,7 +27,7 @@ class TopologyKind(Strict):
         raise NotImplementedError
 
     def faults(self, network: Network) -> list[str]:
-        """What is wrong with what was built, as "key: text"; [] where nothing is."""
+        """Lists what is wrong with what was built, as "key: text"; [] where nothing is."""
         return network.faults()
 
     def without_files(self) -> TopologyKind:

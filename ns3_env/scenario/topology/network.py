@@ -90,7 +90,7 @@ class Network:
         return link.b if link.a == host else link.a
 
     def faults(self) -> list[str]:
-        """What is wrong with the graph; [] where nothing is."""
+        """Lists what is wrong with the graph; [] where nothing is."""
         n = len(self.nodes)
         faults = []
         neighbours: list[list[int]] = [[] for _ in range(n)]

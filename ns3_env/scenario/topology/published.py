@@ -149,7 +149,7 @@ class PublishedTopology(TopologyKind):
             self._graph = Graph(nodes=kinds, links=links)
 
     def _check(self, error_rate: str, delay: str, line: int) -> None:
-        """What this simulator has not got, and what it would have to guess."""
+        """Refuses what this simulator has not got, and what it would have to guess."""
         try:
             lossless = float(error_rate) == 0
         except ValueError:
@@ -189,6 +189,6 @@ class PublishedTopology(TopologyKind):
 
 
 def _delay_ns(text: str) -> int | str:
-    """As the published simulator reads it; what is none of its delays stays as it is."""
+    """Reads a delay as the published simulator does; what is none of its delays stays as it is."""
     found = _DELAY.fullmatch(text)
     return text if found is None else nanoseconds(found[1], found[2])

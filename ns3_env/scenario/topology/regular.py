@@ -90,7 +90,7 @@ class LeafSpine(TopologyKind):
 
     @property
     def oversubscription(self) -> float:
-        """What the hosts of a leaf can send / what its uplinks carry; 1 is non-blocking."""
+        """Rate of a leaf's hosts over that of its uplinks; 1 is non-blocking."""
         return self.hosts_per_leaf * self.rate_bps / (self.spines * self.uplink_bps)
 
     def counts(self) -> tuple[int, int, int]:

@@ -61,7 +61,7 @@ class FlowsInFile(TrafficKind):
         return None if wrong else [int(text) for text in texts.values()]
 
     def _is_full(self, line: int) -> bool:
-        """Whether there are as many flows as there may be; a fault then."""
+        """Tells whether there are as many flows as there may be; a fault then."""
         if len(self._lines) + len(self._wrong) < MAX_FLOWS:
             return False
         self._wrong.add(line, f"there may be at most {MAX_FLOWS} flows: {WHY_FLOWS}")

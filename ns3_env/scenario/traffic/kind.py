@@ -89,7 +89,7 @@ class Flows:
 
 
 class TrafficKind(Strict):
-    """What every kind of traffic has."""
+    """Base of every kind of traffic."""
 
     controller: str | None = Field(
         default=None, description="name of these flows' controller; none: the scenario's"
@@ -125,15 +125,15 @@ class TrafficKind(Strict):
         return Counter()
 
     def expected_flows(self, network: Network) -> float:
-        """How many flows there will be, told before any is made."""
+        """Returns how many flows there will be, before any is made."""
         return 0
 
     def first_start_ns(self) -> int | None:
-        """When the first flow starts; None where that is not known beforehand."""
+        """Returns when the first flow starts; None where that is not known beforehand."""
         return None
 
     def is_background(self) -> bool:
-        """Whether there is never a flow in it, and streams alone."""
+        """Tells whether it is streams alone, and never a flow."""
         return False
 
     def arrivals_end_ns(self) -> int | None:
@@ -149,7 +149,7 @@ class TrafficKind(Strict):
         return self.model_copy(update={"controller": None})
 
     def flow_count_is_drawn(self) -> bool:
-        """Whether another seed may have another number of flows."""
+        """Tells whether another seed may have another number of flows."""
         return False
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
@@ -164,7 +164,7 @@ def host_fault(network: Network, key: str, host: int) -> list[str]:
 
 
 class Group(Strict):
-    """What flows of a group have in common; traffic names it (``group``), the results' flows do as well."""
+    """Properties of a group's flows; traffic names it (``group``), the results' flows do as well."""
 
     controller: str | None = Field(
         default=None, min_length=1, description="of its flows; none: the scenario's first, whoever plays"

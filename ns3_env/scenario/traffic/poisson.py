@@ -101,7 +101,7 @@ class Poisson(TrafficKind):
         return bits / (8 * mean) if mean > 0 else float("inf")
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """By start time, at least one flow."""
+        """Draws flows, by start time, one at least."""
         mean = mean_size_bytes(self.cdf)
         hosts = network.hosts
         rows: list[tuple[int, int]] = []
@@ -165,7 +165,7 @@ class PoissonIncast(TrafficKind):
         return []
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """Of one incast, whichever its receiver."""
+        """Number of senders of one incast, whichever its receiver."""
         return Counter(dict.fromkeys(network.hosts, self.fan_in))
 
     def expected_flows(self, network: Network) -> float:

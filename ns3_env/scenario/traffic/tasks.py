@@ -19,7 +19,7 @@ def of_step(index: int) -> Task:
 
 
 class Wait(NamedTuple):
-    """What a flow waits for, and how long it waits then (ns)."""
+    """Tasks that a flow waits for, and how long it waits then (ns)."""
 
     after: tuple[Task, ...]
     delay_ns: int
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Which job a task is of; ``peer`` is the rank that receives, -1 of a step."""
+    """Job that a task is of; ``peer`` is the rank that receives, -1 of a step."""
 
     job: str
     iteration: int
@@ -88,7 +88,7 @@ class Tasks:
         )
 
     def content(self, flows: int) -> dict[str, Any]:
-        """What the simulator reads of them, beside ``flows`` flows."""
+        """Returns what the simulator reads of them, beside ``flows`` flows."""
         nothing = Wait((), 0)
         waits = [self.waits.get(flow, nothing) for flow in range(flows)]
         after = [wait.after for wait in waits] + [step.after for step in self.steps]
@@ -119,7 +119,7 @@ class Tasks:
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """By first appearance, but for what has no name."""
+    """Numbers names by first appearance, but for what has none."""
     return {name: i for i, name in enumerate(name for name in dict.fromkeys(names) if name)}
 
 

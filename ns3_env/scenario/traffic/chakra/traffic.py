@@ -29,7 +29,7 @@ from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 
 
 class Chakra(TrafficKind):
-    """What the ranks of a job compute and send, as their execution traces say (Sridharan 2023).
+    """Training job whose ranks compute and send as their execution traces say (Sridharan 2023).
 
     Computation takes its node's ``duration_micros``; a rank computes one node after the other, in the order
     of its file, but that a node comes after what it depends on. A node that is not in the file is waited for

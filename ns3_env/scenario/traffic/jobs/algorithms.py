@@ -63,7 +63,8 @@ def count_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: 
 
 
 def bounds(ranks: int, size_bytes: int) -> list[int]:
-    """Where segments of the data begin, a rank's each, and the last ends; they differ by a byte at most."""
+    """Returns where segments of the data begin, a rank's each, and the last ends; they differ by a byte at
+    most."""
     return [i * size_bytes // ranks for i in range(ranks + 1)]
 
 

@@ -23,7 +23,7 @@ WHY_RANKS = "an all-to-all has a flow for each pair"
 
 
 class CollectiveWork(TrafficKind):
-    """What jobs have in common: what each iteration computes and sends.
+    """Base of jobs: work of each iteration.
 
     In an iteration each rank computes, and then takes part in the collective; its next iteration begins when
     all that it sends and receives in this one is delivered. A send waits for its rank's computation, and for

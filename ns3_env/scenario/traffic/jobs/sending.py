@@ -18,7 +18,7 @@ UNDER_WAY = 2
 
 @dataclass(frozen=True)
 class Collected:
-    """Where the sends of a collective go, and what their flows have in common: ``hosts`` of the ranks, and
+    """Collector of a collective's sends, with what their flows have in common: ``hosts`` of the ranks, and
     ``ranks``, their numbers in the job (none: in this order). ``sent`` holds those so far, by their hosts."""
 
     hosts: Sequence[int]
@@ -77,7 +77,8 @@ class Collected:
 
 
 def _needed(made: Sequence[Sequence[Task]], send: Send, chunk: int, chunks: int) -> list[Task]:
-    """What a chunk waits for: the same one of each send before, or all where those are cut otherwise."""
+    """Returns what a chunk waits for: the same one of each send before, or all where those are cut
+    otherwise."""
     found: list[Task] = []
     for before in send.after:
         others = made[before]
