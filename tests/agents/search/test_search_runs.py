@@ -438,17 +438,3 @@ def test_flows_into_several_receivers_cannot_be_judged(
     (tmp_path / "curriculum.yaml").write_text(text)
     assert train.main(options) == 2
     assert "several receivers" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
-        ([], "tuned"),
-        (["--seeds", "1-1001"], "--seeds: 1001 of them: each is a training run; at most 1000"),
-    ],
-)
-def test_what_is_tuned_is_no_agent_that_learns_and_seeds_have_bounds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], said: str
-) -> None:
-    assert eval_main(["compare", "training", *written(tmp_path, "tuning")[1:4], *extra]) == 2
-    assert said in capsys.readouterr().err
