@@ -239,7 +239,7 @@ def measure(results: Results) -> Flows:
         flows["base_rtt_ns"][:, None] / 1e6 + run.lengths[place] * 8e3 / link_bps,
         flows["acked_bytes"] * 8 * frame / payload / (run.end_ns / 1e9) * (RATE / link_bps),
         lost / max(1, lost + passed),
-        int(flows["timeouts"].sum()),
+        run.timeouts,
     )
 
 

@@ -76,7 +76,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
     fast = {**slow, "port": 0, "rate_bps": 400e6}
     lost = [{"node": 4, "port": 2, "packets": 10}, {"node": 5, "port": 2, "packets": 7}]
     flows = {"payload_bytes": [1460] * 2, "header_bytes": [42] * 2}
-    flows |= {"base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200]}
+    flows |= {"base_rtt_ns": [25e6, 35e6], "acked_bytes": [14_600, 29_200], "timeouts": [1, 2]}
     results = measure(
         {
             "flows": {"src": [0, 1], "fct_ns": [-1, -1], **flows},
@@ -90,7 +90,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
     assert results.rtts_ms == pytest.approx(np.array([[25, 26, 27], [35, 36, 37]]))
     assert results.rates == pytest.approx(np.array([[0, 10, 5], [0, 0, 20]]))
     assert results.goodputs == pytest.approx([10, 20])
-    assert results.lost == 0.1
+    assert (results.lost, results.timeouts) == (0.1, 3)
     assert results.mean_rtts_ms == pytest.approx([30, 31, 32])
 
 
