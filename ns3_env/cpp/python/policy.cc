@@ -208,9 +208,10 @@ BindPolicy(py::module_& module)
         .def_property_readonly("state_width", &Policy::StateWidth)
         .def_property_readonly("telemetry_bytes", &Policy::TelemetryBytes);
 
-    py::class_<ActionMap>(module,
-                          "ActionMap",
-                          "An action map of ns3_env.decision.actions, as the simulator computes it.")
+    py::class_<ActionMap>(
+        module,
+        "ActionMap",
+        "An action map of ns3_env.decision.actions, as the simulator computes it.")
         .def(py::init(
                  [](const std::string& text)
                  {
@@ -226,10 +227,10 @@ BindPolicy(py::module_& module)
              py::kw_only(),
              py::arg("infinite") = false);
 
-    py::class_<RttTarget>(
-        module,
-        "RttTarget",
-        "The distance to a target of RTT x sqrt(rate), as ns3_env.decision.rtt_target describes it.")
+    py::class_<RttTarget>(module,
+                          "RttTarget",
+                          "The distance to a target of RTT x sqrt(rate), as "
+                          "ns3_env.decision.rtt_target describes it.")
         .def(py::init(
                  [](const std::string& text)
                  {

@@ -2,8 +2,8 @@
 // Switch of a network with several traffic classes: a queue, pauses, headroom and marks for each.
 #include "class-switch.h"
 
-#include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/rdma/host/queue-pair.h"
+#include "ns3_env/cpp/rdma/switch/network-rules.h"
 
 #include <algorithm>
 

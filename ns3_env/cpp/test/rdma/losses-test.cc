@@ -2,8 +2,8 @@
 // Tests of losses: in switches without PFC to the packet, on links by the port that sends.
 #include "test-network.h"
 
-#include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
+#include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 #include "ns3_env/cpp/test/suite.h"
 
 namespace ns3::env::rdma::test
