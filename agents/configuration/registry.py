@@ -39,7 +39,7 @@ class Agent:
 
     Attributes:
         config: model of its section of the configuration.
-        trainer: improves it: a subclass of ``agents.trainer.trainer.Trainer``, which knows configurations.
+        trainer: improves it: a subclass of ``agents.training.trainer.Trainer``, which knows configurations.
         synchronous: whether, across the channel, it expects every flow at every step: only the clock
             "synchronous" will do.
         rollouts: whether it learns from episodes that its policy played inside the simulators, too.

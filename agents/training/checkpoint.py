@@ -6,7 +6,7 @@ policy, whose agent's trainer wrote the other files; {"controller", "attributes"
 no other, but for ``policy.safetensors`` where it plays one.
 
 What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
-arrays (``arrays``) are for going on, and for agents of one's own that do not say how their network becomes
+arrays (``layout``) are for going on, and for agents of one's own that do not say how their network becomes
 such a file. Reading any of them runs nothing that is in them.
 """
 
