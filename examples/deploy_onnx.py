@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-#: What an action map needs to know of a flow beside the action.
+# An action map returns a window (B), a pacing rate (bit/s), and the echo: the next decision's "last_action".
+
+#: Telemetry that an action map reads beside the action.
 FLOW_FIELDS = ("window_bytes", "rate_bps", "bdp_bytes", "packet_bytes", "base_rtt_ns", "host_rate_bps")
 
 
 def multiplicative_window(
     action: float, flow: Mapping[str, float], alpha: float, rounding: str
-) -> tuple[float, float]:
-    """Window (B) and pacing rate (bit/s): the window times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+) -> tuple[float, float, float]:
+    """Window (B), pacing rate (bit/s) and echo: the window times 1 + alpha a, or / (1 - alpha a) for a < 0."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     old = min(flow["window_bytes"], bdp)
@@ -37,26 +39,42 @@ def multiplicative_window(
     if rounding == "progress" and action > 0 and window <= old:
         window = grown
     window = min(max(window, packet), bdp)
-    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
+
+
+def recursive_window(
+    action: float, flow: Mapping[str, float], alpha: float, most_factor: float
+) -> tuple[float, float, float]:
+    """Window (B), pacing rate (bit/s) and echo: the last factor times 1 + alpha a, or / (1 - alpha a).
+
+    The echo is the logarithm of the factor, to the base ``most_factor``; it is the next ``last_action``.
+    """
+    packet = flow["packet_bytes"]
+    bdp = max(flow["bdp_bytes"], packet)
+    scale = 1 + alpha * action if action >= 0 else 1 / (1 - alpha * action)
+    echo = min(max(flow["last_action"] + float(np.log(scale) / np.log(most_factor)), -1.0), 1.0)
+    grown = min(flow["window_bytes"], bdp) * most_factor**echo
+    window = min(max(float(np.floor(grown / packet + 1e-9)) * packet, packet), bdp)
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), echo
 
 
 def exponential_window(
     action: float, flow: Mapping[str, float], alpha: float, least_packets: float
-) -> tuple[float, float]:
-    """Window (B) and pacing rate (bit/s): the window times exp(alpha a); below a packet, the rate is all."""
+) -> tuple[float, float, float]:
+    """Window (B), pacing rate (bit/s), echo: the window times exp(alpha a); below a packet the rate is all."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     grown = min(flow["window_bytes"], bdp) * float(np.exp(alpha * action))
     window = min(max(grown, min(least_packets * packet, bdp)), bdp)
-    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
 
 
-def logarithmic_window(action: float, flow: Mapping[str, float], least_packets: float) -> tuple[float, float]:
-    """Window (B) and pacing rate (bit/s): from ``least_packets`` packets at -1 to a BDP at 1, by factors."""
+def logarithmic_window(action: float, flow: Mapping[str, float], least_packets: float) -> tuple[float, float, float]:
+    """Window (B), pacing rate (bit/s), echo: from ``least_packets`` packets at -1 to a BDP at 1, by factors."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     window = bdp * (min(least_packets * packet, bdp) / bdp) ** ((1 - action) / 2)
-    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"])
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
 
 
 def multiplicative_rate(
@@ -65,18 +83,19 @@ def multiplicative_rate(
     alpha: float,
     least_packets: float,
     window: str = "bdp",
-) -> tuple[float, float]:
-    """Window (B): a BDP, or none. Pacing rate (bit/s): times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+) -> tuple[float, float, float]:
+    """Window (B): a BDP, or none. Pacing rate (bit/s) times 1 + alpha a, or / (1 - alpha a) for a < 0."""
     packet, link = flow["packet_bytes"], flow["host_rate_bps"]
     old = flow["rate_bps"]
     changed = old * (1 + alpha * action) if action >= 0 else old / (1 - alpha * action)
     least = min(least_packets * packet * 8e9 / flow["base_rtt_ns"], link)
     kept = max(flow["bdp_bytes"], packet) if window == "bdp" else float("inf")
-    return kept, min(max(changed, least), link)
+    return kept, min(max(changed, least), link), action
 
 
-ACTION_MAPS: dict[str, Callable[..., tuple[float, float]]] = {
+ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
     "multiplicative_window": multiplicative_window,
+    "recursive_window": recursive_window,
     "exponential_window": exponential_window,
     "logarithmic_window": logarithmic_window,
     "multiplicative_rate": multiplicative_rate,
@@ -138,7 +157,9 @@ class Deployed:
 
         ``telemetry`` holds the policy's fields (but ``last_action``, which is remembered) and FLOW_FIELDS.
         """
-        return self._action_map(self.action(telemetry), telemetry, **self._settings)
+        before = {**telemetry, "last_action": self._last_action}
+        window, rate, self._last_action = self._action_map(self.action(telemetry), before, **self._settings)
+        return window, rate
 
 
 def main(path: str) -> None:

@@ -83,10 +83,11 @@ class MultiplicativeWindow(_Relative):
     and kept in [1 packet, BDP]; the pacing rate is window / base RTT, at most the rate of the sender's link.
     A flow that has not decided yet has no window: it counts as one BDP.
 
-    ``alpha`` is 0.5 by the text of Zhang 2023; the range [0.5, 2] of its Table 3.1 needs 1.
+    Zhang 2023 prints a recursion of the factor itself, which is :class:`RecursiveWindow`; this map is its
+    reading without memory. ``alpha`` is 0.5 by the text; the range [0.5, 2] of its Table 3.1 needs 1 here.
 
-    ``rounding``: "floor" is the rule of Zhang 2023. With alpha < 1 it has an absorbing state, for one packet
-    times 1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
+    ``rounding``: "floor" keeps whole packets. With alpha < 1 it has an absorbing state, for one packet times
+    1.5 is floored to one packet again. "progress" floors too, unless that would undo a growing window's
     growth; "none" keeps fractions.
     """
 
@@ -94,6 +95,22 @@ class MultiplicativeWindow(_Relative):
 
     alpha: float = 0.5
     rounding: Literal["floor", "progress", "none"] = "floor"
+
+
+@dataclass(frozen=True)
+class RecursiveWindow(_Relative):
+    """One number in [-1, 1] scales the factor by which each decision multiplies the window.
+
+    This is Zhang 2023, section 4.2, as printed: action_{t+1} = action_t (1 + alpha a) for a >= 0 and
+    action_t / (1 - alpha a) below, WIN_{t+1} = WIN_t action_{t+1}. The first factor is 1. A factor stays within
+    [1 / ``most_factor``, ``most_factor``], [0.5, 2] in Table 3.1; a window is floored to whole packets and
+    kept in [1 packet, BDP]. The echo, the field ``last_action``, is log(factor) / log(``most_factor``).
+    """
+
+    name: ClassVar[str] = "recursive_window"
+
+    alpha: float = 0.5
+    most_factor: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -165,13 +182,21 @@ class AbsoluteWindow(_InTheSimulator):
         return self._in_the_simulator()(window, records, infinite=True)
 
 
-Map = MultiplicativeWindow | ExponentialWindow | LogarithmicWindow | MultiplicativeRate | AbsoluteWindow
+Map = (
+    MultiplicativeWindow
+    | RecursiveWindow
+    | ExponentialWindow
+    | LogarithmicWindow
+    | MultiplicativeRate
+    | AbsoluteWindow
+)
 
 #: The maps, by name.
 ACTIONS: dict[str, type[Map]] = {
     kind.name: kind
     for kind in (
         MultiplicativeWindow,
+        RecursiveWindow,
         ExponentialWindow,
         LogarithmicWindow,
         MultiplicativeRate,
@@ -231,6 +256,8 @@ def nearest_actions(
     else:
         now = np.minimum(column(records, "window_bytes"), bdp)
         factors = np.minimum(windows, bdp) / np.maximum(now, _LEAST)
+    if isinstance(action, RecursiveWindow):
+        factors = factors / action.most_factor ** column(records, "last_action")
     factors = np.maximum(factors, _LEAST)
     if isinstance(action, ExponentialWindow):
         return _within(np.log(factors) / action.alpha)

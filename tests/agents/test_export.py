@@ -353,6 +353,7 @@ for path in {paths!r}:
 
 ACTIONS: list[dict[str, Any]] = [
     *({"name": "multiplicative_window", "alpha": 0.5, "rounding": x} for x in ("floor", "progress", "none")),
+    {"name": "recursive_window", "alpha": 0.5, "most_factor": 2.0},
     {"name": "exponential_window", "alpha": 0.7, "least_packets": 0.5},
     {"name": "logarithmic_window", "least_packets": 0.5},
     {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.5},
@@ -382,11 +383,12 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
             windows.append([{**row, "last_action": last}[name] for name in fields])
             kept = windows[-k:]
             seen[0, : len(kept)] = kept
-            last = float(own.act(seen, np.array([min(decision + 1, k)]))[0, 0])
+            action = own.act(seen, np.array([min(decision + 1, k)]))[0, :1]
             record = np.zeros((1, len(observations.FIELDS)))
-            for name, value in row.items():
+            for name, value in {**row, "last_action": last}.items():
                 record[0, observations.INDEX[name]] = value
-            expected.append(policy.spec.action_map(np.array([[last]]), record)[0, :2])
+            *applied, last = policy.spec.action_map(action[None, :], record)[0]
+            expected.append(applied)
     code = BLOCKED.format(folder=str(ROOT / "examples"), paths=paths, rows=json.dumps(rows))
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)

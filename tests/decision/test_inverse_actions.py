@@ -13,6 +13,7 @@ from ns3_env.decision.actions import (
     Map,
     MultiplicativeRate,
     MultiplicativeWindow,
+    RecursiveWindow,
     nearest_actions,
 )
 from ns3_env.decision.observations import FIELDS, INDEX
@@ -25,6 +26,7 @@ FLOW = {
     "host_rate_bps": 1e11,
     "window_bytes": 10_000.0,
     "rate_bps": 2e10,
+    "last_action": 0.25,
 }
 RECORDS = np.zeros((5, len(FIELDS)))
 for _name, _value in FLOW.items():
@@ -43,6 +45,13 @@ WITHIN = np.array([[-1.0], [-0.3], [0.0], [0.4], [1.0]])
 )
 def test_an_action_is_found_again_from_what_it_did(action: Map) -> None:
     np.testing.assert_allclose(nearest_actions(action, action(WITHIN, RECORDS), RECORDS), WITHIN, atol=1e-9)
+
+
+@pytest.mark.parametrize("action", [MultiplicativeWindow(), RecursiveWindow(alpha=0.5, most_factor=4.0)])
+def test_a_window_in_whole_packets_is_met_again(action: Map) -> None:
+    windows = action(WITHIN, RECORDS)
+    again = action(nearest_actions(action, windows, RECORDS), RECORDS)
+    np.testing.assert_array_equal(again[:, 0], windows[:, 0])
 
 
 def test_what_no_action_reaches_is_approached() -> None:

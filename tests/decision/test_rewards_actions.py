@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ns3_env.decision import observations
-from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, make_action_map
+from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, RecursiveWindow, make_action_map
 from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
 
 
@@ -151,6 +151,26 @@ def test_multiplicative_window_keeps_whole_packets_and_its_bounds(
     window, rate, _ = MultiplicativeWindow(**settings)(np.array([[action]]), records(**seen))[0]
     assert window == (pytest.approx(then) if settings.get("rounding") == "none" else then)
     assert rate <= 1e11
+
+
+def test_recursive_window_is_zhang_2023_as_printed() -> None:
+    """action_{t+1} = action_t (1 + a/2) or / (1 - a/2), WIN_{t+1} = WIN_t action_{t+1}; factors in [0.5, 2]."""
+    window, echo, windows, factors = 8000.0, 0.0, [], []
+    for action in (0.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0):
+        seen = records(window_bytes=window, last_action=echo, bdp_bytes=1e6)
+        window, _, echo = RecursiveWindow()(np.array([[action]]), seen)[0]
+        windows.append(window / 1000)
+        factors.append(2**echo)
+    assert factors == pytest.approx([1, 1.5, 2, 4 / 3, 8 / 9, 16 / 27, 1 / 2])
+    assert windows == [8, 12, 24, 32, 28, 16, 8]
+
+
+def test_recursive_window_leaves_a_window_of_one_packet() -> None:
+    """Unlike the same rule without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
+    window, echo = 1000.0, 0.0
+    for _ in range(2):
+        window, _, echo = RecursiveWindow()(np.array([[1.0]]), records(window_bytes=window, last_action=echo))[0]
+    assert window == 2000
 
 
 def test_no_rate_exceeds_the_senders_link() -> None:

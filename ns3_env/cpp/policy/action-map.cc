@@ -35,6 +35,13 @@ MultiplicativeFactor(double alpha, double a)
     return a >= 0 ? 1 + alpha * a : 1 / (1 - alpha * a);
 }
 
+/// Whole packets in `bytes`. The tolerance keeps a whole number of packets whole through the rounding of a product.
+double
+FloorToPackets(double bytes, double packet)
+{
+    return std::floor(bytes / packet + 1e-9) * packet;
+}
+
 enum class WindowRounding : uint8_t
 {
     Floor,
@@ -66,8 +73,7 @@ class MultiplicativeWindow final : public ActionMap
         double window = grown;
         if (m_rounding != WindowRounding::None)
         {
-            // The tolerance keeps a whole number of packets whole through the rounding of a product.
-            window = std::floor(grown / packet + 1e-9) * packet;
+            window = FloorToPackets(grown, packet);
         }
         if (m_rounding == WindowRounding::Progress && a > 0 && window <= old)
         {
@@ -80,6 +86,39 @@ class MultiplicativeWindow final : public ActionMap
   private:
     double m_alpha;
     WindowRounding m_rounding;
+};
+
+/// Zhang 2023, sec. 4.2, as printed: the action is a factor that is itself scaled from decision to decision,
+/// action_{t+1} = action_t x MultiplicativeFactor(), and the window is multiplied by it each time.
+///
+/// The factor lies within [1 / MOST, MOST]; the echo is its logarithm, log(factor) / log(MOST).
+class RecursiveWindow final : public ActionMap
+{
+  public:
+    explicit RecursiveWindow(JsonReader& json)
+        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5),
+          m_logOfMost(
+              std::log(json.Has("most_factor") ? json.Number("most_factor", 1.001, 1e3) : 2.0))
+    {
+    }
+
+    ActionRow operator()(double action, const ObservationRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double bdp = std::max(record[Field::BdpBytes], packet);
+        const double before = record[Field::LastAction] * m_logOfMost;
+        const double exponent = std::clamp(before + std::log(MultiplicativeFactor(m_alpha, a)),
+                                           -m_logOfMost,
+                                           m_logOfMost);
+        const double window = std::clamp(
+            FloorToPackets(WindowNow(record, bdp) * std::exp(exponent), packet), packet, bdp);
+        return {window, PacingRate(window, record), exponent / m_logOfMost};
+    }
+
+  private:
+    double m_alpha;
+    double m_logOfMost;
 };
 
 /// Factor exp(alpha a); windows may fall below one packet, and are paced then.
@@ -187,11 +226,16 @@ ActionMap::FromJson(JsonReader json)
                                          "exponential_window",
                                          "logarithmic_window",
                                          "multiplicative_rate",
-                                         "multiplicative_window"});
+                                         "multiplicative_window",
+                                         "recursive_window"});
     std::unique_ptr<ActionMap> map;
     if (name == "multiplicative_window")
     {
         map = std::make_unique<MultiplicativeWindow>(json);
+    }
+    else if (name == "recursive_window")
+    {
+        map = std::make_unique<RecursiveWindow>(json);
     }
     else if (name == "multiplicative_rate")
     {
