@@ -18,6 +18,9 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         "--scale", type=float, metavar="X", help="of the paper's size (default: by experiment)"
     )
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
+    options.add_argument(
+        "--seeds", default="1", metavar="N-M", help="e.g. 1-5: intervals, and with how many a claim holds"
+    )
     shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
     shared.add_json(options)

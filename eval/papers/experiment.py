@@ -46,9 +46,28 @@ class Data(Generic[T]):
     notes: tuple[str, ...] = ()
 
 
-#: Plays an experiment's episodes at a scale, as :func:`episodes`, :func:`entered` or :func:`counted` do.
+@dataclass(frozen=True)
+class Setup:
+    """What an experiment's episodes are played with.
+
+    Attributes:
+        simulator: for what is played one after the other.
+        scale: of the paper's size, above 0.
+        progress: gets a line on what is being played.
+        policies: given for this run, by name.
+        seed: 1 plays the seeds that the cases declare, 2 the next ones.
+    """
+
+    simulator: Simulator
+    scale: float
+    progress: Progress
+    policies: Policies
+    seed: int = 1
+
+
+#: Plays an experiment's episodes, as :func:`episodes`, :func:`entered` or :func:`counted` do.
 #: Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails.
-Play = Callable[[Simulator, float, Progress, Policies], Data[T]]
+Play = Callable[[Setup], Data[T]]
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,13 @@ def experiment(
     return declare
 
 
+def with_seed_of(setup: Setup, scenario: Playable) -> Playable:
+    """The scenario, its seed moved on for a run's second, third, ... seed."""
+    if isinstance(scenario, Scenario):
+        return scenario.with_seed(scenario.seed + setup.seed - 1)
+    return {**scenario, "seed": scenario.get("seed", 1) + setup.seed - 1}
+
+
 def in_parallel(
     cases: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
 ) -> dict[Case, T]:
@@ -121,8 +147,9 @@ def episodes(
 ) -> Play[dict[Case, T]]:
     """Plays the cases of a scale, and applies ``keep`` to each one's results."""
 
-    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
-        return Data(in_parallel(cases(scale), keep, progress), scale, progress)
+    def play(setup: Setup) -> Any:
+        scenarios = {case: with_seed_of(setup, record) for case, record in cases(setup.scale).items()}
+        return Data(in_parallel(scenarios, keep, setup.progress), setup.scale, setup.progress)
 
     return play
 
@@ -137,16 +164,22 @@ def repeated(
     keep: Callable[[dict[str, Any]], T],
     count: int,
 ) -> Play[dict[Case, list[T]]]:
-    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed."""
+    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
 
-    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
+    A run's second seed plays as many seeds again, after the first one's.
+    """
+
+    def play(setup: Setup) -> Any:
+        repetitions = seeds(setup.scale, count)
+        first = (setup.seed - 1) * len(repetitions)
         scenarios = {
             (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
-            for case, record in cases(scale).items()
-            for seed in seeds(scale, count)
+            for case, record in cases(setup.scale).items()
+            for seed in (first + x for x in repetitions)
         }
-        runs = _by_first(in_parallel(scenarios, keep, progress))
-        return Data({case: list(record.values()) for case, record in runs.items()}, scale, progress)
+        runs = _by_first(in_parallel(scenarios, keep, setup.progress))
+        table = {case: list(record.values()) for case, record in runs.items()}
+        return Data(table, setup.scale, setup.progress)
 
     return play
 
@@ -198,14 +231,15 @@ def entered(
 ) -> Play[dict[Case, dict[str, T]]]:
     """Plays each case, one seed, under every entry: the same flows for all."""
 
-    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
-        present, notes = entries.present(policies)
+    def play(setup: Setup) -> Any:
+        present, notes = entries.present(setup.policies)
         scenarios = {
-            (case, name): scenario
-            for case, base in cases(scale).items()
+            (case, name): with_seed_of(setup, scenario)
+            for case, base in cases(setup.scale).items()
             for name, scenario in entries.each(base, present).items()
         }
-        return Data(_by_first(in_parallel(scenarios, keep, progress)), scale, progress, notes)
+        runs = _by_first(in_parallel(scenarios, keep, setup.progress))
+        return Data(runs, setup.scale, setup.progress, notes)
 
     return play
 
@@ -227,16 +261,17 @@ def counted(
         entries: that play the only case.
     """
 
-    def play(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Any:
-        scenarios, notes = dict(cases(scale)), tuple[str, ...]()
+    def play(setup: Setup) -> Any:
+        scenarios, notes = dict(cases(setup.scale)), tuple[str, ...]()
         if entries is not None:
-            present, notes = entries.present(policies)
+            present, notes = entries.present(setup.policies)
             (base,) = scenarios.values()
             scenarios = entries.each(base, present)
         runs = {}
         for name, scenario in scenarios.items():
-            progress(name)
-            runs[name] = count_shares(simulator, scenario, port, bin_ns(scale), rate_bps)
-        return Data(runs, scale, progress, notes)
+            setup.progress(name)
+            played = scenario.with_seed(scenario.seed + setup.seed - 1)
+            runs[name] = count_shares(setup.simulator, played, port, bin_ns(setup.scale), rate_bps)
+        return Data(runs, setup.scale, setup.progress, notes)
 
     return play

@@ -22,8 +22,9 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.table import write_json
-from ns3_env.eval.papers.experiment import Experiment, Policies
+from ns3_env.eval.papers.experiment import Experiment, Policies, Setup
 from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.over_seeds import combine, parse_seeds
 from ns3_env.eval.papers.show import RESULT, refresh, show
 from ns3_env.simulator import Simulator, list_controllers
 
@@ -61,7 +62,8 @@ def dispatch(options: argparse.Namespace) -> None:
             print(name)
     else:
         scale = options.scale, options.full
-        paper(options.name, options.out, *scale, options.json, checkpoints=options.checkpoint)
+        seeds = parse_seeds(options.seeds)
+        paper(options.name, options.out, *scale, options.json, checkpoints=options.checkpoint, seeds=seeds)
 
 
 def paper(
@@ -73,6 +75,7 @@ def paper(
     console: Console | None = None,
     *,
     checkpoints: Sequence[str] = (),
+    seeds: Sequence[int] = (1,),
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
@@ -85,6 +88,7 @@ def paper(
         json_file: where result.json is written too.
         console: where the tables go.
         checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
+        seeds: are played one after the other; pictures are of the first. 1: the seeds that the cases declare.
 
     Returns:
         The content of result.json.
@@ -107,21 +111,26 @@ def paper(
     ):
 
         def progress(text: str) -> None:
-            status.update(f"{experiment.name}: {text}")
+            of_seeds = f", seed {len(outcomes) + 1} of {len(seeds)}" if len(seeds) > 1 else ""
+            status.update(f"{experiment.name}{of_seeds}: {text}")
 
-        outcome = experiment.outcome(experiment.play(simulator, scale, progress, policies))
+        outcomes: list[Outcome] = []
+        for seed in seeds:
+            setup = Setup(simulator, scale, progress, policies, seed)
+            outcomes.append(experiment.outcome(experiment.play(setup)))
     seconds = time.monotonic() - start
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
         "source": experiment.source,
         "scale": scale,
-        "size": f"scale {scale:g} of the {experiment.what_scales}",
+        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}",
         "seconds": round(seconds, 1),
         "versions": versions(),
-        **outcome.as_dict(),
+        **({"seeds": list(seeds)} if len(seeds) > 1 else {}),
+        **combine([outcome.as_dict() for outcome in outcomes]),
     }
-    replace_folder(out, lambda folder: _write(folder, result, outcome))
+    replace_folder(out, lambda folder: _write(folder, result, outcomes[0]))
     console.print(
         f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False, markup=False
     )
@@ -163,6 +172,11 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
     if scale is not None and not (math.isfinite(scale) and scale > 0):
         raise ScenarioError(f"--scale: must be a number above 0, is {scale:g}")
     return 1.0 if full else experiment.scale if scale is None else scale
+
+
+def _over(seeds: Sequence[int]) -> str:
+    """The seeds in words; "" for one."""
+    return "" if len(seeds) == 1 else f"; seeds {seeds[0]} to {seeds[-1]}: mean [95 % interval]"
 
 
 def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:

@@ -23,6 +23,11 @@ def defined(x: Any) -> Any:
     return None if isinstance(x, float) and math.isnan(x) else x
 
 
+def deviation(published: float | None, ours: float) -> float | None:
+    """(ours − published) / |published|; None without both numbers, or of a zero."""
+    return None if not published or math.isnan(ours) else (ours - published) / abs(published)
+
+
 @dataclass(frozen=True)
 class Row:
     """One number of ours beside the paper's.
@@ -41,17 +46,10 @@ class Row:
     ours: float
     where: str = ""
 
-    @property
-    def deviation(self) -> float | None:
-        """(ours − published) / |published|; None without both numbers, or of a zero."""
-        if not self.published or math.isnan(self.ours):
-            return None
-        return (self.ours - self.published) / abs(self.published)
-
     def as_dict(self) -> dict[str, Any]:
         """Returns what JSON gets; None in the place of NaN."""
         what, unit, published, ours, where = asdict(self).values()
-        numbers = {"published": published, "ours": defined(ours), "deviation": self.deviation}
+        numbers = {"published": published, "ours": defined(ours), "deviation": deviation(published, ours)}
         return {"what": what, "unit": unit, "where": where, **numbers}
 
 

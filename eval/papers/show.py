@@ -40,10 +40,16 @@ class TextTable:
     words: int = 1
 
 
-def number(value: float | str | None, digits: int = 4) -> str:
-    """So many digits that count, in groups of three; "–" for what is not defined; text as it is."""
+def number(value: float | str | Mapping[str, float] | None, digits: int = 4) -> str:
+    """So many digits that count, in groups of three; "–" for what is not defined; text as it is.
+
+    A number over several seeds is "mean [low, high]".
+    """
     if value is None or isinstance(value, str):
         return "–" if value is None else value
+    if isinstance(value, Mapping):
+        mean, *interval = (number(value[name], digits) for name in ("mean", "low", "high"))
+        return mean if interval == [mean, mean] else f"{mean} [{', '.join(interval)}]"
     if value == round(value) or abs(value) >= 1000:
         return f"{round(value):,}"
     return f"{value:.{digits}g}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.eval.output.plots import envelope, styles, time_unit
-from ns3_env.eval.papers.experiment import Data, Policies, Progress, counted, experiment
+from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, grid
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, note
@@ -22,7 +22,6 @@ from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast, Joining
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats, Results
 
 #: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
@@ -52,27 +51,25 @@ class Settings:
     solving: Mapping[int, float]
 
 
-def play_settings(
-    simulator: Simulator, scale: float, progress: Progress, policies: Policies
-) -> Data[Settings]:
+def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     weights = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
     settings = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
     settings |= {f"1:{w}": {"WeightWindow": w} for w in FURTHER_WEIGHTS}
     results, share, solving = {}, {}, {}
     for name, attributes in settings.items():
-        progress(f"queue, {name}")
-        results[name] = simulator.play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
+        setup.progress(f"queue, {name}")
+        results[name] = setup.simulator.play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
     for name, attributes in weights.items():
-        progress(f"throughput, {name}")
-        long = _at_once(attributes, max(2 * PERIOD_NS, round(scale * _LONG_NS)), PERIOD_NS)
-        share[name] = count_shares(simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS).share[:, :-1]
+        setup.progress(f"throughput, {name}")
+        long = _at_once(attributes, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)), PERIOD_NS)
+        share[name] = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS).share[:, :-1]
     for horizon in HORIZONS:
-        progress(f"solver, P = {horizon}")
+        setup.progress(f"solver, P = {horizon}")
         timed = _at_once({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
-        runs = [simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
+        runs = [setup.simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
         solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
-    return Data(Settings(results, share, solving), scale, progress)
+    return Data(Settings(results, share, solving), setup.scale, setup.progress)
 
 
 def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Scenario:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.decision.observations import column
-from ns3_env.eval.papers.experiment import Data, Policies, Progress, experiment
-from ns3_env.eval.papers.outcome import Outcome, Row
+from ns3_env.eval.papers.experiment import Data, Setup, experiment
+from ns3_env.eval.papers.outcome import Outcome, Row, deviation
 from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Drawing, Panel, curve, note
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
@@ -195,23 +195,23 @@ def _half_ns(frequency: int) -> int:
     return round(1e9 / (2 * frequency)) if frequency else 1_000_000
 
 
-def play_1us(
-    simulator: Simulator, scale: float, progress: Progress, policies: Policies
-) -> Data[Mapping[int, Response]]:
+def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
     """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
     periods."""
-    periods, answers = max(1, round(_PERIODS * scale)), {}
+    periods, answers = max(1, round(_PERIODS * setup.scale)), {}
     for frequency in (0, *FREQUENCIES_HZ):
-        progress(f"steps at {frequency} Hz" if frequency else "line rate")
+        setup.progress(f"steps at {frequency} Hz" if frequency else "line rate")
         half = _half_ns(frequency)
         if frequency:
             steps = scenario(SHORT_NS, half, 2 * periods * half, _SAMPLE_NS)
-            answers[frequency] = respond(simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
+            answers[frequency] = respond(
+                setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES
+            )
         else:
             answers[0] = respond(
-                simulator, scenario(SHORT_NS, 500_000, half, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
+                setup.simulator, scenario(SHORT_NS, 500_000, half, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
             )
-    return Data(answers, scale, progress)
+    return Data(answers, setup.scale, setup.progress)
 
 
 @experiment("mpcc-queue-1us", "Zheng 2024, Figs. 3.2 and 3.3", play_1us, 1.0, "periods of the step input")
@@ -238,7 +238,7 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     rows = [
         Row(what, "Gb/s", published / 1e9, ours / 1e9, where) for what, where, published, ours in quantities
     ]
-    worst = max(abs(row.deviation or 0.0) for row in rows)
+    worst = max(abs(deviation(row.published, row.ours) or 0.0) for row in rows)
     error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
     return Outcome(
         rows=[*rows, Row("largest difference from eq. 3.4", "B", None, error, "Figs. 3.2, 3.3")],
@@ -305,16 +305,18 @@ def _against(title: str, answer: Response, theory: Floats, unit: float, word: st
 Answers = tuple[Response, Response, Response]
 
 
-def play_1ms(simulator: Simulator, scale: float, progress: Progress, policies: Policies) -> Data[Answers]:
+def play_1ms(setup: Setup) -> Data[Answers]:
     """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window; ``scale`` of
     the simulated time, but Fig. 3.5 always gets the first 7 ms that it needs."""
-    progress("1 µs links, with and without a window")
-    short = scenario(SHORT_NS, _ASKED_NS, round(max(1e5, scale * _FIG_3_4_NS)), 200)
-    free = respond(simulator, short, lambda k, bdp: NO_WINDOW)
-    bound = respond(simulator, short, lambda k, bdp: bdp)
-    progress("1 ms links")
-    long = scenario(LONG_NS, _ASKED_NS, round(max(7e6, scale * _FIG_3_5_NS)), 1000)
-    return Data((free, bound, respond(simulator, long, lambda k, bdp: NO_WINDOW)), scale, progress)
+    setup.progress("1 µs links, with and without a window")
+    short = scenario(SHORT_NS, _ASKED_NS, round(max(1e5, setup.scale * _FIG_3_4_NS)), 200)
+    free = respond(setup.simulator, short, lambda k, bdp: NO_WINDOW)
+    bound = respond(setup.simulator, short, lambda k, bdp: bdp)
+    setup.progress("1 ms links")
+    long = scenario(LONG_NS, _ASKED_NS, round(max(7e6, setup.scale * _FIG_3_5_NS)), 1000)
+    return Data(
+        (free, bound, respond(setup.simulator, long, lambda k, bdp: NO_WINDOW)), setup.scale, setup.progress
+    )
 
 
 @experiment("mpcc-queue-1ms", "Zheng 2024, Figs. 3.4 and 3.5", play_1ms, 1.0, "simulated time")

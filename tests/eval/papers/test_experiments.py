@@ -16,7 +16,8 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
 from ns3_env.eval.papers.mpcc import link
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, deviation
+from ns3_env.eval.papers.over_seeds import combine, parse_seeds
 from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.show import markdown, number, refresh
@@ -106,10 +107,10 @@ def test_convergence_rows_hold_the_printed_numbers(played: Callable[[str], Path]
 
 
 def test_a_deviation_needs_both_numbers() -> None:
-    assert Row("x", "B", 200.0, 150.0).deviation == pytest.approx(-0.25)
-    assert Row("x", "Gb/s", -1.0, -0.9).deviation == pytest.approx(0.1)
-    assert Row("x", "B", None, 1.0).deviation is None
-    assert Row("x", "B", 0.0, 1.0).deviation is None
+    assert deviation(200.0, 150.0) == pytest.approx(-0.25)
+    assert deviation(-1.0, -0.9) == pytest.approx(0.1)
+    assert deviation(None, 1.0) is None
+    assert deviation(0.0, 1.0) is None
     assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
 
 
@@ -199,3 +200,43 @@ def test_numbers_are_short() -> None:
     assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
     empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
     assert markdown(empty) == "*All of it.*\n\n- x\n"
+
+
+def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) -> None:
+    options = ["--scale", "0.0002", "--seeds", "1-3", "--out", str(tmp_path / "three")]
+    assert main(["paper", "fdcc-incast", *options]) == 0
+    result = json.loads((tmp_path / "three" / "result.json").read_text())
+    alone = paper("fdcc-incast", tmp_path / "second", 0.0002, seeds=(2,))
+    assert result["seeds"] == [1, 2, 3]
+    cell = result["grids"][0]["rows"][0][2]
+    assert cell["low"] <= cell["mean"] <= cell["high"]
+    assert cell["low"] < cell["high"]
+    assert not isinstance(alone["grids"][0]["rows"][0][2], dict)
+    assert all(" of 3; the first: here in " in claim["evidence"] for claim in result["claims"])
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict", "words"),
+    [
+        ([True, True], True, "holds in 2 of 2"),
+        ([True, False], False, "holds in 1 of 2"),
+        ([True, None], None, "holds in 1 of 2"),
+    ],
+)
+def test_a_claim_holds_where_it_does_with_every_seed(
+    holds: list[bool | None], verdict: bool | None, words: str
+) -> None:
+    outcomes = [
+        Outcome(rows=[Row("x", "", 2.0, 1.0 + i)], claims={"one": (x, "because")}).as_dict()
+        for i, x in enumerate(holds)
+    ]
+    both = combine(outcomes)
+    assert both["claims"] == [{"text": "one", "holds": verdict, "evidence": f"{words}; the first: because"}]
+    assert both["rows"][0]["ours"] == {"mean": 1.5, "low": 1.0, "high": 2.0}
+    assert both["rows"][0]["deviation"] == -0.25
+
+
+@pytest.mark.parametrize("text", ["0", "5-1", "1,2", "-3", "x"])
+def test_seeds_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="--seeds"):
+        parse_seeds(text)
