@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from ns3_env.eval.commands import options as shared
+from ns3_env.scenario.parameters import PRESETS
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
@@ -20,6 +21,11 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
     options.add_argument(
         "--seeds", default="1", metavar="N-M", help="e.g. 1-5: intervals, and with how many a claim holds"
+    )
+    options.add_argument(
+        "--parameters",
+        choices=PRESETS,
+        help="of controllers: their own papers', or the published simulator's (default: by experiment)",
     )
     shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
     options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")

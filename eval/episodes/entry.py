@@ -22,6 +22,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import released_names
 from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
+from ns3_env.scenario.parameters import with_preset
 from ns3_env.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Entry(OfGrid):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        return in_full(data) if isinstance(data, str) else data
+        return in_full(data) if isinstance(data, str) else with_preset(data, "controller")
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Entry:

@@ -15,6 +15,7 @@ from ns3_env.eval.papers.outcome import Outcome
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
+from ns3_env.scenario.parameters import PAPER, PUBLISHED, parameters_of
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.pool import Play as Episode
@@ -56,6 +57,7 @@ class Setup:
         progress: gets a line on what is being played.
         policies: given for this run, by name.
         seed: 1 plays the seeds that the cases declare, 2 the next ones.
+        parameters: of controllers, "paper" or "published"; None: as the experiment declares.
     """
 
     simulator: Simulator
@@ -63,6 +65,7 @@ class Setup:
     progress: Progress
     policies: Policies
     seed: int = 1
+    parameters: str | None = None
 
 
 #: Plays an experiment's episodes, as :func:`episodes`, :func:`entered` or :func:`counted` do.
@@ -80,7 +83,7 @@ class Experiment(Generic[T]):
     scale: float
     what_scales: str
     play: Play[T]
-    trained: bool
+    entries: Entries | None
     outcome: Callable[[Data[T]], Outcome]
 
 
@@ -90,7 +93,7 @@ def experiment(
     play: Play[T],
     scale: float,
     what_scales: str,
-    trained: bool = False,
+    entries: Entries | None = None,
     title: str = "",
 ) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
     """Declares an experiment, over the function that makes its outcome.
@@ -101,13 +104,13 @@ def experiment(
         play: the episodes, at a scale above 0.
         scale: of a run without ``--scale``; 1 is the paper's size.
         what_scales: in words.
-        trained: whether trained policies play, and others may in their place or beside them.
+        entries: contenders, whose parameters may be chosen, and beside whose policies others may play.
         title: one line; "": the function's docstring.
     """
 
     def declare(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
         line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
-        return Experiment(name, line, source, scale, what_scales, play, trained, outcome)
+        return Experiment(name, line, source, scale, what_scales, play, entries, outcome)
 
     return declare
 
@@ -191,10 +194,13 @@ class Entries:
     Attributes:
         controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.
         released: policies.
+        parameters: "paper" gives controllers what their own papers set, where that is known; "published"
+            what the published simulator has.
     """
 
     controllers: Mapping[str, Mapping[str, bool]]
     released: tuple[str, ...] = ()
+    parameters: str = PUBLISHED
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -215,15 +221,23 @@ class Entries:
                 notes.append(f"{name.upper()} did not play: no policy of that name is released.")
         return policies, tuple(notes)
 
-    def each(self, base: Scenario, policies: Policies) -> dict[str, Scenario]:
-        """The scenario under each, by name: the paper's in its order, then others."""
+    def each(self, base: Scenario, policies: Policies, parameters: str | None = None) -> dict[str, Scenario]:
+        """The scenario under each, by name: the paper's in its order, then others.
+
+        ``parameters`` takes the place of the entries' own.
+        """
         present = [name for name in self.names if name in self.controllers or name in policies]
         return {
             name: base.under(AGENT).playing(policies[name])
             if name in policies
-            else base.under(name.partition("+")[0], self.controllers[name])
+            else self._controlled(base, name, parameters or self.parameters)
             for name in (*present, *(name for name in policies if name not in self.names))
         }
+
+    def _controlled(self, base: Scenario, name: str, parameters: str) -> Scenario:
+        controller = name.partition("+")[0]
+        preset = parameters_of(controller, parameters) if controller in PAPER else {}
+        return base.under(controller, {**preset, **self.controllers[name]})
 
 
 def entered(
@@ -236,7 +250,7 @@ def entered(
         scenarios = {
             (case, name): with_seed_of(setup, scenario)
             for case, base in cases(setup.scale).items()
-            for name, scenario in entries.each(base, present).items()
+            for name, scenario in entries.each(base, present, setup.parameters).items()
         }
         runs = _by_first(in_parallel(scenarios, keep, setup.progress))
         return Data(runs, setup.scale, setup.progress, notes)
@@ -266,7 +280,7 @@ def counted(
         if entries is not None:
             present, notes = entries.present(setup.policies)
             (base,) = scenarios.values()
-            scenarios = entries.each(base, present)
+            scenarios = entries.each(base, present, setup.parameters)
         runs = {}
         for name, scenario in scenarios.items():
             setup.progress(name)

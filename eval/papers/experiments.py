@@ -63,7 +63,15 @@ def dispatch(options: argparse.Namespace) -> None:
     else:
         scale = options.scale, options.full
         seeds = parse_seeds(options.seeds)
-        paper(options.name, options.out, *scale, options.json, checkpoints=options.checkpoint, seeds=seeds)
+        paper(
+            options.name,
+            options.out,
+            *scale,
+            options.json,
+            checkpoints=options.checkpoint,
+            seeds=seeds,
+            parameters=options.parameters,
+        )
 
 
 def paper(
@@ -76,6 +84,7 @@ def paper(
     *,
     checkpoints: Sequence[str] = (),
     seeds: Sequence[int] = (1,),
+    parameters: str | None = None,
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
@@ -89,6 +98,7 @@ def paper(
         console: where the tables go.
         checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
         seeds: are played one after the other; pictures are of the first. 1: the seeds that the cases declare.
+        parameters: of the controllers, "paper" or "published"; None: as the experiment declares.
 
     Returns:
         The content of result.json.
@@ -100,6 +110,10 @@ def paper(
     experiment = _experiment(name)
     scale = _scale(experiment, scale, full)
     policies = _policies(experiment, checkpoints)
+    if parameters is not None and experiment.entries is None:
+        raise ScenarioError(
+            f"--parameters: {experiment.name} has no controllers whose parameters can be chosen"
+        )
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
     console = console or Console()
@@ -116,15 +130,17 @@ def paper(
 
         outcomes: list[Outcome] = []
         for seed in seeds:
-            setup = Setup(simulator, scale, progress, policies, seed)
+            setup = Setup(simulator, scale, progress, policies, seed, parameters)
             outcomes.append(experiment.outcome(experiment.play(setup)))
     seconds = time.monotonic() - start
+    played = _parameters(experiment, parameters)
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
         "source": experiment.source,
         "scale": scale,
-        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}",
+        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}{_with(played)}",
+        **played,
         "seconds": round(seconds, 1),
         "versions": versions(),
         **({"seeds": list(seeds)} if len(seeds) > 1 else {}),
@@ -161,7 +177,7 @@ def _experiment(name: str | None) -> Experiment[Any]:
 
 
 def _policies(experiment: Experiment[Any], checkpoints: Sequence[str]) -> Policies:
-    if checkpoints and not experiment.trained:
+    if checkpoints and not (experiment.entries and experiment.entries.released):
         raise ScenarioError(f"--checkpoint: no trained policy plays in {experiment.name}")
     return trained_policies(checkpoints, list_controllers()) if checkpoints else {}
 
@@ -172,6 +188,21 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
     if scale is not None and not (math.isfinite(scale) and scale > 0):
         raise ScenarioError(f"--scale: must be a number above 0, is {scale:g}")
     return 1.0 if full else experiment.scale if scale is None else scale
+
+
+def _parameters(experiment: Experiment[Any], parameters: str | None) -> dict[str, str]:
+    """The preset of the controllers, where there are controllers that have one."""
+    entries = experiment.entries
+    return {} if entries is None else {"parameters": parameters or entries.parameters}
+
+
+def _with(played: Mapping[str, str]) -> str:
+    """The preset in words; "" for the published simulator's, which everything else here has."""
+    return (
+        "; DCQCN, DCTCP, HPCC, TIMELY as their own papers set them"
+        if played.get("parameters") == "paper"
+        else ""
+    )
 
 
 def _over(seeds: Sequence[int]) -> str:

@@ -15,6 +15,7 @@ from pydantic import (
 
 from ns3_env.config.bounds import Bdps, Nanoseconds, Rtts
 from ns3_env.config.model import Strict, named_by
+from ns3_env.scenario.parameters import with_preset
 
 #: The controller that asks across the channel.
 AGENT = "agent"
@@ -23,7 +24,11 @@ POLICY = "policy"
 
 
 class Controller(Strict):
-    """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}."""
+    """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}.
+
+    ``parameters: paper`` stands for the attributes that the controller's own paper sets, ``published``, the
+    default, for the published simulator's.
+    """
 
     name: str = Field(min_length=1)
     attributes: dict[str, bool | int | float | str] = Field(default_factory=dict)
@@ -31,7 +36,7 @@ class Controller(Strict):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        return {"name": data} if isinstance(data, str) else data
+        return {"name": data} if isinstance(data, str) else with_preset(data, "name")
 
 
 class PerFlowRtt(Strict):

@@ -169,7 +169,9 @@ def test_recursive_window_leaves_a_window_of_one_packet() -> None:
     """Unlike the same rule without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
     window, echo = 1000.0, 0.0
     for _ in range(2):
-        window, _, echo = RecursiveWindow()(np.array([[1.0]]), records(window_bytes=window, last_action=echo))[0]
+        window, _, echo = RecursiveWindow()(
+            np.array([[1.0]]), records(window_bytes=window, last_action=echo)
+        )[0]
     assert window == 2000
 
 

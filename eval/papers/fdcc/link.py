@@ -8,7 +8,7 @@ from operator import gt, lt
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, NAMES
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, NAMES, RIVALS, SWITCH, with_both
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
 from ns3_env.eval.papers.verdicts import Judge
@@ -44,6 +44,7 @@ def two_flows(scale: float) -> dict[str, Scenario]:
         time_limit_ns=max(1_000_000, round(scale * _LIMIT_NS)),
         topology=Dumbbell(senders=HOSTS, receivers=HOSTS, rate_bps=RATE_BPS),
         traffic=LongShort(long_bytes=long, short_bytes=short, short_start_ns=round(scale * START_NS)),
+        switch=SWITCH,
     )
     return {"": scenario}
 
@@ -55,7 +56,7 @@ def two_flows(scale: float) -> dict[str, Scenario]:
     counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS, ENTRIES),
     1.0,
     "flows' sizes, and 1 ms until the short one starts",
-    trained=True,
+    entries=ENTRIES,
 )
 def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     """A short flow beside a long one."""
@@ -63,12 +64,14 @@ def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     numbers = {name: _of_two(record, until) for name, record in data.runs.items()}
     table = {"long and short": numbers}
     return Outcome(
-        claims={
-            f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
-                table, NAMES
-            )(FDCC, gt, ("hpcc",), key)
-            for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-        },
+        claims=with_both(
+            lambda agent: {
+                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
+                    table, NAMES
+                )((agent,), gt, ("hpcc",), key)
+                for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
+            }
+        ),
         grids=(grid("A long flow and a short one", "under", _COLUMNS, numbers.items()),),
         notes=data.notes,
         pictures={"fdcc-fig-6-1": draw_shares(data.runs, until, ("long flow", "short flow"))},
@@ -115,6 +118,7 @@ def four_flows(scale: float) -> dict[str, Scenario]:
         time_limit_ns=FLOWS * interval,
         topology=Dumbbell(senders=FLOWS, rate_bps=RATE_BPS),
         traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
+        switch=SWITCH,
     )
     return {"": scenario}
 
@@ -127,7 +131,7 @@ def four_flows(scale: float) -> dict[str, Scenario]:
     ),
     0.5,
     "35 ms from start to start",
-    trained=True,
+    entries=ENTRIES,
 )
 def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""
@@ -141,10 +145,19 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
     columns += "link used = link_used"
     rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())
     return Outcome(
-        claims={
-            "Shares fluctuate less under FDCC when a flow joins (6.1)": judge(FDCC, lt, NAMES, "fluctuation"),
-            "FDCC shares the bandwidth more equitably then (6.1)": judge(FDCC, lt, NAMES, "unfair_ratio"),
-        },
+        claims=with_both(
+            lambda agent: {
+                f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
+                for words, key in (
+                    ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
+                    ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
+                )
+                for against, others in (
+                    ("than under HPCC, which the sentence before names", ("hpcc",)),
+                    ("than under all others", RIVALS),
+                )
+            }
+        ),
         grids=(grid("From a flow's joining to the next", ("under", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={"fdcc-fig-6-2": draw_shares(runs, FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])},

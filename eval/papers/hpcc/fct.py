@@ -50,7 +50,7 @@ def cases(scale: float) -> dict[str, Scenario]:
     entered(ENTRIES, cases, measure),
     0.005,
     "100 ms in which flows arrive",
-    trained=True,
+    entries=ENTRIES,
 )
 def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""

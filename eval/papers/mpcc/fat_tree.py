@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: workloads on a fat-tree under five controllers (Zheng 2024, Figs. 5.6–5.9)."""
+"""Experiment: workloads on a fat-tree, the thesis's five controllers and FDCC (Zheng 2024, Figs. 5.6–5.9)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import Incast, Mix, Poisson
 
-#: The thesis's five (section 5.1.2).
-ENTRIES = Entries({name: {} for name in ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")})
+#: The thesis's five (section 5.1.2), and beside them FDCC, on which no claim depends.
+FIVE = ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")
+ENTRIES = Entries({name: {} for name in FIVE}, released=("fdcc-zhang2023", "fdcc"))
 #: In the order of the figures' panels (a) to (d).
 CASES = tuple(
     Case(sizes, load, incast)
@@ -63,9 +64,10 @@ def scenario(case: Case, duration_ns: int) -> Scenario:
     entered(ENTRIES, cases, workloads.measure),
     0.3,
     "10 ms in which flows arrive",
+    entries=ENTRIES,
 )
 def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
-    """WebSearch and FB_Hadoop on a fat-tree, five controllers."""
+    """WebSearch and FB_Hadoop on a fat-tree, five controllers and FDCC."""
     loads = data.runs
     pictures = {}
     for sizes, queues, slowdowns in (
@@ -77,7 +79,7 @@ def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     return Outcome(
         claims=claims(loads),
         grids=workloads.grids(loads),
-        notes=(workloads.arrivals(loads, data.scale * DURATION_NS),),
+        notes=(workloads.arrivals(loads, data.scale * DURATION_NS), *data.notes),
         pictures=pictures,
     )
 
@@ -100,7 +102,7 @@ def claims(loads: Loads) -> dict[str, Verdict]:
 def _least_queue(loads: Loads) -> Verdict:
     evidence, holds = [], True
     for what, key in (("mean", "qlen_avg"), ("p99", "qlen_p99")):
-        least = [min(item, key=lambda name: item[name].numbers[key]) for item in loads.values()]
+        least = [min(FIVE, key=lambda name: item[name].numbers[key]) for item in loads.values()]
         others = sorted(set(least) - {"mpcc"})
         rest = f", else {', '.join(others)}" if others else ""
         evidence.append(f"least {what} in {least.count('mpcc')} of {len(loads)} cases{rest}")

@@ -12,7 +12,7 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.papers import experiment
-from ns3_env.eval.papers.experiment import Entries, entered, repeated, seeds
+from ns3_env.eval.papers.experiment import Entries, Setup, entered, repeated, seeds
 from ns3_env.eval.papers.outcome import grid
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
@@ -114,11 +114,23 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     cases = {"all": base.under("hpcc"), "by seed": sizes.with_seed}
     play = repeated(lambda scale: cases, lambda x: tuple(x["flows"]["start_ns"]), 2)
     with Simulator() as simulator:
-        runs = play(simulator, 1.0, lambda text: None, {}).runs
+        runs = play(Setup(simulator, 1.0, lambda text: None, {})).runs
+        later = play(Setup(simulator, 1.0, lambda text: None, {}, seed=2)).runs
     assert list(runs) == ["all", "by seed"]
     assert [len(record) for record in runs["all"]] == [2, 2]
-    assert runs["all"][0] != runs["all"][1]
+    assert len({*runs["all"], *later["all"]}) == 4  # seeds 1 and 2, then 3 and 4
     assert [len(record) for record in runs["by seed"]] == [3, 3]
+
+
+def test_controllers_have_the_parameters_of_the_published_simulator_or_of_their_papers() -> None:
+    base = Scenario(topology=Dumbbell(senders=2), traffic=Incast())
+    entries = Entries({"dcqcn": {"BdpWindow": True}, "mpcc": {}}, parameters="paper")
+    by_paper = entries.each(base, {})["dcqcn"].controllers[0].attributes
+    assert by_paper["DecreaseInterval"] == "50us"  # Zhu et al. 2015
+    assert by_paper["BdpWindow"] is True
+    published = entries.each(base, {}, "published")
+    assert published["dcqcn"].controllers[0].attributes == {"BdpWindow": True}
+    assert entries.each(base, {})["mpcc"] == published["mpcc"]  # MPCC's defaults are its thesis's
 
 
 def missing(name: str) -> Path:
@@ -152,7 +164,8 @@ def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.Monk
     messages: list[str] = []
     play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
     with Simulator() as simulator:
-        runs = play(simulator, 1.0, messages.append, {"fdcc": mlp_file(tmp_path / "policy.safetensors")}).runs
+        policies = {"fdcc": mlp_file(tmp_path / "policy.safetensors")}
+        runs = play(Setup(simulator, 1.0, messages.append, policies)).runs
     assert messages[-1] == "6 of 6 episodes played"
     assert [tuple(by_name) for by_name in runs.values()] == [("dcqcn", "hpcc", "fdcc")] * 2
     assert [(n, len(set(by_name.values()))) for n, by_name in runs.items()] == [(2, 1), (8, 1)]

@@ -26,6 +26,10 @@ Dctcp::GetTypeId()
                     "(615 Mb/s at 100 Gb/s).",
                     &Dctcp::m_increaseFraction,
                     {6.15e-3, 0.0, 1.0})
+            .Flag("PacketIncrease",
+                  "Adds one payload per window instead, a payload per base RTT to the rate.",
+                  &Dctcp::m_packetIncrease,
+                  false)
             .State("Alpha", "Average fraction of marked packets in a window.", &Dctcp::m_alpha);
     return tid;
 }
@@ -100,7 +104,10 @@ Dctcp::OnAck(FlowState& flow, const AckSample& ack)
     }
     if (newWindow && !m_reduced)
     {
-        rate = std::min(path.hostRateBps, rate + m_increaseFraction * path.hostRateBps);
+        const double increase = m_packetIncrease
+                                    ? path.payloadBytes * 8e12 / static_cast<double>(path.baseRtt)
+                                    : m_increaseFraction * path.hostRateBps;
+        rate = std::min(path.hostRateBps, rate + increase);
     }
     Apply(flow, rate);
 }

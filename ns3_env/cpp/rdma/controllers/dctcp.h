@@ -31,6 +31,7 @@ class Dctcp : public CongestionControl
 
     double m_gain;             ///< attribute Gain
     double m_increaseFraction; ///< attribute AdditiveIncrease
+    bool m_packetIncrease;     ///< attribute PacketIncrease
 
     TracedValue<double> m_alpha{1.0};
     uint64_t m_windowEnd{0}; ///< the window ends when this byte is acknowledged

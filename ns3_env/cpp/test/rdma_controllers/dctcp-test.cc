@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of DCTCP's controller: hand-made feedback against hand-computed answers.
+#include "ns3/boolean.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dctcp.h"
 #include "ns3_env/cpp/test/suite.h"
@@ -55,6 +56,21 @@ TEST("dctcp: alpha is the average fraction of marks, and cuts once per window")
     ack(*controller, flow, 121'000, false);
     const double third = second * 15 / 16 + 10.0 / 42 / 16;
     ASSERT_NEAR(controller->Alpha(), third, 1e-15, "10 marks in 42 packets");
+}
+
+/// Alizadeh 2010, sec. 3: a window grows by one packet per round trip.
+TEST("dctcp: PacketIncrease adds one payload per base RTT")
+{
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    auto controller = CreateObject<Dctcp>();
+    controller->SetAttribute("PacketIncrease", BooleanValue(true));
+    controller->OnFlowStart(flow);
+    flow.SetRate(10 * GBPS);
+    flow.Sent(1000);
+    flow.Acked(1000);
+    controller->OnAck(flow, {.ackedBytes = 1000, .newlyAckedBytes = 1000});
+    ASSERT_NEAR(flow.RateBps(), 10 * GBPS + 8000 / 6240e-9, 1.0, "1000 B in 6.24 us");
 }
 
 } // namespace

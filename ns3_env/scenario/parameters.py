@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parameters of controllers as their own papers set them; the defaults are the published simulator's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Attributes = Mapping[str, bool | int | float | str]
+
+#: Attributes by controller; docs/controllers.md has each number's source.
+PAPER: dict[str, Attributes] = {
+    # Zhu et al. 2015: timers of 50 and 55 µs, F = 5, R_AI = 40 Mb/s at 40 Gb/s
+    "dcqcn": {
+        "AlphaInterval": "50us",
+        "DecreaseInterval": "50us",
+        "IncreaseInterval": "55us",
+        "FastRecoveryStages": 5,
+        "AdditiveIncrease": 1e-3,
+    },
+    # Alizadeh et al. 2010: one packet per round trip
+    "dctcp": {"PacketIncrease": True},
+    # Li et al. 2019: maxStage = 5, W_AI = 80 B per base RTT of 13 µs at 100 Gb/s
+    "hpcc": {"MaxStage": 5, "AdditiveIncrease": 4.9e-4},
+    # Mittal et al. 2015: what the published simulator has
+    "timely": {},
+}
+PUBLISHED = "published"
+PRESETS = (PUBLISHED, "paper")
+
+
+def parameters_of(controller: str, parameters: str) -> Attributes:
+    """The attributes of a controller under a preset; those of "published" are the defaults.
+
+    Raises:
+        ValueError: there is no such preset, or the controller has no "paper".
+    """
+    if parameters not in PRESETS:
+        raise ValueError(f"parameters: is {parameters!r}, must be {' or '.join(PRESETS)}")
+    if parameters == PUBLISHED:
+        return {}
+    if controller not in PAPER:
+        raise ValueError(
+            f"parameters: {controller!r} has no {parameters!r}; those that have: {', '.join(PAPER)}"
+        )
+    return PAPER[controller]
+
+
+def with_preset(data: Any, controller_key: str) -> Any:
+    """A controller as a file writes it, its ``parameters: paper`` replaced by the attributes it stands for.
+
+    The file's own attributes take the place of the preset's.
+
+    Args:
+        data: what the file has.
+        controller_key: names the controller in it.
+    """
+    if not (isinstance(data, Mapping) and isinstance(data.get("parameters"), str)):
+        return data
+    rest = {key: value for key, value in data.items() if key != "parameters"}
+    attributes = parameters_of(str(data.get(controller_key)), data["parameters"])
+    return {**rest, "attributes": {**attributes, **rest.get("attributes", {})}}
