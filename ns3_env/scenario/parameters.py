@@ -10,7 +10,7 @@ Attributes = Mapping[str, bool | int | float | str]
 
 #: Attributes by controller; docs/controllers.md has each number's source.
 PAPER: dict[str, Attributes] = {
-    # Zhu et al. 2015: timers of 50 and 55 µs, F = 5, R_AI = 40 Mb/s at 40 Gb/s
+    # Zhu 2015: timers of 50 and 55 µs, F = 5, R_AI = 40 Mb/s at 40 Gb/s
     "dcqcn": {
         "AlphaInterval": "50us",
         "DecreaseInterval": "50us",
@@ -18,11 +18,11 @@ PAPER: dict[str, Attributes] = {
         "FastRecoveryStages": 5,
         "AdditiveIncrease": 1e-3,
     },
-    # Alizadeh et al. 2010: one packet per round trip
+    # Alizadeh 2010: one packet per round trip
     "dctcp": {"PacketIncrease": True},
-    # Li et al. 2019: maxStage = 5, W_AI = 80 B per base RTT of 13 µs at 100 Gb/s
+    # Li 2019: maxStage = 5, W_AI = 80 B per base RTT of 13 µs at 100 Gb/s
     "hpcc": {"MaxStage": 5, "AdditiveIncrease": 4.9e-4},
-    # Mittal et al. 2015: what the published simulator has
+    # Mittal 2015: what the published simulator has
     "timely": {},
 }
 PUBLISHED = "published"

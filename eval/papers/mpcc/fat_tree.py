@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: workloads on a fat-tree, the thesis's five controllers and FDCC (Zheng 2024, Figs. 5.6–5.9)."""
+"""Experiment: workloads on a fat-tree under five controllers and FDCC (Zheng 2024, Figs. 5.6–5.9)."""
 
 from __future__ import annotations
 

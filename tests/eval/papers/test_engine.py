@@ -126,7 +126,7 @@ def test_controllers_have_the_parameters_of_the_published_simulator_or_of_their_
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast())
     entries = Entries({"dcqcn": {"BdpWindow": True}, "mpcc": {}}, parameters="paper")
     by_paper = entries.each(base, {})["dcqcn"].controllers[0].attributes
-    assert by_paper["DecreaseInterval"] == "50us"  # Zhu et al. 2015
+    assert by_paper["DecreaseInterval"] == "50us"  # Zhu 2015
     assert by_paper["BdpWindow"] is True
     published = entries.each(base, {}, "published")
     assert published["dcqcn"].controllers[0].attributes == {"BdpWindow": True}
