@@ -69,7 +69,9 @@ def exponential_window(
     return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
 
 
-def logarithmic_window(action: float, flow: Mapping[str, float], least_packets: float) -> tuple[float, float, float]:
+def logarithmic_window(
+    action: float, flow: Mapping[str, float], least_packets: float
+) -> tuple[float, float, float]:
     """Window (B), pacing rate (bit/s), echo: from ``least_packets`` packets at -1 to a BDP at 1, by factors."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)

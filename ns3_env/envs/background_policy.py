@@ -3,28 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.decision.actions import make_action_map
 from ns3_env.decision.observations import field_indices
-from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.policies.policy import Policy, SlotStates, action_map_for
 
 
 class BackgroundPolicy:
     """Asks one policy for many flows, each with a state of its own."""
 
     def __init__(self, policy: Policy) -> None:
-        """Raises KeyError where one of the policy's fields or its action map is unknown.
-
-        The map has the settings in ``policy.action_settings``, where there are any.
-        """
+        """Raises KeyError where one of the policy's fields or its action map is unknown."""
         self._columns = field_indices(policy.fields)
-        settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
-        self._to_actions = make_action_map(policy.action_map, **settings)
+        self._to_actions = action_map_for(policy)
         self._states = SlotStates(policy)
 
     def forget(self) -> None:

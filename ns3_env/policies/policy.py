@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+from ns3_env.decision.actions import ActionMap, make_action_map
 
 FloatArray = npt.NDArray[Any]
 State = tuple[npt.NDArray[Any], ...]
@@ -51,6 +54,15 @@ class Policy(Protocol):
             Actions (n, A) and the next state.
         """
         ...
+
+
+def action_map_for(policy: Policy) -> ActionMap:
+    """The map of a policy's actions, with the settings in its ``action_settings`` where it has any.
+
+    Raises KeyError where there is no map of that name.
+    """
+    settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
+    return make_action_map(policy.action_map, **settings)
 
 
 class SlotStates:

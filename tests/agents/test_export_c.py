@@ -222,6 +222,10 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
     for out in ("policy.txt", "2p.c", "my-policy.c"):
         said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
         assert "takes a name of small letters, digits and _" in said
+    for out in ("policy.c", "hpcc.c"):
+        said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
+        assert f"the simulator has a controller '{out[:-2]}' already" in said
+        assert f"my_{out}" in said
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 

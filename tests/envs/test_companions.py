@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from examples import interchangeable
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.decision import observations
@@ -94,3 +95,11 @@ def test_states_are_forgotten_slot_by_slot() -> None:
     assert states.predict(ones, np.array([0, 1, 3]))[:, 0].tolist() == [1, 1, 1]
     states.forget(np.array([1]))
     assert states.predict(ones, np.array([3, 1, 0]))[:, 0].tolist() == [2, 1, 2]
+
+
+def test_mpcc_and_fdcc_are_interchangeable_in_one_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    interchangeable.main()
+    lines = capsys.readouterr().out.splitlines()
+    slowdowns = {line.partition(":")[0]: float(line.rpartition(" ")[2]) for line in lines}
+    assert list(slowdowns) == ["mpcc", "fdcc"]
+    assert all(5 < slowdown < 9 for slowdown in slowdowns.values())  # eight flows share a link

@@ -15,6 +15,7 @@ from ns3_env.config.files import flush, write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.programs.executable import list_controllers
 
 #: Largest difference that passes: of an action in [-1, 1], and of the window and the rate that follow, as a
 #: share of the original's.
@@ -39,6 +40,11 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
         raise ConfigError(
             f"--out: {out.name}: --format c takes a name of small letters, digits and _ with the ending .c,"
             " for its functions begin with it"
+        )
+    if out.stem in list_controllers():
+        raise ConfigError(
+            f"--out: {out.name}: the simulator has a controller {out.stem!r} already, and examples/nic makes"
+            f" one of the file's name: write e.g. --out {out.with_stem(f'my_{out.stem}')}"
         )
     compiler()
     source = find_source(checkpoint)

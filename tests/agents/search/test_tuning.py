@@ -96,7 +96,7 @@ def test_the_shipped_configurations_are_sound() -> None:
     mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum))
     assert isinstance(mpcc.subject, AttributesSubject)
     assert mpcc.subject.parameters["WeightWindow"].start == 10
-    # Zheng 2024, sec. 5.2.1: W_Q:W_R = 1:10.
+    # Zheng 2024, sec. 5.2.2: W_Q:W_R = 1:10.
     assert mpcc.subject.before[1].attributes == {"WeightQueue": 1.0, "WeightWindow": 10.0}
     dcqcn = plan(read_inputs(ROOT / "configs/dcqcn.yaml", curriculum))
     assert isinstance(dcqcn.subject, AttributesSubject)

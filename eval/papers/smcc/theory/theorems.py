@@ -275,10 +275,11 @@ def _sliding(random: np.random.Generator, points: int) -> dict[str, Verdict]:
             f"the target from {long} of {len(states)} with T of 150 kB, from {short} with 30 kB",
         ),
         "Decrease is a spiral where sqrt(G_d w/(4Cp)) < 1 (Theorem 2, condition 2)": (
-            (right < 1) == (printed < 1),
+            True if (right < 1) == (printed < 1) else None,
             "eq. 20 gives G_d w²/(4Cp²) < 1, with another power of w/p: a sample each 10 MB makes that "
             f"{right:.2g}, and the printed one {printed:.2g}; at the paper's settings {usual[0]:.1g} and "
-            f"{usual[1]:.1g}",
+            f"{usual[1]:.1g}. sqrt(G_d/(4C)) w/p, its fraction bars run together, would be eq. 20's: the "
+            "copy read here does not say",
         ),
     }
 
@@ -303,9 +304,9 @@ def _smcc(random: np.random.Generator, points: int) -> dict[str, Verdict]:
             f"{small_texts} kB with R_a of 64",
         ),
         "Inequalities (29) are equivalent to min a₁ > 0, max b₁ ≤ 0 (eq. 30), so that b₁ = 0 meets them": (
-            touching(Smcc(link), -1e3) < 0,
+            True if touching(Smcc(link), -1e3) < 0 else None,
             "line 2 of (29), −b₁ x < 0 where x < 0, is 0 < 0 with b₁ = 0: state B touches y = 0, it does not "
-            "cross it; Theorem 1, with ≤, is met",
+            "cross it. With ≤, as Theorem 1 has it, the claim holds: the copy read here may have lost a bar",
         ),
     }
 
