@@ -28,7 +28,7 @@ FLOW_FIELDS = ("window_bytes", "rate_bps", "bdp_bytes", "packet_bytes", "base_rt
 def multiplicative_window(
     action: float, flow: Mapping[str, float], alpha: float, rounding: str
 ) -> tuple[float, float, float]:
-    """Window (B), pacing rate (bit/s) and echo: the window times 1 + alpha a, or / (1 - alpha a) for a < 0."""
+    """Window (B), pacing rate (bit/s), echo: the window times 1 + alpha a, or / (1 - alpha a) below 0."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     old = min(flow["window_bytes"], bdp)
@@ -61,7 +61,7 @@ def recursive_window(
 def exponential_window(
     action: float, flow: Mapping[str, float], alpha: float, least_packets: float
 ) -> tuple[float, float, float]:
-    """Window (B), pacing rate (bit/s), echo: the window times exp(alpha a); below a packet the rate is all."""
+    """Window (B), pacing rate (bit/s), echo: the window times exp(alpha a), paced below a packet."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     grown = min(flow["window_bytes"], bdp) * float(np.exp(alpha * action))
@@ -72,7 +72,7 @@ def exponential_window(
 def logarithmic_window(
     action: float, flow: Mapping[str, float], least_packets: float
 ) -> tuple[float, float, float]:
-    """Window (B), pacing rate (bit/s), echo: from ``least_packets`` packets at -1 to a BDP at 1, by factors."""
+    """Window (B), pacing rate (bit/s), echo: from ``least_packets`` packets at -1 to a BDP at 1."""
     packet = flow["packet_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     window = bdp * (min(least_packets * packet, bdp) / bdp) ** ((1 - action) / 2)

@@ -154,7 +154,7 @@ def test_multiplicative_window_keeps_whole_packets_and_its_bounds(
 
 
 def test_recursive_window_is_zhang_2023_as_printed() -> None:
-    """action_{t+1} = action_t (1 + a/2) or / (1 - a/2), WIN_{t+1} = WIN_t action_{t+1}, action in [0.5, 2]."""
+    """action_{t+1} = action_t (1 + a/2) or / (1 - a/2) in [0.5, 2], WIN_{t+1} = WIN_t action_{t+1}."""
     window, echo, windows, factors = 8000.0, 0.0, [], []
     for action in (0.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0):
         seen = records(window_bytes=window, last_action=echo, bdp_bytes=1e6)
