@@ -38,7 +38,8 @@ def play(policy: Policy, flows: int = 8, seed: int = 1) -> tuple[int, float]:
 
 def main() -> None:
     """Plays both, and prints what became of the flow."""
-    for name, policy in {"mpcc": MpccPolicy(), "fdcc": NetworkPolicy.load(released("fdcc"))}.items():
+    policies: dict[str, Policy] = {"mpcc": MpccPolicy(), "fdcc": NetworkPolicy.load(released("fdcc"))}
+    for name, policy in policies.items():
         decisions, slowdown = play(policy)
         print(f"{name}: {decisions} decisions, slowdown {slowdown:.2f}")
 

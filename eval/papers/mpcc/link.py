@@ -26,8 +26,8 @@ from ns3_env.simulator.results import Floats, Results
 
 #: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
 WEIGHTS = {1: 140_334, 10: 149_133, 100: 175_530}
-#: Ratios beyond the thesis's, to see where the ratio begins to matter.
-FURTHER_WEIGHTS = (1_000, 10_000)
+#: W_R of ratios W_Q:W_R beyond the thesis's, to see where the ratio begins to matter.
+FURTHER_RATIOS = {"10:1": 0.1, "100:1": 0.01, "1:1000": 1_000.0, "1:10000": 10_000.0}
 #: Horizon -> ns to solve one QP on the thesis's machine (section 5.2.2).
 HORIZONS = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
 #: Throughput of each flow, and its sampling period (section 5.2.1).
@@ -55,7 +55,7 @@ def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     weights = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
     settings = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
-    settings |= {f"1:{w}": {"WeightWindow": w} for w in FURTHER_WEIGHTS}
+    settings |= {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
     results, share, solving = {}, {}, {}
     for name, attributes in settings.items():
         setup.progress(f"queue, {name}")

@@ -31,6 +31,7 @@ TINY = {
     "mpcc-joining": (0.01, "fig-5-3-joining fig-5-4-joining"),
     "mpcc-leaving": (0.001, "fig-5-3-leaving fig-5-4-leaving"),
     "mpcc-fat-tree": (0.01, "fig-5-6 fig-5-7 fig-5-8 fig-5-9"),
+    "fdcc-motivation": (0.01, "fdcc-fig-3-3 fdcc-fig-4-1"),
     "fdcc-reward": (0.2, "fdcc-reward"),
     "fdcc-long-short": (0.05, "fdcc-fig-6-1"),
     "fdcc-joining": (0.01, "fdcc-fig-6-2"),
