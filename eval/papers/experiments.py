@@ -30,7 +30,7 @@ from ns3_env.simulator import Simulator, list_controllers
 
 #: Modules with experiments, by paper, in the papers' order.
 MODULES = {
-    "mpcc": "open_loop link fat_tree",
+    "mpcc": "open_loop link limits fat_tree",
     "fdcc": "motivation reward link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
     "rttmpc": "sharing buffers ten_gigabit",

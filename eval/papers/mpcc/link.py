@@ -53,8 +53,8 @@ class Settings:
 
 def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
-    weights = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
-    settings = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
+    weights: dict[str, dict[str, float]] = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
+    settings: dict[str, dict[str, float]] = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
     settings |= {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
     results, share, solving = {}, {}, {}
     for name, attributes in settings.items():

@@ -111,8 +111,10 @@ class RecursiveWindow final : public ActionMap
         const double exponent = std::clamp(before + std::log(MultiplicativeFactor(m_alpha, a)),
                                            -m_logOfMost,
                                            m_logOfMost);
-        const double window = std::clamp(
-            FloorToPackets(WindowNow(record, bdp) * std::exp(exponent), packet), packet, bdp);
+        const double window =
+            std::clamp(FloorToPackets(WindowNow(record, bdp) * std::exp(exponent), packet),
+                       packet,
+                       bdp);
         return {window, PacingRate(window, record), exponent / m_logOfMost};
     }
 

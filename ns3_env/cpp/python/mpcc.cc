@@ -32,6 +32,7 @@ constexpr const char* INPUT_FIELDS[MPCC_INPUTS] = {"base_rtt_ns",
                                                    "state_feedback_delay_ns"};
 
 using Parameter = std::variant<int MpccSettings::*,
+                               double MpccCost::*,
                                double MpccSettings::*,
                                bool MpccSettings::*,
                                MpccSolver MpccSettings::*>;
@@ -39,8 +40,11 @@ using Parameter = std::variant<int MpccSettings::*,
 /// The control's free parameters, by their names in Python: in snake_case those of the attributes of rdma::mpcc.
 constexpr std::pair<const char*, Parameter> PARAMETERS[] = {
     {"horizon", &MpccSettings::horizon},
-    {"weight_queue", &MpccSettings::weightQueue},
-    {"weight_window", &MpccSettings::weightWindow},
+    {"weight_queue", &MpccCost::weightQueue},
+    {"weight_window", &MpccCost::weightWindow},
+    {"queue_reference", &MpccCost::queueReference},
+    {"terminal_weight", &MpccCost::terminalWeight},
+    {"weight_change", &MpccCost::weightChange},
     {"floor_packets", &MpccSettings::floorPackets},
     {"floor_share", &MpccSettings::floorShare},
     {"delay_scale", &MpccSettings::delayScale},
@@ -48,6 +52,19 @@ constexpr std::pair<const char*, Parameter> PARAMETERS[] = {
     {"acks_per_decision", &MpccSettings::acksPerDecision},
     {"solver", &MpccSettings::solver},
     {"shortcut", &MpccSettings::shortcut}};
+
+template <typename Value>
+auto&
+At(auto& settings, Value MpccSettings::* member)
+{
+    return settings.*member;
+}
+
+auto&
+At(auto& settings, double MpccCost::* member)
+{
+    return settings.cost.*member;
+}
 
 MpccSolver
 SolverByName(const std::string& name)
@@ -70,14 +87,14 @@ ValueOf(const MpccSettings& settings, const Parameter& parameter)
     return std::visit(
         [&settings](auto member) -> py::object
         {
-            using Value = std::remove_cvref_t<decltype(settings.*member)>;
+            using Value = std::remove_cvref_t<decltype(At(settings, member))>;
             if constexpr (std::is_same_v<Value, MpccSolver>)
             {
-                return py::str(settings.*member == MpccSolver::Qp ? "qp" : "lqr");
+                return py::str(At(settings, member) == MpccSolver::Qp ? "qp" : "lqr");
             }
             else
             {
-                return py::cast(settings.*member);
+                return py::cast(At(settings, member));
             }
         },
         parameter);
@@ -90,14 +107,14 @@ SetValue(MpccSettings& settings, const Parameter& parameter, const py::handle& v
     std::visit(
         [&](auto member)
         {
-            using Value = std::remove_cvref_t<decltype(settings.*member)>;
+            using Value = std::remove_cvref_t<decltype(At(settings, member))>;
             if constexpr (std::is_same_v<Value, MpccSolver>)
             {
-                settings.*member = SolverByName(value.cast<std::string>());
+                At(settings, member) = SolverByName(value.cast<std::string>());
             }
             else
             {
-                settings.*member = value.cast<Value>();
+                At(settings, member) = value.cast<Value>();
             }
         },
         parameter);

@@ -24,12 +24,26 @@ Mpcc::GetTypeId()
             .Number("WeightQueue",
                     "W_Q, the cost of the queue in BDPs, squared (Zheng 2024, eq. 4.5).",
                     &Mpcc::m_weightQueue,
-                    {defaults.weightQueue, 1e-9, 1e9})
+                    {defaults.cost.weightQueue, 1e-9, 1e9})
             .Number("WeightWindow",
                     "W_R, the cost of the window's distance from its fair share in BDPs, "
                     "squared.",
                     &Mpcc::m_weightWindow,
-                    {defaults.weightWindow, 1e-9, 1e9})
+                    {defaults.cost.weightWindow, 1e-9, 1e9})
+            .Number("QueueReference",
+                    "r_x, the queue that is wanted, in BDPs (Zheng 2024, eq. 4.4); at most the "
+                    "bound of eq. 4.3.",
+                    &Mpcc::m_queueReference,
+                    {defaults.cost.queueReference, 0.0, 1e3})
+            .Number("TerminalWeight",
+                    "P_t over W_Q: what the last predicted queue counts (eq. 4.4).",
+                    &Mpcc::m_terminalWeight,
+                    {defaults.cost.terminalWeight, 1e-6, 1e6})
+            .Number("WeightChange",
+                    "The cost of the change from one window to the next in BDPs, squared; above 0 "
+                    "each decision is qpOASES's.",
+                    &Mpcc::m_weightChange,
+                    {defaults.cost.weightChange, 0.0, 1e9})
             .Number("Horizon", "P, steps predicted.", &Mpcc::m_horizon, {defaults.horizon, 1, 100})
             .Number("FloorPackets",
                     "Least window in packets; below one the flow is paced.",
@@ -145,8 +159,11 @@ void
 Mpcc::OnFlowStart(FlowState& flow)
 {
     m_control.emplace(MpccSettings{.horizon = m_horizon,
-                                   .weightQueue = m_weightQueue,
-                                   .weightWindow = m_weightWindow,
+                                   .cost = {.weightQueue = m_weightQueue,
+                                            .weightWindow = m_weightWindow,
+                                            .queueReference = m_queueReference,
+                                            .terminalWeight = m_terminalWeight,
+                                            .weightChange = m_weightChange},
                                    .floorPackets = m_floorPackets,
                                    .floorShare = m_floorShare,
                                    .delayScale = m_delayScale,

@@ -69,6 +69,9 @@ class Mpcc : public CongestionControl
     // The attributes of the same names; MpccSettings documents those of the control.
     double m_weightQueue;
     double m_weightWindow;
+    double m_queueReference;
+    double m_terminalWeight;
+    double m_weightChange;
     int m_horizon;
     double m_floorPackets;
     double m_floorShare;

@@ -22,9 +22,16 @@ Checked(const MpccSettings& settings)
         throw std::invalid_argument("MPCC: the horizon must be at least 1, not " +
                                     std::to_string(settings.horizon));
     }
-    if (!(settings.weightQueue > 0.0) || !(settings.weightWindow > 0.0))
+    const MpccCost& cost = settings.cost;
+    if (!(cost.weightQueue > 0.0) || !(cost.weightWindow > 0.0) || !(cost.terminalWeight > 0.0))
     {
-        throw std::invalid_argument("MPCC: both weights must be positive");
+        throw std::invalid_argument(
+            "MPCC: the weights of queue, window and last state must be positive");
+    }
+    if (!(cost.queueReference >= 0.0) || !(cost.weightChange >= 0.0))
+    {
+        throw std::invalid_argument(
+            "MPCC: the queue wanted and the weight of changes must not be negative");
     }
     if (settings.memory < 0)
     {
@@ -41,7 +48,7 @@ Checked(const MpccSettings& settings)
 
 MpccControl::MpccControl(const MpccSettings& settings)
     : m_settings(Checked(settings)),
-      m_regulator(settings.horizon, settings.weightQueue, settings.weightWindow),
+      m_regulator(settings.horizon, settings.cost),
       m_past(std::max(settings.memory, 1))
 {
 }
@@ -106,6 +113,8 @@ MpccControl::BuildModel(const MpccInput& input)
     model.lower = -model.fairShare;
     model.upper = 1.0 - model.fairShare;
     model.queueBound = flows - 1.0;
+    model.reference = std::min(m_settings.cost.queueReference, model.queueBound);
+    model.previous = window / input.bdpBytes - model.fairShare;
 
     // dt = packet * RTT / W (eq. A.1), with the RTT that eq. 2.2 gives for the queue just reported: the
     // measured one is as old as the packet. B = dt N R_in,max / (8 BDP_max) (eq. 3.4), and BDP_max is
@@ -137,7 +146,8 @@ MpccControl::Move()
     {
         ++m_counters.infeasible;
     }
-    if (m_settings.solver == MpccSolver::Qp && !m_settings.shortcut)
+    if (m_settings.solver == MpccSolver::Qp &&
+        (!m_settings.shortcut || m_settings.cost.weightChange > 0.0))
     {
         return QpMove();
     }
@@ -155,9 +165,7 @@ MpccControl::QpMove()
 {
     if (!m_qp)
     {
-        m_qp = std::make_unique<MpccQp>(m_settings.horizon,
-                                        m_settings.weightQueue,
-                                        m_settings.weightWindow);
+        m_qp = std::make_unique<MpccQp>(m_settings.horizon, m_settings.cost);
     }
     if (const std::optional<double> move = m_qp->Solve(m_model, m_counters.qp))
     {

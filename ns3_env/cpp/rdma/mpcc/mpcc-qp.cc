@@ -17,9 +17,8 @@ constexpr double TOLERANCE = 1e-10;
 constexpr double UNDERFLOW_ERROR = 1e-290;
 } // namespace
 
-Regulator::Regulator(int horizon, double weightQueue, double weightWindow)
-    : m_weightQueue(weightQueue),
-      m_weightWindow(weightWindow),
+Regulator::Regulator(int horizon, const MpccCost& cost)
+    : m_cost(cost),
       m_gains(horizon),
       m_remainders(horizon),
       m_moves(horizon),
@@ -36,14 +35,14 @@ Regulator::UpdateGains(double b)
         return;
     }
     m_b = b;
-    double cost = m_weightQueue; // of the last state; no terminal weight (Zheng 2024, sec. 4.4)
+    double cost = m_cost.weightQueue * m_cost.terminalWeight; // of the last state
     for (size_t k = m_gains.size(); k-- > 0;)
     {
         // Riccati recursion of a scalar integrator (A = 1)
-        const double part = 1.0 / (m_weightWindow + b * b * cost);
+        const double part = 1.0 / (m_cost.weightWindow + b * b * cost);
         m_gains[k] = b * cost * part;
-        m_remainders[k] = m_weightWindow * part;
-        cost = m_weightQueue + cost * m_remainders[k];
+        m_remainders[k] = m_cost.weightWindow * part;
+        cost = m_cost.weightQueue + cost * m_remainders[k];
     }
 }
 
@@ -58,11 +57,12 @@ Regulator::Solve(const MpccModel& model)
     {
         // A queue above the bound never comes back above it: later steps have eq. 4.2 alone.
         const double top = q > model.queueBound ? model.InputUnderBound(q) : model.upper;
-        const double wanted = -m_gains[k] * q;
+        const double excess = q - model.reference;
+        const double wanted = -m_gains[k] * excess;
         const double move = std::max(std::min(wanted, top), model.lower);
         touched = touched || move != wanted;
         // q + b move, without its cancellation where the move is free
-        q = move == wanted ? m_remainders[k] * q : q + model.b * move;
+        q = move == wanted ? model.reference + m_remainders[k] * excess : q + model.b * move;
         m_tops[k] = top;
         m_moves[k] = move;
         m_queues[k] = q;
@@ -79,12 +79,14 @@ Regulator::Solve(const MpccModel& model)
         {
             return LqrProof::None; // eq. 4.3
         }
-        later += m_weightQueue * m_queues[k];
-        size += m_weightQueue * std::abs(m_queues[k]);
+        const double weight =
+            k + 1 == horizon ? m_cost.weightQueue * m_cost.terminalWeight : m_cost.weightQueue;
+        later += weight * (m_queues[k] - model.reference);
+        size += weight * std::abs(m_queues[k] - model.reference);
         const double move = m_moves[k];
-        const double slope = m_weightWindow * move + model.b * later;
+        const double slope = m_cost.weightWindow * move + model.b * later;
         const double error =
-            TOLERANCE * (m_weightWindow * std::abs(move) + model.b * size) + UNDERFLOW_ERROR;
+            TOLERANCE * (m_cost.weightWindow * std::abs(move) + model.b * size) + UNDERFLOW_ERROR;
         const bool mayRise = move < m_tops[k];
         const bool mayFall = move > model.lower;
         if ((mayRise && !(slope >= -error)) || (mayFall && !(slope <= error)))
@@ -105,11 +107,11 @@ constexpr double SAME_B = 1e-12;
 
 } // namespace
 
-MpccQp::MpccQp(int horizon, double weightQueue, double weightWindow)
+MpccQp::MpccQp(int horizon, const MpccCost& cost)
     : m_horizon(static_cast<size_t>(horizon)),
-      m_weightQueue(weightQueue),
-      m_weightWindow(weightWindow),
-      m_problem(std::make_unique<qpOASES::SQProblem>(horizon, 0)),
+      m_cost(cost),
+      m_problem(
+          std::make_unique<qpOASES::SQProblem>(horizon, cost.weightChange > 0.0 ? horizon : 0)),
       m_counts(m_horizon * m_horizon),
       m_hessian(m_horizon * m_horizon),
       m_gradient(m_horizon),
@@ -128,12 +130,56 @@ MpccQp::MpccQp(int horizon, double weightQueue, double weightWindow)
     {
         for (size_t j = 0; j < m_horizon; ++j)
         {
-            m_counts[i * m_horizon + j] = static_cast<double>(m_horizon - std::max(i, j));
+            m_counts[i * m_horizon + j] =
+                static_cast<double>(m_horizon - 1 - std::max(i, j)) + m_cost.terminalWeight;
         }
+    }
+    if (m_cost.weightChange > 0.0)
+    {
+        m_rows.resize(m_horizon * m_horizon);
+        m_rowsLower.resize(m_horizon);
+        m_rowsUpper.resize(m_horizon);
     }
 }
 
 MpccQp::~MpccQp() = default;
+
+void
+MpccQp::FillHessian()
+{
+    // H = 2 (B-bar' W_Q B-bar + W_R + W_D D' D) (eq. 4.12), D the differences of neighbouring inputs
+    const double queueTerm = m_cost.weightQueue * m_b * m_b;
+    const double perInput = m_cost.weightWindow + queueTerm * m_counts.front();
+    m_scale = 1.0 / (perInput + 2.0 * m_cost.weightChange);
+    const double factor = 2.0 * m_scale * queueTerm;
+    std::transform(m_counts.begin(),
+                   m_counts.end(),
+                   m_hessian.begin(),
+                   [factor](double count) { return factor * count; });
+    const double change = 2.0 * m_scale * m_cost.weightChange;
+    for (size_t i = 0; i < m_horizon; ++i)
+    {
+        const bool last = i + 1 == m_horizon;
+        m_hessian[i * m_horizon + i] +=
+            2.0 * m_scale * m_cost.weightWindow + (last ? change : 2.0 * change);
+        if (!last)
+        {
+            m_hessian[i * m_horizon + i + 1] -= change;
+            m_hessian[(i + 1) * m_horizon + i] -= change;
+        }
+    }
+}
+
+void
+MpccQp::FillRows(const MpccModel& model)
+{
+    for (size_t i = 0; i < m_horizon; ++i)
+    {
+        std::fill_n(m_rows.begin() + static_cast<ptrdiff_t>(i * m_horizon), i + 1, m_b);
+        m_rowsLower[i] = -model.q;
+        m_rowsUpper[i] = model.SoftBound(static_cast<int>(i) + 1) - model.q;
+    }
+}
 
 bool
 MpccQp::Fill(const MpccModel& model)
@@ -141,27 +187,22 @@ MpccQp::Fill(const MpccModel& model)
     const bool newHessian = !(std::abs(model.b - m_b) <= SAME_B * model.b);
     if (newHessian)
     {
-        // H = 2 (B-bar' W_Q B-bar + W_R) (eq. 4.12)
         m_b = model.b;
-        const double queueTerm = m_weightQueue * m_b * m_b;
-        m_scale = 1.0 / (m_weightWindow + queueTerm * static_cast<double>(m_horizon));
-        const double factor = 2.0 * m_scale * queueTerm;
-        std::transform(m_counts.begin(),
-                       m_counts.end(),
-                       m_hessian.begin(),
-                       [factor](double count) { return factor * count; });
-        for (size_t i = 0; i < m_horizon; ++i)
-        {
-            m_hessian[i * m_horizon + i] += 2.0 * m_scale * m_weightWindow;
-        }
+        FillHessian();
     }
-    // g = 2 B-bar' W_Q A-bar x (eq. 4.13 with its factors in order)
-    const double slope = 2.0 * m_scale * m_weightQueue * m_b * model.q;
+    // g = 2 B-bar' W_Q (A-bar x - r) (eq. 4.13 with its factors in order)
+    const double slope = 2.0 * m_scale * m_cost.weightQueue * m_b * (model.q - model.reference);
     for (size_t i = 0; i < m_horizon; ++i)
     {
-        m_gradient[i] = slope * static_cast<double>(m_horizon - i);
+        m_gradient[i] = slope * m_counts[i * m_horizon + i];
         m_lower[i] = model.lower; // eq. 4.15
         m_upper[i] = model.upper;
+    }
+    m_gradient[0] -= 2.0 * m_scale * m_cost.weightChange * model.previous;
+    if (!m_rows.empty())
+    {
+        FillRows(model);
+        return newHessian;
     }
     // Q <= (N - 1) BDP_max (eqs. 4.16, 4.17), softened
     double q = model.q;
@@ -200,10 +241,14 @@ MpccQp::Solve(const MpccModel& model, MpccQpCounters& counters)
     const double* g = m_gradient.data();
     const double* low = m_lower.data();
     const double* high = m_upper.data();
+    const bool rows = !m_rows.empty();
+    const double* a = rows ? m_rows.data() : nullptr;
+    const double* below = rows ? m_rowsLower.data() : nullptr;
+    const double* above = rows ? m_rowsUpper.data() : nullptr;
     const auto cold = [&](qpOASES::int_t& changes)
     {
         m_problem->reset();
-        return m_problem->init(h, g, nullptr, low, high, nullptr, nullptr, changes);
+        return m_problem->init(h, g, a, low, high, below, above, changes);
     };
 
     qpOASES::int_t changes = MAX_CHANGES;
@@ -215,8 +260,8 @@ MpccQp::Solve(const MpccModel& model, MpccQpCounters& counters)
     }
     else
     {
-        code = newHessian ? m_problem->hotstart(h, g, nullptr, low, high, nullptr, nullptr, changes)
-                          : m_problem->hotstart(g, low, high, nullptr, nullptr, changes);
+        code = newHessian ? m_problem->hotstart(h, g, a, low, high, below, above, changes)
+                          : m_problem->hotstart(g, low, high, below, above, changes);
         if (code != qpOASES::SUCCESSFUL_RETURN)
         {
             counters.workingSetChanges += static_cast<uint64_t>(changes);

@@ -19,6 +19,18 @@ class SQProblem;
 namespace ns3::env::rdma
 {
 
+/// What is weighed against what: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and more where asked.
+struct MpccCost
+{
+    double weightQueue{1.0};   ///< W_Q
+    double weightWindow{10.0}; ///< W_R (1:10 in the thesis's experiments)
+    /// r_x of eq. 4.4 in BDPs, the queue that is wanted, as far as eq. 4.3 lets it be; eq. 4.5 has 0.
+    double queueReference{0.0};
+    double terminalWeight{
+        1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as the others
+    double weightChange{0.0}; ///< of (u_k - u_{k-1})^2, which the thesis has not
+};
+
 /// MPCC's model and constraints at one decision, in units of BDP_max.
 struct MpccModel
 {
@@ -28,6 +40,8 @@ struct MpccModel
     double lower{0};      ///< least input, -W* (eq. 4.2)
     double upper{0};      ///< largest input, 1 - W* (eq. 4.2)
     double queueBound{0}; ///< largest queue, N - 1 (eq. 4.3), before softening
+    double reference{0};  ///< the queue that is wanted, at most the bound
+    double previous{0};   ///< the input in force, u_{-1}
 
     /// Largest queue allowed after `step` inputs: the bound, or as low as the inputs can bring it.
     double SoftBound(int step) const { return std::max(q + step * b * lower, queueBound); }
@@ -48,8 +62,9 @@ enum class LqrProof : uint8_t
 };
 
 /**
- * The regulator of min sum_{k=1..P} W_Q q_k^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng 2024,
- * eqs. 4.5, 4.9), whose unconstrained inputs are u_k = -K_k q_k, with every input kept inside its constraints.
+ * The regulator of min sum_{k=1..P} W_Q (q_k - r)^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng
+ * 2024, eqs. 4.4, 4.9), whose unconstrained inputs are u_k = -K_k (q_k - r), with every input kept inside its
+ * constraints. It knows no cost of changes.
  *
  * That is the constrained optimum, too: a constraint on later inputs only makes a queue dearer, so the best
  * input now is never above -K_k q_k, and where that is out of reach it is the least input
@@ -59,7 +74,7 @@ enum class LqrProof : uint8_t
 class Regulator
 {
   public:
-    Regulator(int horizon, double weightQueue, double weightWindow);
+    Regulator(int horizon, const MpccCost& cost);
 
     /// Writes the moves for this model and returns what is proven of them.
     LqrProof Solve(const MpccModel& model);
@@ -70,8 +85,7 @@ class Regulator
   private:
     void UpdateGains(double b);
 
-    double m_weightQueue;
-    double m_weightWindow;
+    MpccCost m_cost;
     double m_b{-1.0}; ///< for which the gains hold
     std::vector<double> m_gains;
     std::vector<double> m_remainders; ///< 1 - b K_k: what a free move leaves of a queue
@@ -95,12 +109,12 @@ struct MpccQpCounters
  * Eq. 4.17's rows are bounds here, which takes a quarter less time. A queue above its bound comes under it as
  * fast as the inputs allow: that fixes the first inputs (SoftBound) and caps the next. The other rows are idle
  * at the optimum (docs/decisions/0005-mpcc.md). That is checked: an optimum without rows that keeps
- * them all is the optimum with them.
+ * them all is the optimum with them. Where changes cost, inputs overshoot, and the rows are there.
  */
 class MpccQp
 {
   public:
-    MpccQp(int horizon, double weightQueue, double weightWindow);
+    MpccQp(int horizon, const MpccCost& cost);
     ~MpccQp();
 
     /// The first input of the optimum; none where qpOASES did not find it, which counts as a failure.
@@ -122,16 +136,22 @@ class MpccQp
     /// Whether the solution keeps every row of eq. 4.17.
     bool KeepsRows(const MpccModel& model) const;
 
+    void FillHessian();
+    void FillRows(const MpccModel& model);
+
     size_t m_horizon;
-    double m_weightQueue;
-    double m_weightWindow;
+    MpccCost m_cost;
     std::unique_ptr<qpOASES::SQProblem> m_problem;
-    std::vector<double> m_counts; ///< B-bar' B-bar / b^2: steps that inputs i and j both reach
+    std::vector<double>
+        m_counts; ///< B-bar' B-bar / b^2: steps that inputs i and j both reach, the last weighed
     std::vector<double> m_hessian;
     std::vector<double> m_gradient;
     std::vector<double> m_lower;
     std::vector<double> m_upper;
     std::vector<double> m_solution;
+    std::vector<double> m_rows; ///< A of eq. 4.16, where changes cost; else empty, as the next two
+    std::vector<double> m_rowsLower; ///< eq. 4.17
+    std::vector<double> m_rowsUpper;
     double m_b{-1.0}; ///< for which H holds
     double m_scale{1.0};
     bool m_hot{false};

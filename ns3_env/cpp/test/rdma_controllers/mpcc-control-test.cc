@@ -178,7 +178,7 @@ TEST("with binding constraints the QP's first move is the best one (horizon 2)")
     const int grid = 400;
     for (int i = 0; i < 30; ++i)
     {
-        MpccSettings settings{.horizon = 2, .weightQueue = 100.0, .weightWindow = 0.1};
+        MpccSettings settings{.horizon = 2, .cost = {.weightQueue = 100.0, .weightWindow = 0.1}};
         settings.delayScale = 0.0;
         settings.floorShare = 0.0;
         settings.shortcut = false;
@@ -203,8 +203,8 @@ TEST("with binding constraints the QP's first move is the best one (horizon 2)")
                     continue;
                 }
                 const double cost =
-                    settings.weightQueue * (q1 * q1 + q2 * q2) +
-                    settings.weightWindow * (move(k0) * move(k0) + move(k1) * move(k1));
+                    settings.cost.weightQueue * (q1 * q1 + q2 * q2) +
+                    settings.cost.weightWindow * (move(k0) * move(k0) + move(k1) * move(k1));
                 if (cost < best)
                 {
                     best = cost;
@@ -267,7 +267,7 @@ MpccLoop(int flows, int horizon, double weightWindow)
     const double bdp = 78000;
     const double stepNs = 10;
     const double drain = 100e9 / 8e9; // bytes per ns
-    MpccControl control({.horizon = horizon, .weightWindow = weightWindow});
+    MpccControl control({.horizon = horizon, .cost = {.weightWindow = weightWindow}});
     double window = bdp;
     double queue = 0;
     double sinceAck = 0;

@@ -17,6 +17,7 @@ SUITE("rdma-mpcc-qp");
 
 constexpr double WEIGHT_QUEUE = 1.0;
 constexpr double WEIGHT_WINDOW = 10.0;
+const MpccCost THESIS{.weightQueue = WEIGHT_QUEUE, .weightWindow = WEIGHT_WINDOW};
 
 /// A square matrix, row by row.
 struct Matrix
@@ -75,7 +76,7 @@ TEST("H and g make the cost of eq. 4.5 (eqs. 4.6, 4.9 to 4.14)")
     std::uniform_real_distribution<double> unit(-1.0, 1.0);
     for (int horizon : {1, 2, 3, 5, 10, 20})
     {
-        MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
+        MpccQp qp(horizon, THESIS);
         for (int i = 0; i < 50; ++i)
         {
             const MpccModel model = RandomModel(random);
@@ -121,8 +122,11 @@ TEST("H and g make the cost of eq. 4.5 (eqs. 4.6, 4.9 to 4.14)")
 TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.17")
 {
     /// The first input of the printed problem, in units of BDP_max; unscaled H and g.
-    const auto solvePrinted = [&](int horizon, const MpccModel& model) -> double
+    const auto solvePrinted =
+        [&](int horizon, const MpccCost& cost, const MpccModel& model) -> double
     {
+        const auto weight = [&](int step)
+        { return cost.weightQueue * (step + 1 == horizon ? cost.terminalWeight : 1.0); };
         Matrix bBar = BBar(horizon, model.b);
         Matrix hessian(horizon);
         std::vector<double> gradient(horizon);
@@ -136,14 +140,23 @@ TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.1
             {
                 for (int k = 0; k < horizon; ++k)
                 {
-                    hessian(i, j) += 2 * bBar(k, i) * WEIGHT_QUEUE * bBar(k, j);
+                    hessian(i, j) += 2 * bBar(k, i) * weight(k) * bBar(k, j);
                 }
-                gradient[i] += 2 * bBar(j, i) * WEIGHT_QUEUE * model.q;
+                gradient[i] += 2 * bBar(j, i) * weight(j) * (model.q - model.reference);
             }
-            hessian(i, i) += 2 * WEIGHT_WINDOW;
+            hessian(i, i) += 2 * cost.weightWindow;
+            // (u_i - u_{i-1})^2
+            hessian(i, i) += 2 * cost.weightChange;
+            if (i > 0)
+            {
+                hessian(i - 1, i - 1) += 2 * cost.weightChange;
+                hessian(i, i - 1) -= 2 * cost.weightChange;
+                hessian(i - 1, i) -= 2 * cost.weightChange;
+            }
             lowerRows[i] = -model.q; // eq. 4.17
             upperRows[i] = model.SoftBound(i + 1) - model.q;
         }
+        gradient[0] -= 2 * cost.weightChange * model.previous;
         qpOASES::QProblem problem(horizon, horizon); // A_qp = B-bar (eq. 4.16)
         qpOASES::Options options;
         options.setToReliable();
@@ -169,13 +182,13 @@ TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.1
     int softened = 0;
     for (int horizon : {1, 2, 3, 5, 10, 20})
     {
-        MpccQp qp(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
-        Regulator regulator(horizon, WEIGHT_QUEUE, WEIGHT_WINDOW);
+        MpccQp qp(horizon, THESIS);
+        Regulator regulator(horizon, THESIS);
         MpccQpCounters counters;
         for (int i = 0; i < 500; ++i)
         {
             const MpccModel model = RandomModel(random);
-            const double printed = solvePrinted(horizon, model);
+            const double printed = solvePrinted(horizon, THESIS, model);
             const double tolerance = 1e-7 * model.fairShare;
             const double hot = qp.Solve(model, counters).value_or(NAN);
             ASSERT_NEAR(hot, printed, tolerance, "bounds, P = " << horizon);
@@ -193,13 +206,40 @@ TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.1
     EXPECT_GT(proofs[static_cast<int>(LqrProof::Unconstrained)], 500, "tried");
     EXPECT_GT(proofs[static_cast<int>(LqrProof::Saturated)], 500, "tried");
     EXPECT_GT(softened, 300, "queues beyond reach of the bound");
+
+    // Eq. 4.4 with a queue that is wanted and a terminal weight; and a cost of changes.
+    std::uniform_real_distribution<double> unit(0.0, 1.0);
+    for (const MpccCost& cost : {MpccCost{.queueReference = 0.3, .terminalWeight = 5.0},
+                                 MpccCost{.queueReference = 0.1, .weightChange = 50.0}})
+    {
+        for (int horizon : {1, 3, 5, 10})
+        {
+            MpccQp qp(horizon, cost);
+            Regulator regulator(horizon, cost);
+            MpccQpCounters counters;
+            for (int i = 0; i < 300; ++i)
+            {
+                MpccModel model = RandomModel(random);
+                model.reference = std::min(cost.queueReference, model.queueBound);
+                model.previous = model.lower + unit(random);
+                const double printed = solvePrinted(horizon, cost, model);
+                const double hot = qp.Solve(model, counters).value_or(NAN);
+                ASSERT_NEAR(hot, printed, 1e-6 * model.fairShare, "P = " << horizon);
+                if (cost.weightChange == 0.0 && regulator.Solve(model) != LqrProof::None)
+                {
+                    ASSERT_NEAR(regulator.Moves()[0], hot, 1e-6 * model.fairShare, "proof");
+                }
+            }
+            EXPECT_EQ(counters.failures, 0, "qpOASES finished, P = " << horizon);
+        }
+    }
 }
 
 /// A proof is worth something only if it can fail. The control never asks about such models.
 TEST("what is not optimal is not proven")
 {
     // Inputs that must drain more than there is.
-    Regulator regulator(3, WEIGHT_QUEUE, WEIGHT_WINDOW);
+    Regulator regulator(3, THESIS);
     const MpccModel drained{.q = 1.0,
                             .b = 1.0,
                             .fairShare = 0.5,
@@ -223,7 +263,7 @@ TEST("what is not optimal is not proven")
 /// Every return code: an unsolvable problem is reported, counted, and forgotten.
 TEST("a failed solve is counted and the next one starts afresh; an equal one is free")
 {
-    MpccQp qp(5, WEIGHT_QUEUE, WEIGHT_WINDOW);
+    MpccQp qp(5, THESIS);
     MpccQpCounters counters;
     MpccModel model{.q = 2.0,
                     .b = 0.5,

@@ -195,7 +195,7 @@ TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)"
     Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "3us");
     control->SetAttribute("WeightQueue", StringValue("0.01")); // far from every bound
     AckedFlow mpcc(control);
-    MpccControl alone({.weightQueue = 0.01});
+    MpccControl alone({.cost = {.weightQueue = 0.01}});
     std::vector<double> expected;
     MpccInput input =
         MakeMpccInput(mpcc.flow, {.queueBytes = 50'000, .flows = 4, .rateBps = 100e9});

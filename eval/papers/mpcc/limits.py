@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments beyond MPCC's thesis: timeouts of its counter, rarer decisions, other costs (Zheng 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from ns3_env.eval.metrics import measure
+from ns3_env.eval.output.plots import styles
+from ns3_env.eval.papers.experiment import Data, counted, episodes, experiment
+from ns3_env.eval.papers.mpcc.link import Intervals
+from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
+from ns3_env.eval.papers.outcome import Outcome, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, bars
+from ns3_env.eval.papers.runs import Shares
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast, Joining
+from ns3_env.simulator.results import Results
+
+#: Timeouts of the flow counter, ns: from shorter than the 35 µs between two frames of one flow in four.
+TIMEOUTS_NS = {
+    "20 µs": 20_000,
+    "100 µs": 100_000,
+    "1 ms": 1_000_000,
+    "10 ms": 10_000_000,
+    "100 ms": 100_000_000,
+}
+EXACT = "exact"
+#: Sizes of the four flows at scale 1: one ends after 256 ms, the next ones 192, 128 and 64 ms later.
+SIZES_BYTES = (8_000_000, 16_000_000, 24_000_000, 32_000_000)
+_BIN_NS, _SAMPLE_NS, _LIMIT_NS = 1_000_000, 50_007, 2_000_000_000
+
+
+def timeout_cases(scale: float) -> dict[str, Scenario]:
+    """Four flows at once at 1 Gb/s to their ends, ``scale`` times as large, by the counter's timeout."""
+    base = Scenario(
+        time_limit_ns=_LIMIT_NS,
+        topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
+        traffic=Joining(sizes_bytes=[max(10_000, round(scale * x)) for x in SIZES_BYTES], interval_ns=1000),
+        record=Record(queue_series_ns=_SAMPLE_NS, windows=False),
+    ).under("mpcc")
+
+    def with_timeout(timeout_ns: int) -> Scenario:
+        switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
+        return base.model_copy(update={"switch": switch})
+
+    return {EXACT: base, **{name: with_timeout(ns) for name, ns in TIMEOUTS_NS.items()}}
+
+
+@experiment(
+    "mpcc-timeouts",
+    "Zheng 2024, section 5.3",
+    counted(timeout_cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+    1.0,
+    "sizes of the flows",
+)
+def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
+    """Flows that end one after the other, by the timeout with which switches count flows."""
+    numbers = {}
+    for name, shares in data.runs.items():
+        run = Intervals(shares)
+        after = run.after("leaving")
+        begin, end = next((x[0], x[1]) for x in run.intervals if len(x[2]) == SENDERS)
+        settled = run.queue_bytes[(run.times_ns > (begin + end) / 2) & (run.times_ns < end)]
+        numbers[name] = {
+            **{f"taken_{i}": x["taken_ms"] for i, x in enumerate(after)},
+            "taken": float(np.mean([x["taken_ms"] for x in after])) if after else float("nan"),
+            "swing": float(settled.std()),
+            "queue": float(settled.mean()),
+            "end": float(shares.results["totals"]["end_ns"]) / 1e6,
+        }
+    taken, swings = ({name: x[key] for name, x in numbers.items()} for key in ("taken", "swing"))
+    timed = [taken[name] for name in TIMEOUTS_NS]
+    shortest, *_, longest = TIMEOUTS_NS
+    columns = "link taken after the 1st end (ms) = taken_0; 2nd (ms) = taken_1; 3rd (ms) = taken_2; "
+    columns += "queue of four (B) = queue; its deviation (B) = swing; all done (ms) = end"
+    looks = styles(["taken"])["taken"].of_points
+    axes = {"xlabel": "timeout (ms)", "ylabel": "ms, mean", "xscale": "log", "yscale": "log"}
+    points = [ns / 1e6 for ns in TIMEOUTS_NS.values()], timed, None, looks
+    return Outcome(
+        claims={
+            "A longer timeout of the flow counter slows the convergence (5.3; here: when flows end)": (
+                all(after >= before - _BIN_NS / 1e6 for before, after in pairwise(timed))
+                and timed[-1] > timed[0] + _BIN_NS / 1e6,
+                f"until 95 % of the link is taken, mean, ms (bins of 1 ms): {listed(taken, '.3g')}",
+            ),
+            "A shorter one increases the oscillation of the queue (5.3)": (
+                swings[shortest] > swings[longest],
+                f"standard deviation with four flows, B: {listed(swings, '.3g')}",
+            ),
+        },
+        grids=(grid("After flows have ended", "timeout", columns, numbers.items()),),
+        pictures={"mpcc-timeouts": Drawing([Panel("until the link is taken again", [points], axes)], 1, 2.8)},
+    )
+
+
+#: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision takes.
+ACKS, HORIZONS, TIMES_US = (1, 4, 16, 0), (1, 5, 10), (0, 1, 10)
+_EACH = {0: "RTT", 1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}}
+_FLOWS, _FLOW_BYTES, _SPREAD_NS = 8, 2_000_000, 100_000
+#: Steps, horizon, time of a decision.
+Case = tuple[str, int, int]
+#: "Unharmed": at most so much more slowdown than deciding at each ACK at no cost.
+UNHARMED = 0.01
+
+
+def _eight(scale: float) -> Scenario:
+    return Scenario(
+        time_limit_ns=100_000_000,
+        topology=Dumbbell(senders=_FLOWS),
+        traffic=Incast(size_bytes=max(10_000, round(scale * _FLOW_BYTES)), spread_ns=_SPREAD_NS),
+    )
+
+
+def decision_cases(scale: float) -> dict[Case, Scenario]:
+    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by how often MPCC decides, how far it looks, and how long it
+    takes; the idle time until the next decision is used, as section 6.2 has it."""
+    base = _eight(scale)
+    return {
+        (_EACH[acks], horizon, us): base.under(
+            "mpcc", {"AcksPerDecision": acks, "Horizon": horizon, "ComputationTime": f"{us}us"}
+        )
+        for acks in ACKS
+        for horizon in HORIZONS
+        for us in TIMES_US
+    }
+
+
+def keep(results: Results) -> dict[str, float]:
+    """What 6.2 weighs: what flows and the queue get, and how often it is decided."""
+    numbers = measure(results, ("fct_slowdown_avg", "queue_avg_bytes", "queue_max_bytes", "goodput"))
+    counters = results["counters"]
+    decisions = float(counters["mpcc_decisions"])
+    return {**numbers, "decisions": decisions, "by_qpoases": counters["qp_solves"] / decisions}
+
+
+@experiment(
+    "mpcc-decisions", "Zheng 2024, section 6.2", episodes(decision_cases, keep), 1.0, "2 MB of each flow"
+)
+def decisions(data: Data[dict[Case, dict[str, float]]]) -> Outcome:
+    """MPCC that decides less often, looks further, and needs time for it: the thesis's future work."""
+    runs = data.runs
+    slowdown = {case: numbers["fct_slowdown_avg"] for case, numbers in runs.items()}
+    best = slowdown["ACK", 5, 0]
+    columns = "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
+    columns += "longest (kB) = queue_max_bytes/1e3; decisions = decisions"
+    rare = {us: slowdown["RTT", 5, us] for us in TIMES_US}
+    far = {steps: slowdown[steps, 10, 0] / slowdown[steps, 1, 0] for steps in ("ACK", "16 ACKs", "RTT")}
+    return Outcome(
+        claims={
+            f"Fewer decisions do no harm (6.2; here: one per RTT, at most {UNHARMED:.0%} more slowdown)": (
+                rare[0] <= (1 + UNHARMED) * best,
+                f"slowdown {best:.3f} with one at each ACK, {rare[0]:.3f} with one per RTT",
+            ),
+            "The horizon matters again where decisions are rare (6.2; here: slowdown of P = 10 over P = 1)": (
+                abs(far["RTT"] - 1) > UNHARMED > abs(far["ACK"] - 1),
+                listed(far, ".4f"),
+            ),
+            "With one decision per RTT the time to decide does no harm (6.2; here: 1 µs)": (
+                rare[1] <= (1 + UNHARMED) * rare[0],
+                "slowdown by µs: " + listed(rare, ".3f"),
+            ),
+        },
+        grids=(grid("8-to-1 by how MPCC decides", ("each", "P", "µs"), columns, _rows(runs)),),
+        pictures={"mpcc-decisions": _draw(runs)},
+    )
+
+
+def _rows(
+    runs: Mapping[Case, Mapping[str, float]],
+) -> list[tuple[tuple[str, str, str], Mapping[str, float]]]:
+    return [((steps, f"{horizon}", f"{us}"), numbers) for (steps, horizon, us), numbers in runs.items()]
+
+
+def _draw(runs: Mapping[Case, Mapping[str, float]]) -> Drawing:
+    """Slowdown and mean queue over the time of a decision, at a horizon of 5."""
+    steps = list(dict.fromkeys(case[0] for case in runs))
+    looks = styles([f"each {name}" for name in steps])
+    panels = []
+    for key, title, unit in (
+        ("fct_slowdown_avg", "slowdown, mean", 1.0),
+        ("queue_avg_bytes", "queue, mean (kB)", 1e3),
+    ):
+        curves = [
+            (
+                TIMES_US,
+                [runs[name, 5, us][key] / unit for us in TIMES_US],
+                f"each {name}",
+                looks[f"each {name}"].of_points,
+            )
+            for name in steps
+        ]
+        panels.append(Panel(title, curves, {"xlabel": "a decision takes (µs)", "xscale": "symlog"}))
+    return Drawing(panels, height=2.8)
+
+
+#: Attributes of each cost; the first is the thesis's, eq. 4.5.
+COSTS: Mapping[str, Mapping[str, float]] = {
+    "eq. 4.5": {},
+    "terminal weight 10": {"TerminalWeight": 10.0},
+    "queue of 0.1 BDP wanted": {"QueueReference": 0.1},
+    "queue of 0.3 BDP wanted": {"QueueReference": 0.3},
+    "changes cost 10": {"WeightChange": 10.0},
+    "changes cost 100": {"WeightChange": 100.0},
+}
+
+
+def cost_cases(scale: float) -> dict[str, Scenario]:
+    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by the cost that MPCC minimises."""
+    return {name: _eight(scale).under("mpcc", attributes) for name, attributes in COSTS.items()}
+
+
+@experiment(
+    "mpcc-costs", "Zheng 2024, eqs. 4.4 and 4.5", episodes(cost_cases, keep), 1.0, "2 MB of each flow"
+)
+def costs(data: Data[dict[str, dict[str, float]]]) -> Outcome:
+    """MPCC with a terminal weight, a queue that is wanted, a cost of changes: where qpOASES is needed."""
+    runs = data.runs
+    thesis, *others = COSTS
+    terminal = runs["terminal weight 10"]["fct_slowdown_avg"] / runs[thesis]["fct_slowdown_avg"]
+    columns = "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
+    columns += "longest (kB) = queue_max_bytes/1e3; decisions = decisions; by qpOASES = by_qpoases"
+    heights = {name: [runs[name][key] / unit for key, unit in _BARS.values()] for name in COSTS}
+    ticks = np.arange(len(_BARS)), list(_BARS), dict[str, float]()
+    return Outcome(
+        claims={
+            f"The terminal cost is not a crucial consideration (4.4; here: at most {UNHARMED:.0%} of slowdown)": (
+                abs(terminal - 1) <= UNHARMED,
+                f"slowdown {terminal:.4f} of that without",
+            ),
+        },
+        grids=(grid("8-to-1 by the cost", "cost", columns, runs.items()),),
+        notes=(
+            "The closed form is proven to be the QP's optimum under eq. 4.5, and qpOASES is not called; where "
+            "changes cost, each decision is qpOASES's.",
+        ),
+        pictures={
+            "mpcc-costs": Drawing([Panel("8-to-1", bars(heights), {"ylabel": ""}, ticks=ticks)], 1, 3.0)
+        },
+    )
+
+
+#: Bars of the picture: number and divisor.
+_BARS = {"slowdown": ("fct_slowdown_avg", 1.0), "queue, mean (10 kB)": ("queue_avg_bytes", 1e4)}
