@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pictures import save
 
 from ns3_env.agents.planning.branched_play import BranchedPlay
 from ns3_env.agents.planning.counterfactual import differences
@@ -201,7 +202,7 @@ def picture() -> None:
     right.set(xlim=(-reach, reach), ylim=(-reach, reach))
     right.set(xlabel="own slowdown, against keeping the window", ylabel="change of all others', summed")
     right.set(title="Decisions of fdcc")
-    figure.savefig(ROOT / "docs" / "images" / "branching.png", dpi=110)
+    save(figure, "branching")
 
 
 if __name__ == "__main__":

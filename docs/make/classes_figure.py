@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from pictures import save
 
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
@@ -95,7 +96,7 @@ def main() -> None:
     right.set_ylabel("share of a saturated link")
     right.legend(frameon=False)
     print("shares", dict(zip(WEIGHTS, np.round(shares, 5).tolist(), strict=True)))
-    figure.savefig(ROOT / "docs" / "images" / "classes.png", dpi=130)
+    save(figure, "classes", dpi=130)
 
 
 if __name__ == "__main__":
