@@ -192,8 +192,8 @@ def picture() -> None:
         xlabel="time, µs", ylabel="queue, kB", xlim=(0, 170), title="One network, branched at the dotted line"
     )
     left.legend(frameon=False, title="next windows of the policy")
-    found = list(differences(scenario(CELLS["8-to-1, 200 kB each"], 1), released("fdcc"), share=0.5))
-    own, others = np.array([x.own for x in found]), np.array([x.others for x in found])
+    credits = list(differences(scenario(CELLS["8-to-1, 200 kB each"], 1), released("fdcc"), share=0.5))
+    own, others = np.array([x.own for x in credits]), np.array([x.others for x in credits])
     right.axhline(0, color="#cccccc", lw=0.8)
     right.axvline(0, color="#cccccc", lw=0.8)
     right.plot([-1, 1], [1, -1], color="#cccccc", lw=0.8)

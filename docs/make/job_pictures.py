@@ -26,16 +26,16 @@ COLOUR = "#56B4E9"
 def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
     """The first job's timeline, and the mean iteration of all jobs (ns)."""
     results = simulator.play(scenario)
-    table, found = task_table(results), Timeline("job 0")
+    table, timeline = task_table(results), Timeline("job 0")
     for job, rank, peer, start, end in zip(
         table.job, table.rank, table.peer, table.start, table.end, strict=True
     ):
-        if table.jobs[job] == found.job:
-            rows = found.computes if peer < 0 else found.talks
+        if table.jobs[job] == timeline.job:
+            rows = timeline.computes if peer < 0 else timeline.talks
             for one in {int(rank), int(peer if peer >= 0 else rank)}:
                 rows[one].append((float(start), float(end)))
     each = [span.duration_ns for span in iterations(spans(results))]
-    return found, sum(each) / len(each)
+    return timeline, sum(each) / len(each)
 
 
 def main() -> None:

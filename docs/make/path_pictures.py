@@ -84,7 +84,7 @@ def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
     """Payload of eight flows that was acknowledged until each step: (steps,)."""
     flows = [Flow(src=i, dst=(i + 4) % 8, size_bytes=100_000_000) for i in range(8)]
     steps = range(STEP_NS, END_NS + 1, STEP_NS)
-    found = []
+    totals = []
     for end in steps:
         scenario = Scenario(
             topology=LeafSpine(leaves=2, spines=4, hosts_per_leaf=4, uplink_bps=4 * RATE_BPS),
@@ -94,8 +94,8 @@ def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
             retransmission_timeout_ns=100_000,
             time_limit_ns=end,
         )
-        found.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
-    return np.array(found, dtype=np.float64)
+        totals.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
+    return np.array(totals, dtype=np.float64)
 
 
 def draw_failure(axes: Axes, simulator: Simulator) -> None:

@@ -44,14 +44,14 @@ def places(network: Network) -> dict[int, tuple[float, float]]:
     while row:
         row = sorted({other for node in row for other in near[node] if other not in level})
         level.update(dict.fromkeys(row, max(level.values()) + 1))
-    found = {}
+    at = {}
     for height in range(max(level.values()) + 1):
         nodes = [node for node in level if level[node] == height]
         if height == 0:
             nodes.sort(key=lambda host: (near[host][0], host))
         for i, node in enumerate(nodes):
-            found[node] = ((i + 0.5) / len(nodes), float(height))
-    return found
+            at[node] = ((i + 0.5) / len(nodes), float(height))
+    return at
 
 
 def draw_network(axes: Axes, scenario: Scenario) -> None:
