@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pictures import save
 
 from ns3_env.agents.planning.branched_play import BranchedPlay
 from ns3_env.agents.planning.counterfactual import differences
@@ -191,8 +192,8 @@ def picture() -> None:
         xlabel="time, µs", ylabel="queue, kB", xlim=(0, 170), title="One network, branched at the dotted line"
     )
     left.legend(frameon=False, title="next windows of the policy")
-    found = list(differences(scenario(CELLS["8-to-1, 200 kB each"], 1), released("fdcc"), share=0.5))
-    own, others = np.array([x.own for x in found]), np.array([x.others for x in found])
+    credits = list(differences(scenario(CELLS["8-to-1, 200 kB each"], 1), released("fdcc"), share=0.5))
+    own, others = np.array([x.own for x in credits]), np.array([x.others for x in credits])
     right.axhline(0, color="#cccccc", lw=0.8)
     right.axvline(0, color="#cccccc", lw=0.8)
     right.plot([-1, 1], [1, -1], color="#cccccc", lw=0.8)
@@ -201,7 +202,7 @@ def picture() -> None:
     right.set(xlim=(-reach, reach), ylim=(-reach, reach))
     right.set(xlabel="own slowdown, against keeping the window", ylabel="change of all others', summed")
     right.set(title="Decisions of fdcc")
-    figure.savefig(ROOT / "docs" / "images" / "branching.png", dpi=110)
+    save(figure, "branching")
 
 
 if __name__ == "__main__":

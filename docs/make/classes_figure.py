@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from pictures import save
 
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
@@ -33,20 +34,20 @@ def slowdowns(simulator: Simulator) -> dict[str, dict[str, list[float]]]:
     """Arrangement -> group -> p99 slowdown for each seed."""
     keys = read_mapping(ROOT / "configs" / "scenarios" / "storage_and_rpc.yaml", ScenarioError)
     keys["controllers"] = [PLAYER]
-    found: dict[str, dict[str, list[float]]] = {}
+    values_of: dict[str, dict[str, list[float]]] = {}
     for name, classes in ARRANGEMENTS.items():
         groups = {
             group: {**own, "traffic_class": classes[-1 if group == "storage" else 0]["name"]}
             for group, own in keys["groups"].items()
         }
         scenario = Scenario.from_mapping({**keys, "classes": classes, "groups": groups}, name)
-        found[name] = {group: [] for group in COLOURS}
+        values_of[name] = {group: [] for group in COLOURS}
         for seed in SEEDS:
             results = simulator.play(scenario.with_seed(seed))
-            for group, values in found[name].items():
+            for group, values in values_of[name].items():
                 own = measure(of_group(results, group), ["fct_slowdown_p99"])
                 values.append(own["fct_slowdown_p99"])
-    return found
+    return values_of
 
 
 def share(simulator: Simulator, weight: float) -> float:
@@ -69,11 +70,11 @@ def share(simulator: Simulator, weight: float) -> float:
 def main() -> None:
     """Plays and draws it."""
     with Simulator() as simulator:
-        found = slowdowns(simulator)
+        by_arrangement = slowdowns(simulator)
         shares = [share(simulator, weight) for weight in WEIGHTS]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for i, (group, colour) in enumerate(COLOURS.items()):
-        values = np.array([found[name][group] for name in ARRANGEMENTS])
+        values = np.array([by_arrangement[name][group] for name in ARRANGEMENTS])
         places = np.arange(len(ARRANGEMENTS)) + (i - 0.5) * 0.36
         medians = np.median(values, axis=1)
         spread = np.abs(np.percentile(values, [25, 75], axis=1) - medians)
@@ -95,7 +96,7 @@ def main() -> None:
     right.set_ylabel("share of a saturated link")
     right.legend(frameon=False)
     print("shares", dict(zip(WEIGHTS, np.round(shares, 5).tolist(), strict=True)))
-    figure.savefig(ROOT / "docs" / "images" / "classes.png", dpi=130)
+    save(figure, "classes", dpi=130)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,15 @@ python docs/make/controller_pictures.py    writes docs/images/controllers-incast
 
 from __future__ import annotations
 
-import io
 import math
-from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
-from PIL import Image
+from pictures import save
 
 from ns3_env.eval.output.curves import CURVES, read_curve
 from ns3_env.eval.output.plots import settings
 
-PICTURE = Path(__file__).parents[1] / "images" / "controllers-incast.png"
 COLOURS = {
     "hpcc": "#009E73",
     "hpcc-pint": "#56B4E9",
@@ -48,9 +45,7 @@ def draw() -> Figure:
 
 def main() -> None:
     with matplotlib.rc_context(settings()):
-        content = io.BytesIO()
-        draw().savefig(content, format="png", dpi=150)
-    Image.open(content).convert("P", palette=Image.Palette.ADAPTIVE).save(PICTURE, optimize=True)
+        save(draw(), "controllers-incast", dpi=150, colors=64)
 
 
 if __name__ == "__main__":

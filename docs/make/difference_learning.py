@@ -14,6 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
+from pictures import save
 
 from ns3_env.agents.training.callback import HELD_BACK
 from ns3_env.config.yaml import read_mapping
@@ -112,7 +113,7 @@ def draw(folder: Path) -> None:
     axes.set_xlim(right=7_400)
     axes.set(xlabel="decisions learned from", ylabel="mean slowdown, held-back episodes")
     axes.legend(frameon=False, fontsize=8)
-    figure.savefig(ROOT / "docs" / "images" / "difference-learning.png", dpi=110)
+    save(figure, "difference-learning")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,9 @@ python docs/make/job_pictures.py    writes docs/images/job-timelines.png
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-
 import matplotlib
 from matplotlib.figure import Figure
-from PIL import Image
+from pictures import save
 
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics.job_times import iterations, spans, task_table
@@ -22,7 +19,6 @@ from ns3_env.eval.report.timelines import Timeline, draw, keys
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
-FOLDER = Path(__file__).parents[1] / "images"
 SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "hpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "hpcc")]
 COLOUR = "#56B4E9"
 
@@ -30,16 +26,16 @@ COLOUR = "#56B4E9"
 def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
     """The first job's timeline, and the mean iteration of all jobs (ns)."""
     results = simulator.play(scenario)
-    table, found = task_table(results), Timeline("job 0")
+    table, timeline = task_table(results), Timeline("job 0")
     for job, rank, peer, start, end in zip(
         table.job, table.rank, table.peer, table.start, table.end, strict=True
     ):
-        if table.jobs[job] == found.job:
-            rows = found.computes if peer < 0 else found.talks
+        if table.jobs[job] == timeline.job:
+            rows = timeline.computes if peer < 0 else timeline.talks
             for one in {int(rank), int(peer if peer >= 0 else rank)}:
                 rows[one].append((float(start), float(end)))
     each = [span.duration_ns for span in iterations(spans(results))]
-    return found, sum(each) / len(each)
+    return timeline, sum(each) / len(each)
 
 
 def main() -> None:
@@ -60,10 +56,7 @@ def main() -> None:
             )
             print(name, controller, mean)
         figure.legend(handles=keys(COLOUR), loc="outside lower center", ncols=2)
-        picture = io.BytesIO()
-        figure.savefig(picture, dpi=110)
-    picture.seek(0)
-    Image.open(picture).convert("RGB").quantize(64).save(FOLDER / "job-timelines.png", optimize=True)
+        save(figure, "job-timelines", colors=64)
 
 
 if __name__ == "__main__":

@@ -8,37 +8,31 @@ python docs/make/nic_picture.py runs/nic    writes docs/images/nic.png
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from pictures import save
 from scipy import stats
 
-FILE = Path(__file__).parents[1] / "images" / "nic.png"
+from ns3_env.eval import load_results
+
 CELLS = (
     "incast-8", "incast-64", "fat-tree-48", "joining-4", "long-short", "websearch-30", "websearch-incast",
 )  # fmt: skip
 POLICIES = ("courier", "scout", "fdcc", "fdcc-2", "rlcc")
 
 
-def slowdowns(folder: Path, cell: str, controller: str) -> list[float]:
-    """The mean of each seed, in the order of seeds."""
-    seeds = sorted((folder / "cells" / cell / controller).iterdir(), key=lambda path: int(path.name[5:]))
-    read = (json.loads((seed / "metrics.json").read_text())["metrics"] for seed in seeds)
-    return [found["fct_slowdown_avg"] for found in read]
-
-
 def main(folder: Path) -> None:
     """A dot for each cell and policy: the ratio of means with the paired difference's 95 % interval."""
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     axes = figure.add_subplot()
+    results = load_results(folder).set_index(["scenario", "controller", "seed"]).fct_slowdown_avg.sort_index()
     for n, policy in enumerate(POLICIES):
         for i, cell in enumerate(CELLS):
             its, own = (
-                np.array(slowdowns(folder, cell, name))
-                for name in (policy, f"{policy.replace('-', '_')}_nic")
+                results.loc[cell, name].to_numpy() for name in (policy, f"{policy.replace('-', '_')}_nic")
             )
             change = 100 * (own - its) / its.mean()
             half = stats.t.ppf(0.975, len(its) - 1) * change.std(ddof=1) / np.sqrt(len(its))
@@ -60,7 +54,7 @@ def main(folder: Path) -> None:
     axes.set_ylim(-3.2, 3.2)
     axes.set_ylabel("mean slowdown, change (%)")
     axes.legend(loc="lower right", ncols=2, frameon=False)
-    figure.savefig(FILE, dpi=110)
+    save(figure, "nic")
 
 
 if __name__ == "__main__":

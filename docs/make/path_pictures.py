@@ -8,14 +8,11 @@ python docs/make/path_pictures.py    writes docs/images/load-balancing.png and f
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
+from pictures import save
 
 from ns3_env.eval.output.plots import settings
 from ns3_env.scenario import Controller, Ecmp, Failures, Outage, Scenario, Spray
@@ -23,7 +20,6 @@ from ns3_env.scenario.topology import LeafSpine
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator
 
-FOLDER = Path(__file__).parents[1] / "images"
 RATE_BPS = 100e9
 LONG_NS = 200_000
 #: From host to host: four links of 1 µs, and a packet on each.
@@ -88,7 +84,7 @@ def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
     """Payload of eight flows that was acknowledged until each step: (steps,)."""
     flows = [Flow(src=i, dst=(i + 4) % 8, size_bytes=100_000_000) for i in range(8)]
     steps = range(STEP_NS, END_NS + 1, STEP_NS)
-    found = []
+    totals = []
     for end in steps:
         scenario = Scenario(
             topology=LeafSpine(leaves=2, spines=4, hosts_per_leaf=4, uplink_bps=4 * RATE_BPS),
@@ -98,8 +94,8 @@ def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
             retransmission_timeout_ns=100_000,
             time_limit_ns=end,
         )
-        found.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
-    return np.array(found, dtype=np.float64)
+        totals.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
+    return np.array(totals, dtype=np.float64)
 
 
 def draw_failure(axes: Axes, simulator: Simulator) -> None:
@@ -117,19 +113,12 @@ def draw_failure(axes: Axes, simulator: Simulator) -> None:
     axes.legend(loc="lower right")
 
 
-def written(figure: Figure, name: str) -> None:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    image = Image.open(buffer).convert("RGB").quantize(128)
-    image.save(FOLDER / name, optimize=True)
-
-
 def main() -> None:
     with Simulator() as simulator, matplotlib.rc_context(settings()):
-        for draw, name in ((draw_bisection, "load-balancing.png"), (draw_failure, "failures.png")):
+        for draw, name in ((draw_bisection, "load-balancing"), (draw_failure, "failures")):
             figure = Figure(figsize=(7.5, 3.4), layout="constrained")
             draw(figure.subplots(), simulator)
-            written(figure, name)
+            save(figure, name, colors=128)
 
 
 if __name__ == "__main__":

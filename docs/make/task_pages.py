@@ -73,9 +73,9 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 def anchors(spec: TaskSpec) -> dict[str, Any] | None:
     """What the task's score is measured by, where that has been measured."""
-    known = json.loads(ANCHORS.read_text("utf-8")) if ANCHORS.exists() else {}
-    found: dict[str, Any] | None = known.get(spec.name)
-    return found if found is not None and found["version"] == VERSIONS[spec.name] else None
+    every = json.loads(ANCHORS.read_text("utf-8")) if ANCHORS.exists() else {}
+    entry: dict[str, Any] | None = every.get(spec.name)
+    return entry if entry is not None and entry["version"] == VERSIONS[spec.name] else None
 
 
 def fields(names: set[str]) -> str:

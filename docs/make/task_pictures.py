@@ -8,15 +8,14 @@ python docs/make/task_pictures.py [TASK...]    writes docs/images/tasks/*.png
 
 from __future__ import annotations
 
-import io
 import sys
-from pathlib import Path
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pictures import save
 from PIL import Image
 
 from ns3_env.eval.episodes.flow_series import draw_flow_series
@@ -29,7 +28,7 @@ from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import bottleneck
 from ns3_env.tasks import TASKS, TaskSpec, task
 
-FOLDER = Path(__file__).parents[1] / "images" / "tasks"
+PALETTE = {"colors": 128, "method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
 #: Who is shown, where others than DCQCN and HPCC.
 SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp")}
 
@@ -45,14 +44,14 @@ def places(network: Network) -> dict[int, tuple[float, float]]:
     while row:
         row = sorted({other for node in row for other in near[node] if other not in level})
         level.update(dict.fromkeys(row, max(level.values()) + 1))
-    found = {}
+    at = {}
     for height in range(max(level.values()) + 1):
         nodes = [node for node in level if level[node] == height]
         if height == 0:
             nodes.sort(key=lambda host: (near[host][0], host))
         for i, node in enumerate(nodes):
-            found[node] = ((i + 0.5) / len(nodes), float(height))
-    return found
+            at[node] = ((i + 0.5) / len(nodes), float(height))
+    return at
 
 
 def draw_network(axes: Axes, scenario: Scenario) -> None:
@@ -126,14 +125,7 @@ def drawn(spec: TaskSpec) -> Figure:
 def main(names: list[str]) -> None:
     """Draws those, or all."""
     for spec in map(task, names or TASKS):
-        target = io.BytesIO()
-        drawn(spec).savefig(target, format="png", dpi=110)
-        small = (
-            Image.open(target)
-            .convert("RGB")
-            .quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        )
-        small.save(FOLDER / f"{spec.name.lower()}.png", optimize=True)
+        save(drawn(spec), f"tasks/{spec.name.lower()}", **PALETTE)
 
 
 if __name__ == "__main__":

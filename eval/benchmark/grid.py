@@ -64,13 +64,13 @@ def controllers_of(entry: Any, place: str) -> Iterator[Any]:
         yield {**named(entry, point, place), "attributes": {**attributes, **values}}
 
 
-def _resolved(whole: Mapping[str, Any], key: str, given: Any) -> Any:
+def _resolved(whole: Mapping[str, Any], key: str, value: Any) -> Any:
     """A parameter as a number where the scenario has one for it: 1000 for "1us"."""
     at: Any = whole
     for part in key.split("."):
         at = at[int(part)] if isinstance(at, list) else at.get(part) if isinstance(at, Mapping) else None
     is_number = isinstance(at, int | float) and not isinstance(at, bool)
-    return at if is_number and isinstance(given, str) else given
+    return at if is_number and isinstance(value, str) else value
 
 
 def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str, Any]:
@@ -80,15 +80,15 @@ def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str,
         raise ScenarioError(f"{place}: {error}") from None
 
 
-def _given(given: str | Mapping[str, Any], place: str, folder: Path) -> tuple[dict[str, Any], str, Path]:
+def _given(scenario: str | Mapping[str, Any], place: str, folder: Path) -> tuple[dict[str, Any], str, Path]:
     """(a scenario's keys, what errors name, where its files are looked for). Raises ScenarioError."""
-    if not isinstance(given, str):
-        return copy.deepcopy(dict(given)), place, folder
-    file = folder / given
+    if not isinstance(scenario, str):
+        return copy.deepcopy(dict(scenario)), place, folder
+    file = folder / scenario
     if not _is_file(file):
         near = sorted(path.name for path in folder.glob("*.yaml"))
         there = f"there are {', '.join(near)}" if near else "there are no scenarios there"
-        raise ScenarioError(f"{place}: there is no file {shown(given)} in {folder}; {there}")
+        raise ScenarioError(f"{place}: there is no file {shown(scenario)} in {folder}; {there}")
     return read_mapping(file, ScenarioError), str(file), file.parent
 
 

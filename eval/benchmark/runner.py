@@ -55,7 +55,7 @@ _RUNNING_SHOWN = 8
 
 
 def benchmark(
-    given: Suite | Path,
+    suite_or_file: Suite | Path,
     out: Path,
     jobs: int | None = None,
     policies: Sequence[str] = (),
@@ -71,7 +71,7 @@ def benchmark(
     """Runs what the folder does not hold yet, and prints the summary.
 
     Args:
-        given: the suite, its YAML, or the name of one in ``configs/suites``.
+        suite_or_file: the suite, its YAML, or the name of one in ``configs/suites``.
         out: the folder; an earlier run of it goes on.
         jobs: cells at a time; by default as many as cores.
         policies: "NAME=pkg.module:factory".
@@ -96,7 +96,7 @@ def benchmark(
         from ns3_env.cluster.session import find
 
         ray = find(ray)
-    suite = given if isinstance(given, Suite) else Suite.load(given)
+    suite = suite_or_file if isinstance(suite_or_file, Suite) else Suite.load(suite_or_file)
     console = console or Console()
     if not allow_imports:
         refuse_imports(suite, policies)

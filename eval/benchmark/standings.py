@@ -161,8 +161,8 @@ def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:
 
 def mean_of(values: FloatArray) -> float:
     """The mean of what is defined; NaN of nothing."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else math.nan
 
 
 class _Scenario:
@@ -208,8 +208,8 @@ class _Scenario:
                 ranked = {x: own for x, own in of_metric.items() if x not in self.references}
                 verdicts[name] = self.verdict(metric, ranked)
                 of_metric |= {player: self._with_edge(metric, player, ranked) for player in ranked}
-            for player, found in of_metric.items():
-                scores[player][name] = found
+            for player, score_here in of_metric.items():
+                scores[player][name] = score_here
         case = self.case
         rows = [self._row(player, own) for player, own in scores.items()]
         title = (case.title or case.name) + case.scenario.measured_text()

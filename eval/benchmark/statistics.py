@@ -130,11 +130,11 @@ def paired(
     """
     if values.shape != others.shape:
         raise ValueError(f"{len(values)} and {len(others)} values are no pairs")
-    known = ~(np.isnan(values) | np.isnan(others))
-    ours, theirs = values[known], others[known]
-    if len(ours) and (ours > 0).all() and (theirs > 0).all():
-        return of_log_ratios(np.log(ours / theirs), comparisons, confidence)
-    differences = ours - theirs
+    defined = ~(np.isnan(values) | np.isnan(others))
+    firsts, seconds = values[defined], others[defined]
+    if len(firsts) and (firsts > 0).all() and (seconds > 0).all():
+        return of_log_ratios(np.log(firsts / seconds), comparisons, confidence)
+    differences = firsts - seconds
     low, high = bootstrap_interval(differences, 1 - (1 - confidence) / comparisons)
     estimate = float(differences.mean()) if len(differences) else math.nan
     return Difference(estimate, low, high, False, len(differences))
@@ -178,16 +178,16 @@ class FlowPairs:
         above, up_to = _BUCKETS[match[1]]
         means = []
         for cell, other in zip(cells, others, strict=True):
-            mine, theirs = self._flows(cell), self._flows(other)
-            if len(mine.sizes) != len(theirs.sizes):
+            mine, base = self._flows(cell), self._flows(other)
+            if len(mine.sizes) != len(base.sizes):
                 raise ScenarioError(
                     f"{cell.folder / 'flows.csv'} and {other.folder / 'flows.csv'} hold other flows; delete "
                     "the cells' folders and run them again"
                 )
             both = (mine.sizes > above) & (mine.sizes <= up_to)
-            both &= ~np.isnan(mine.slowdowns) & ~np.isnan(theirs.slowdowns)
+            both &= ~np.isnan(mine.slowdowns) & ~np.isnan(base.slowdowns)
             if both.any():
-                means.append(float(np.log(mine.slowdowns[both] / theirs.slowdowns[both]).mean()))
+                means.append(float(np.log(mine.slowdowns[both] / base.slowdowns[both]).mean()))
         return np.array(means)
 
     def _flows(self, cell: Cell) -> Flows:

@@ -88,12 +88,12 @@ class Suite(Strict):
             faults += [
                 f"{key}: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1
             ]
-        known = list(dict.fromkeys(name for x in self.controllers for name in (x.of, x.name)))
+        players = list(dict.fromkeys(name for x in self.controllers for name in (x.of, x.name)))
         faults += [
-            f"scenarios.{i}.controllers: unknown controller {name!r}; the suite has {', '.join(known)}"
+            f"scenarios.{i}.controllers: unknown controller {name!r}; the suite has {', '.join(players)}"
             for i, entry in enumerate(self.scenarios)
             for name in entry.controllers or []
-            if name not in known
+            if name not in players
         ]
         if faults:
             raise ValueError("\n".join(faults))
@@ -155,13 +155,13 @@ class Suite(Strict):
 
     def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
         """Lists faults of the controllers that play a transport's scenarios, a line each."""
-        known = [name for name in list_controllers(transport=transport) if name != AGENT]
+        rules = [name for name in list_controllers(transport=transport) if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: "
             f"{wrong(entry.controller, transport, f'the transport of {played[entry.name]}')}; "
-            f"known: {', '.join([*known, *released_under(transport)])}"
+            f"known: {', '.join([*rules, *released_under(transport)])}"
             for i, entry in enumerate(self.controllers)
-            if entry.name in played and entry.controller is not None and entry.controller not in known
+            if entry.name in played and entry.controller is not None and entry.controller not in rules
         ]
         return faults or [
             f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"

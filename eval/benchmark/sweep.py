@@ -122,10 +122,10 @@ def _sorted(
         elif first in controllers and dot:
             of_controllers.setdefault(first, {})[rest] = values
         else:
-            known = [*Scenario.model_fields, *controllers, *controller_names()]
+            parameters = [*Scenario.model_fields, *controllers, *controller_names()]
             raise ScenarioError(
                 f"command line: {key}: {first!r} is neither a key of a scenario nor a controller"
-                f"{nearest(first, known)}"
+                f"{nearest(first, parameters)}"
             )
     return of_scenario, of_controllers
 

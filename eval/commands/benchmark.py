@@ -72,11 +72,11 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     return _work
 
 
-def _work(given: argparse.Namespace) -> int:
-    if given.tasks:
-        return _tasks(given)
-    _refuse(given, ("entries", "anchors", "learning"), "--tasks")
-    if given.suite is None:
+def _work(options: argparse.Namespace) -> int:
+    if options.tasks:
+        return _tasks(options)
+    _refuse(options, ("entries", "anchors", "learning"), "--tasks")
+    if options.suite is None:
         raise ConfigError("name a suite or a scenario, or --tasks")
     from ns3_env.simulator.pool import prepare
 
@@ -84,19 +84,19 @@ def _work(given: argparse.Namespace) -> int:
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.benchmark.sweep import suite_of
 
-    suite, folder = suite_of(given.suite, given.over, given.controllers, given.seeds)
-    out = given.out or folder
+    suite, folder = suite_of(options.suite, options.over, options.controllers, options.seeds)
+    out = options.out or folder
     done = benchmark(
         suite,
         out,
-        given.jobs,
-        given.policy,
-        given.checkpoint,
-        allow_imports=given.allow_imports,
-        ray=given.ray,
-        watch=given.watch,
+        options.jobs,
+        options.policy,
+        options.checkpoint,
+        allow_imports=options.allow_imports,
+        ray=options.ray,
+        watch=options.watch,
     )
-    if given.watch:
+    if options.watch:
         from ns3_env.eval.benchmark.films import write_benchmark_films
         from ns3_env.eval.benchmark.folder import BenchFolder
 
@@ -106,7 +106,7 @@ def _work(given: argparse.Namespace) -> int:
     return 0 if done else 1
 
 
-def _tasks(given: argparse.Namespace) -> int:
+def _tasks(options: argparse.Namespace) -> int:
     """The tests of tasks, and their leaderboard."""
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.leaderboard import files
@@ -114,23 +114,23 @@ def _tasks(given: argparse.Namespace) -> int:
     from ns3_env.eval.leaderboard.entrants import default_names
     from ns3_env.eval.leaderboard.suite import refuse_others, specs_of, suite_of_tasks
 
-    _refuse(given, ("suite", "over", "controllers", "seeds", "policy", "checkpoint", "watch"), "a suite")
-    specs = specs_of(given.tasks)
-    if given.anchors:
-        write_anchors(specs, given.jobs)
+    _refuse(options, ("suite", "over", "controllers", "seeds", "policy", "checkpoint", "watch"), "a suite")
+    specs = specs_of(options.tasks)
+    if options.anchors:
+        write_anchors(specs, options.jobs)
         return 0
-    suite = suite_of_tasks(specs, given.entries or default_names(specs), given.learning)
-    out = given.out or Path("runs") / "tasks"
+    suite = suite_of_tasks(specs, options.entries or default_names(specs), options.learning)
+    out = options.out or Path("runs") / "tasks"
     refuse_others(out)
-    done = benchmark(suite, out, given.jobs, ray=given.ray, summary=lambda folder, console: None)
+    done = benchmark(suite, out, options.jobs, ray=options.ray, summary=lambda folder, console: None)
     print(f"leaderboard: {files.write(out)}")
     return 0 if done else 1
 
 
-def _refuse(given: argparse.Namespace, options: Sequence[str], of: str) -> None:
+def _refuse(options: argparse.Namespace, names: Sequence[str], of: str) -> None:
     """Raises ConfigError for an option of the other kind."""
-    for name in options:
-        if getattr(given, name):
+    for name in names:
+        if getattr(options, name):
             raise ConfigError(f"{'SUITE' if name == 'suite' else f'--{name}'}: belongs to {of}")
 
 
@@ -145,17 +145,17 @@ def add_report(options: argparse.ArgumentParser) -> shared.Work:
     return _report
 
 
-def _report(given: argparse.Namespace) -> None:
+def _report(options: argparse.Namespace) -> None:
     from ns3_env.eval.leaderboard import files
     from ns3_env.eval.leaderboard.suite import holds_tasks
     from ns3_env.eval.output.files import FOLDER, parse_formats
 
-    formats = parse_formats(given.format)
-    if given.page is not None or holds_tasks(given.run):
-        print(files.write(given.run, formats, given.page))
+    formats = parse_formats(options.format)
+    if options.page is not None or holds_tasks(options.run):
+        print(files.write(options.run, formats, options.page))
         return
-    written = str(write_shown(given.run, formats))
-    show(written + (f"\nfigures: {given.run / FOLDER}" if formats else ""))
+    written = str(write_shown(options.run, formats))
+    show(written + (f"\nfigures: {options.run / FOLDER}" if formats else ""))
 
 
 def write_shown(folder: Path, formats: Sequence[str] = ()) -> Path:

@@ -24,10 +24,10 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_allow_imports(options)
     shared.add_json(options)
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.evaluate import evaluate
 
-        evaluate(given.policy, given.overrides, given.json)
+        evaluate(arguments.policy, arguments.overrides, arguments.json)
 
     return work
 
@@ -63,23 +63,23 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
     )
     shared.add_json(options)
 
-    def work(given: argparse.Namespace) -> int:
+    def work(arguments: argparse.Namespace) -> int:
         from ns3_env.errors import ConfigError
         from ns3_env.eval.papers.published import networks, published_scenarios
 
-        if given.networks is None:
-            if given.random is not None or given.run:
-                option = "--run" if given.run else "--random"
+        if arguments.networks is None:
+            if arguments.random is not None or arguments.run:
+                option = "--run" if arguments.run else "--random"
                 raise ConfigError(f"{option}: name the folder where the networks go: compare published DIR")
-            published_scenarios.report(given.json, preset=given.preset)
+            published_scenarios.report(arguments.json, preset=arguments.preset)
             return 0
         exact = networks.report(
-            given.networks,
-            given.random,
-            given.seed,
-            given.json,
-            preset=given.preset,
-            runs=given.run,
+            arguments.networks,
+            arguments.random,
+            arguments.seed,
+            arguments.json,
+            preset=arguments.preset,
+            runs=arguments.run,
         )
         return 0 if exact else 1
 

@@ -20,10 +20,10 @@ def add_speed(options: argparse.ArgumentParser) -> Work:
     """packet-hops/s, decisions/s, µs per MPCC decision"""
     add_json(options)
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.speed import measure
 
-        measure.report(given.json)
+        measure.report(arguments.json)
 
     return work
 

@@ -33,19 +33,19 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Ends with 2 where there is no such command."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    command = parser().parse_args(given[:1]).command
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = parser().parse_args(words[:1]).command
     if command == "train":
         from ns3_env.eval.commands import train
 
-        return train.main(given[1:])
+        return train.main(words[1:])
     if command == "eval":
         from ns3_env.eval.commands import evaluation
 
-        return evaluation.main(given[1:])
+        return evaluation.main(words[1:])
     from ns3_env.eval.commands import export
 
-    return export.main(given[1:])
+    return export.main(words[1:])
 
 
 if __name__ == "__main__":

@@ -38,13 +38,13 @@ def of_process() -> AnyOrder:
     return parent
 
 
-def set_process(given: argparse.Namespace) -> None:
+def set_process(options: argparse.Namespace) -> None:
     """Makes what the command line says hold for this process and those that it starts."""
-    if hasattr(given, "hang_timeout"):
-        os.environ[HANG_TIMEOUT_VARIABLE] = repr(given.hang_timeout)
-    if getattr(given, "allow_imports", False):
+    if hasattr(options, "hang_timeout"):
+        os.environ[HANG_TIMEOUT_VARIABLE] = repr(options.hang_timeout)
+    if getattr(options, "allow_imports", False):
         trust_all()
-    load_plugins(getattr(given, "plugin", ()))
+    load_plugins(getattr(options, "plugin", ()))
 
 
 def add_kinds(

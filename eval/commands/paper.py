@@ -33,7 +33,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     return _work
 
 
-def _work(given: argparse.Namespace) -> None:
+def _work(options: argparse.Namespace) -> None:
     from ns3_env.eval.papers.experiments import dispatch
 
-    dispatch(given)
+    dispatch(options)

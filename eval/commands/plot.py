@@ -28,10 +28,10 @@ def _learning(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folders of runs of one kind")
     shared.add_out(options, "a .png or .svg", metavar="FILE")
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.learning_curves import draw_learning
 
-        print(draw_learning(given.runs, given.out))
+        print(draw_learning(arguments.runs, arguments.out))
 
     return work
 
@@ -41,11 +41,11 @@ def _comparison(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
     shared.add_format(options)
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.figure import draw_comparison
         from ns3_env.eval.output.files import parse_formats
 
-        print(draw_comparison(given.run / "evaluation", formats=parse_formats(given.format)))
+        print(draw_comparison(arguments.run / "evaluation", formats=parse_formats(arguments.format)))
 
     return work
 
@@ -59,10 +59,19 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--y", default="pacing_rate=0.01..1", metavar="FIELD=LOW..HIGH")
     options.add_argument("--panel", metavar="FIELD=A,B,...", help="a panel for each, e.g. remaining=0.3,3,30")
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.policy_map import policy_map
 
-        print(policy_map(given.policy, given.out, given.x, given.y, given.panel, given.given))
+        print(
+            policy_map(
+                arguments.policy,
+                arguments.out,
+                arguments.x,
+                arguments.y,
+                arguments.panel,
+                arguments.given,
+            )
+        )
 
     return work
 
@@ -74,7 +83,7 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--futures", type=int, default=8, metavar="K", help="branches of each decision")
     shared.add_out(options, "a .png or .svg", metavar="FILE")
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from rich.console import Console
 
         from ns3_env.eval.comparisons.values import draw_values, judge
@@ -83,16 +92,16 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
         console, done = Console(), [0]
 
         def line() -> str:
-            return f"{done[0]} of {given.decisions} decisions judged"
+            return f"{done[0]} of {arguments.decisions} decisions judged"
 
         with progress_lines(console, line), console.status(line()) as shown:
 
-            def told(count: int) -> None:
+            def show_count(count: int) -> None:
                 done[0] = count
                 shown.update(line())
 
-            judged = judge(given.run, given.decisions, given.futures, told)
-        print(draw_values(given.run, given.out, judged))
+            judged = judge(arguments.run, arguments.decisions, arguments.futures, show_count)
+        print(draw_values(arguments.run, arguments.out, judged))
         print(f"bias {judged.bias:+.3g}, correlation {judged.correlation:.2f}")
 
     return work
@@ -102,10 +111,10 @@ def _curves(options: argparse.ArgumentParser) -> shared.Work:
     """rates and queues of the pinned incasts"""
     shared.add_out(options, "gets a picture per controller")
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.output.curves import draw_curves
 
-        for picture in draw_curves(given.out):
+        for picture in draw_curves(arguments.out):
             print(picture)
 
     return work
@@ -115,10 +124,10 @@ def _watch(options: argparse.ArgumentParser) -> shared.Work:
     """the film of a folder that ``run --watch`` left, written again from its files"""
     options.add_argument("out", type=Path, metavar="DIR", help="the --out of run --watch")
 
-    def work(given: argparse.Namespace) -> None:
+    def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.film.watch import write_films
 
-        for page in write_films(given.out):
+        for page in write_films(arguments.out):
             print(page)
 
     return work

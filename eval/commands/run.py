@@ -43,37 +43,37 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     return _work
 
 
-def _work(given: argparse.Namespace) -> None:
+def _work(options: argparse.Namespace) -> None:
     from ns3_env.eval.episodes.scenario import run
 
     trace = None
-    if given.trace:
+    if options.trace:
         from ns3_env.eval.episodes.trace import TraceFiles
         from ns3_env.eval.output.files import parse_formats
 
-        trace = TraceFiles(parse_formats(given.format))
+        trace = TraceFiles(parse_formats(options.format))
     film = None
-    if given.watch:
+    if options.watch:
         from ns3_env.eval.film import watch
         from ns3_env.eval.film.recording import FilmFiles
 
-        watch.refuse_other(given.out)
+        watch.refuse_other(options.out)
         film = FilmFiles()
     run(
-        given.scenario,
-        given.controllers,
-        given.out,
-        given.json,
-        seeds=given.seeds or (),
+        options.scenario,
+        options.controllers,
+        options.out,
+        options.json,
+        seeds=options.seeds or (),
         trace=trace,
         film=film,
-        queue_series_ns=given.queue_series,
-        pcap=given.pcap,
-        checkpoints=given.checkpoint,
-        planned=given.planner,
-        overrides=given.overrides,
-        allow_imports=given.allow_imports,
+        queue_series_ns=options.queue_series,
+        pcap=options.pcap,
+        checkpoints=options.checkpoint,
+        planned=options.planner,
+        overrides=options.overrides,
+        allow_imports=options.allow_imports,
     )
-    if given.watch:
-        for page in watch.write_films(given.out):
+    if options.watch:
+        for page in watch.write_films(options.out):
             print(page)

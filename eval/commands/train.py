@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Trains or searches, as the options say."""
     check_json(options.json)
-    given = [*options.overrides, options.algo or "", str(options.curriculum or "")]
-    trust(name for text in given for name in _NAME_OF_CODE.findall(text))
+    more = [*options.overrides, options.algo or "", str(options.curriculum or "")]
+    trust(name for text in more for name in _NAME_OF_CODE.findall(text))
     shared.set_process(options)
     # PyTorch takes seconds to import; mistakes on the command line are found before.
     inputs = read_inputs(options.config, options.curriculum, options.resume)

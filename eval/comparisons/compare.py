@@ -38,8 +38,8 @@ def means(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict
         name: {episode.seed: row[METRIC] for episode, row in zip(played[name], own, strict=True)}
         for name, own in rows.items()
     }
-    known = ways(by_seed, transport)
-    return {name: {**mean(own), **({"way": known[name]} if known else {})} for name, own in rows.items()}
+    shares = ways(by_seed, transport)
+    return {name: {**mean(own), **({"way": shares[name]} if shares else {})} for name, own in rows.items()}
 
 
 def show_table(

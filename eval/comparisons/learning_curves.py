@@ -85,8 +85,8 @@ def read_curve(run: Path) -> Curve:
     score = next((name for name in _SCORES if any(name in row for row in rows)), None)
     if count is None or score is None:
         raise ConfigError(f"{run}: has no progress.csv with a score: name a run that has learned")
-    known = [(row[count], row[score]) for row in rows if count in row and score in row]
-    at, scores = np.array(known).T
+    points = [(row[count], row[score]) for row in rows if count in row and score in row]
+    at, scores = np.array(points).T
     return Curve(at, scores, COUNTS[count], _SCORES[score])
 
 

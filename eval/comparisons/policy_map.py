@@ -118,9 +118,9 @@ def policy_map(
     return out
 
 
-def act_steadily(policy: NetworkPolicy, given: Mapping[str, Floats]) -> Floats:
+def act_steadily(policy: NetworkPolicy, fields: Mapping[str, Floats]) -> Floats:
     """The policy's actions (n,) where it has seen the same for long. Raises ConfigError, as ``steady``."""
-    observations = steady(policy.fields, given).astype(np.float32)
+    observations = steady(policy.fields, fields).astype(np.float32)
     state = None
     for _ in range(MAX_HISTORY if policy.spec.network.carries else policy.spec.history):
         actions, state = policy.predict(observations, state)
@@ -147,7 +147,7 @@ def _panels(text: str | None) -> tuple[str, list[float]]:
         raise ConfigError(f"{text!r}: expected FIELD=A,B,..., e.g. remaining=0.3,3,30") from None
 
 
-def steady(fields: Sequence[str], given: Mapping[str, Floats]) -> Floats:
+def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
     """Observations (n, len(fields)) of a flow that has seen the same for long.
 
     Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), it gets what it sends, and nothing rises or
@@ -155,33 +155,33 @@ def steady(fields: Sequence[str], given: Mapping[str, Floats]) -> Floats:
 
     Args:
         fields: of the observation.
-        given: values (n,) of fields, instead of ``GIVEN``'s.
+        values_of: values (n,) of fields, instead of ``GIVEN``'s.
 
     Raises:
         ConfigError: there is no such field, or what the flow sees of one does not follow from these.
     """
     try:
-        field_indices(list(given))
+        field_indices(list(values_of))
     except KeyError as error:
         raise ConfigError(error.args[0]) from None
-    count = max((len(values) for values in given.values()), default=1)
-    known: dict[str, Floats] = {name: np.full(count, value) for name, value in GIVEN.items()}
-    known |= {name: np.broadcast_to(values, count) for name, values in given.items()}
+    count = max((len(values) for values in values_of.values()), default=1)
+    inputs: dict[str, Floats] = {name: np.full(count, value) for name, value in GIVEN.items()}
+    inputs |= {name: np.broadcast_to(values, count) for name, values in values_of.items()}
     zero = np.zeros(count)
-    bdp = known["base_rtt_ns"] * known["host_rate_bps"] / 8e9
+    bdp = inputs["base_rtt_ns"] * inputs["host_rate_bps"] / 8e9
     follows = {
-        "rtt": 1 + known["qlen"],
+        "rtt": 1 + inputs["qlen"],
         "rtt_slope": zero,
         "qlen_slope": zero,
         "last_action": zero,
-        "goodput": known["pacing_rate"],
-        "throughput": known["pacing_rate"],
+        "goodput": inputs["pacing_rate"],
+        "throughput": inputs["pacing_rate"],
         "bdp_bytes": bdp,
-        "window_bytes": known["pacing_rate"] * bdp,
-        "rate_bps": known["pacing_rate"] * known["host_rate_bps"],
-        "rtt_ns": (1 + known["qlen"]) * known["base_rtt_ns"],
+        "window_bytes": inputs["pacing_rate"] * bdp,
+        "rate_bps": inputs["pacing_rate"] * inputs["host_rate_bps"],
+        "rtt_ns": (1 + inputs["qlen"]) * inputs["base_rtt_ns"],
     }
-    whole = {**follows, **known}
+    whole = {**follows, **inputs}
     if unknown := [name for name in fields if name not in whole]:
         raise ConfigError(
             f"the policy reads {', '.join(unknown)}, of which nothing follows from a steady state: "

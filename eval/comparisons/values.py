@@ -119,7 +119,7 @@ def judge(
     run: Path,
     decisions: int = 150,
     futures: int = 8,
-    told: Callable[[int], object] = lambda done: None,
+    progress: Callable[[int], object] = lambda done: None,
 ) -> Judged:
     """Judges decisions of a run's newest policy, on scenarios of its curriculum with seeds of their own.
 
@@ -127,7 +127,7 @@ def judge(
         run: folder of a run of agent fdcc.
         decisions: that are judged.
         futures: branches of each; the first has no exploration, the others explore as the run did.
-        told: hears how many are done.
+        progress: hears how many are done.
 
     Raises:
         ConfigError: there is no critic, or too few decisions are asked for.
@@ -166,7 +166,7 @@ def judge(
                 if len(whole) == futures and len(predicted) < decisions:
                     predicted.append(_value(model, histories, slot))
                     returns.append(whole)
-                    told(len(predicted))
+                    progress(len(predicted))
             play.act()
     return Judged(np.array(predicted), np.array(returns))
 

@@ -23,10 +23,10 @@ from ns3_env.simulator import default_attributes, list_controllers
 def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
     """Raises ScenarioError for a controller that is neither the transport's nor a released policy which can
     play under it, or that is there twice."""
-    known = controller_names(transport)
+    rules = controller_names(transport)
     for i, name in enumerate(names):
-        if name not in known:
-            raise ScenarioError(f"--controllers: {wrong(name, transport)}; known: {', '.join(known)}")
+        if name not in rules:
+            raise ScenarioError(f"--controllers: {wrong(name, transport)}; known: {', '.join(rules)}")
         if name in names[:i]:
             raise ScenarioError(f"--controllers: {name!r} is there twice")
 
@@ -109,10 +109,10 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
         changed, f"{source}, with {', '.join(rest)}" if rest else source, file.parent
     )
     check_names([name for name in names if cell is None or name != cell.name], scenario.transport)
-    given = apply_overrides({}, of_controllers)
+    by_name = apply_overrides({}, of_controllers)
     attributes: Attributes = {}
     playing = names or [x.name for x in scenario.controllers]
-    for name, values in given.items():
+    for name, values in by_name.items():
         if name not in playing:
             whose = "--controllers" if names else "the scenario's controllers"
             raise ScenarioError(f"command line: {name}: is not among {whose}, {', '.join(playing)}")
@@ -155,10 +155,10 @@ def _is_attribute(text: str) -> bool:
 
 def _check(name: str, attributes: dict[str, bool | int | float | str], transport: Transport) -> None:
     has_some = name in list_controllers(transport=transport)
-    known = list(default_attributes(name, transport)) if has_some else []
+    attribute_names = list(default_attributes(name, transport)) if has_some else []
     for attribute in attributes:
-        if attribute not in known:
+        if attribute not in attribute_names:
             raise ScenarioError(
                 f"command line: {name}.{attribute}: {name} has no attribute {attribute!r}"
-                f"{nearest(attribute, known)}"
+                f"{nearest(attribute, attribute_names)}"
             )

@@ -85,9 +85,9 @@ class Entry(OfGrid):
     @model_validator(mode="after")
     def _is_one_thing(self) -> Entry:
         kinds = ("controller", "policy", "checkpoint", "planner")
-        given = [key for key in kinds if getattr(self, key) is not None]
-        if len(given) != 1:
-            what = " and ".join(given) if given else "nothing"
+        keys = [key for key in kinds if getattr(self, key) is not None]
+        if len(keys) != 1:
+            what = " and ".join(keys) if keys else "nothing"
             raise ValueError(
                 f"{self.name}: give one of controller, policy, checkpoint and planner; there is {what}"
             )

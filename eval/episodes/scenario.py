@@ -133,11 +133,11 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
         return f"{', '.join(running)} ({len(done)} of {len(plays)} played)"
 
     def put(play: _Play) -> _Done:
-        found: list[_Done] = []
+        results: list[_Done] = []
         replace_folder(
-            out / play.folder, lambda into: found.append(pool.submit(replace(play, into=into)).result())
+            out / play.folder, lambda into: results.append(pool.submit(replace(play, into=into)).result())
         )
-        return found[0]
+        return results[0]
 
     # An exception, or Ctrl-C, ends the pool first: whoever waits for it cleans up.
     with ThreadPoolExecutor(at_once) as threads, LocalPool(at_once) as pool:
@@ -198,17 +198,17 @@ def run(
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
         SimulatorError: the simulator failed.
     """
-    given = read_scenario(scenario_file, names, overrides)
-    _check_cell(given, names, allow_imports)
-    scenario = given.scenario
+    arguments = read_scenario(scenario_file, names, overrides)
+    _check_cell(arguments, names, allow_imports)
+    scenario = arguments.scenario
     record = _record(scenario, queue_series_ns, pcap, trace is not None, film is not None)
     extras = tuple(extra for extra in (trace, film) if extra is not None)
     planning = planners(planned, names, scenario.transport)
-    players = [*_players(given, names, checkpoints, planning)]
-    common = partial(_Play, record=record, extras=extras, title=given.title, metrics=own_metrics())
+    players = [*_players(arguments, names, checkpoints, planning)]
+    common = partial(_Play, record=record, extras=extras, title=arguments.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
-        for folder, entry, seeded in _plays(scenario, players, given.attributes, seeds)
+        for folder, entry, seeded in _plays(scenario, players, arguments.attributes, seeds)
     ]
     out.mkdir(parents=True, exist_ok=True)
     own = [name for extra in extras for name in extra.files]
@@ -245,9 +245,9 @@ def run(
     return rows
 
 
-def _check_cell(given: Given, names: Sequence[str], allow_imports: bool) -> None:
+def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> None:
     """Raises ScenarioError where the cell's own policy would run code that nobody has allowed."""
-    cell = given.cell
+    cell = arguments.cell
     if (
         cell is not None
         and cell.policy is not None
@@ -255,24 +255,24 @@ def _check_cell(given: Given, names: Sequence[str], allow_imports: bool) -> None
         and not allow_imports
     ):
         raise ScenarioError(
-            f"{given.scenario.source}: controller: policy: would run the code of {cell.policy!r}; "
+            f"{arguments.scenario.source}: controller: policy: would run the code of {cell.policy!r}; "
             "if you trust it: --allow-imports"
         )
 
 
 def _players(
-    given: Given, names: Sequence[str], checkpoints: Sequence[str], planning: Sequence[Entry]
+    arguments: Given, names: Sequence[str], checkpoints: Sequence[str], planning: Sequence[Entry]
 ) -> Iterator[Entry]:
     """Yields the players in the order of the command line."""
     policies = trained_policies(checkpoints, names)
-    if given.cell is not None and not (names or policies or planning):
-        yield given.cell
+    if arguments.cell is not None and not (names or policies or planning):
+        yield arguments.cell
     for name in names:
-        if given.cell is not None and name == given.cell.name:
-            yield given.cell
+        if arguments.cell is not None and name == arguments.cell.name:
+            yield arguments.cell
             continue
         named = named_controller(name)
-        attributes = {**named.attributes, **given.attributes.get(name, {})}
+        attributes = {**named.attributes, **arguments.attributes.get(name, {})}
         yield Entry(name=name, controller=named.name, attributes=attributes)
     for name, policy in policies.items():
         yield Entry(name=name, checkpoint=str(policy))

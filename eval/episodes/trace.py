@@ -48,20 +48,20 @@ def panels(results: Results) -> list[Panel]:
     unit, _ = time_unit(end)
     windows = np.asarray(results.get("windows", []), dtype=np.float64).reshape(-1, 4)
     changes = results.get("controller_state", ())
-    found = [
+    panels_of_run = [
         Panel("rates", 3, partial(_draw_rates, results=results, windows=windows, end=end, unit=unit)),
         Panel("windows", 3, partial(_draw_windows, results=results, windows=windows, end=end, unit=unit)),
         Panel("queue", 3, partial(_draw_queue, results=results, unit=unit)),
         Panel("marks", 1.6, partial(_draw_marks, results=results, end=end, unit=unit)),
     ]
     if not _is_tcp(results):
-        found.append(Panel("pauses", 1.6, partial(_draw_pauses, results=results, end=end, unit=unit)))
+        panels_of_run.append(Panel("pauses", 1.6, partial(_draw_pauses, results=results, end=end, unit=unit)))
     for state in sorted({name for _, _, name, _ in changes}):
         rows = [(time, flow, value) for time, flow, name, value in changes if name == state]
         of_state = np.asarray(rows, dtype=np.float64)
         draw = partial(_draw_state, results=results, rows=of_state, state=state, end=end, unit=unit)
-        found.append(Panel(f"state-{state}", 2.2, draw))
-    return found
+        panels_of_run.append(Panel(f"state-{state}", 2.2, draw))
+    return panels_of_run
 
 
 def draw(results: Results, title: str) -> Figure:
@@ -75,7 +75,7 @@ def draw(results: Results, title: str) -> Figure:
         panel.draw(axes)
         _finish(axes)
     named = (axes.get_legend_handles_labels() for axes in several)
-    handles, labels = next((found for found in named if found[1]), ([], []))
+    handles, labels = next((pair for pair in named if pair[1]), ([], []))
     if labels:
         columns = min(6, len(labels)) if len(results["flows"]["src"]) > MANY_FLOWS else len(labels)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)

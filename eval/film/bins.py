@@ -148,9 +148,9 @@ def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
     Between two samples a flow is taken to send evenly.
     """
     times, bytes_sent = np.append(start, t_ns), np.maximum.accumulate(np.append(0.0, sent))
-    known = np.append(True, np.diff(bytes_sent) > 0)
-    again = np.append(known[1:], False) & ~known  # the last sample before it sends on
-    use = known | again
+    changes = np.append(True, np.diff(bytes_sent) > 0)
+    again = np.append(changes[1:], False) & ~changes  # the last sample before it sends on
+    use = changes | again
     level = bytes_sent[use] + 0.5 * again[use]
     asked = np.interp(acked, level, times[use])
     return np.where(acked > 0, t_ns - asked, np.nan)

@@ -46,8 +46,8 @@ def _hosts_at(switch: int, network: Network, neighbours: Mapping[int, Sequence[i
 
 def _chain(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> list[int]:
     """The switches from one end to the other, the lower id first; [] where they are no chain."""
-    known = set(switches)
-    beside = {switch: [node for node in neighbours[switch] if node in known] for switch in switches}
+    nodes = set(switches)
+    beside = {switch: [node for node in neighbours[switch] if node in nodes] for switch in switches}
     ends = sorted(switch for switch in switches if len(beside[switch]) == 1)
     if len(ends) != 2 or any(len(others) > 2 for others in beside.values()):
         return []

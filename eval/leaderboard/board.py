@@ -85,10 +85,12 @@ def leaderboard(
     Raises:
         ConfigError: the frame is not complete (``scores_of``), or has no such baseline.
     """
-    found = scores_of(frame, generalists)
-    if baseline not in found:
-        known = list(found)
-        raise ConfigError(f"baseline: no {shown(baseline)}{nearest(baseline, known)} of {', '.join(known)}")
+    by_entry = scores_of(frame, generalists)
+    if baseline not in by_entry:
+        entries = list(by_entry)
+        raise ConfigError(
+            f"baseline: no {shown(baseline)}{nearest(baseline, entries)} of {', '.join(entries)}"
+        )
     lines = [
         Line(
             entry=name,
@@ -98,10 +100,10 @@ def leaderboard(
             range=range_of_runs(scores),
             improvement=None
             if name == baseline
-            else probability_of_improvement(scores, found[baseline], seed),
+            else probability_of_improvement(scores, by_entry[baseline], seed),
             reference=name in references,
         )
-        for name, scores in found.items()
+        for name, scores in by_entry.items()
     ]
     return Leaderboard(baseline, sorted(lines, key=lambda line: -line.mean.value))
 

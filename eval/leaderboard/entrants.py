@@ -108,9 +108,9 @@ def _named(text: str) -> tuple[str, list[Entry]]:
             return text, [Entry.model_validate(in_full(text))]
         name = Path(text).absolute().name.partition(".")[0] if Path(text).is_file() else Path(text).name
     if not Path(path).exists() and path not in released_names():
-        known = [*(x for t in TRANSPORTS for x in list_controllers(transport=t)), *released_names()]
+        names = [*(x for t in TRANSPORTS for x in list_controllers(transport=t)), *released_names()]
         raise ConfigError(
-            f"--entries: {shown(path)} is no rule, no released policy and no path{nearest(path, known)}"
+            f"--entries: {shown(path)} is no rule, no released policy and no path{nearest(path, names)}"
         )
     if not _NAME.fullmatch(name):
         raise ConfigError(f"--entries: the name {name!r}: only letters, digits and _ . + - please")

@@ -104,8 +104,8 @@ def draw_means(board: Leaderboard) -> Figure:
 def draw_improvement(board: Leaderboard) -> Figure:
     """Probabilities of improvement over the baseline, in the order of the means; a line at an even chance."""
     lines = [line for line in board.lines if not line.reference]
-    known = [(line.entry, line.improvement) for line in lines if line.improvement is not None]
-    figure, axes = _points(known)
+    improvements = [(line.entry, line.improvement) for line in lines if line.improvement is not None]
+    figure, axes = _points(improvements)
     axes.axvline(0.5, color=_ASIDE, linewidth=0.9, zorder=0)
     axes.set_xlim(-0.03, 1.03)
     axes.set_xlabel(f"probability of improvement over {board.baseline}")

@@ -68,16 +68,16 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
         if entry not in set(frame["entry"]):
             raise ConfigError(f"generalists: {entry!r} has no scores")
     tests = {str(task): sorted(own["test_seed"].unique()) for task, own in frame.groupby("task", sort=False)}
-    found = {}
+    by_entry = {}
     for name, own in frame.groupby("entry", sort=False):
         entry = str(name)
         by_task = {task: _of_task(own[own["task"] == task], entry, task, tests[task]) for task in tests}
         counts = {task: len(scores) for task, scores in by_task.items()}
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"{count} in {task}" for task, count in counts.items())
-            raise ConfigError(f"{entry}: each task needs as many runs as any other, found {told}")
-        found[entry] = Scores(entry, by_task, entry in generalists)
-    return found
+            numbers = ", ".join(f"{count} in {task}" for task, count in counts.items())
+            raise ConfigError(f"{entry}: each task needs as many runs as any other, found {numbers}")
+        by_entry[entry] = Scores(entry, by_task, entry in generalists)
+    return by_entry
 
 
 def require(frame: pandas.DataFrame, columns: Collection[str]) -> None:

@@ -95,8 +95,8 @@ def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) ->
     covers: Covers | None = "runs" if several else _covered(scores)
     if covers is None:
         return Estimate(value, math.nan, math.nan, None)
-    ours, theirs = np.random.default_rng(seed), np.random.default_rng([seed, 1] if several else seed)
-    better = _share_better(_resamples(scores, covers, ours), _resamples(others, covers, theirs))
+    first, second = np.random.default_rng(seed), np.random.default_rng([seed, 1] if several else seed)
+    better = _share_better(_resamples(scores, covers, first), _resamples(others, covers, second))
     low, high = percentiles(better)
     return Estimate(value, float(low), float(high), covers)
 
@@ -149,11 +149,11 @@ def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
     return means
 
 
-def _share_better(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def _share_better(first: FloatArray, second: FloatArray) -> FloatArray:
     """Share of pairs of (B, n, tasks) and (B, m, tasks) whose first is better, mean over tasks: (B,)."""
     shares = []
-    for task in range(ours.shape[2]):
-        one, other = ours[:, :, None, task], theirs[:, None, :, task]
+    for task in range(first.shape[2]):
+        one, other = first[:, :, None, task], second[:, None, :, task]
         shares.append(((one > other) + 0.5 * (one == other)).mean(axis=(1, 2)))
     means: FloatArray = np.mean(shares, axis=0)
     return means

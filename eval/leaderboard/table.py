@@ -85,8 +85,8 @@ def _values(line: Line, board: Leaderboard) -> dict[str, Any]:
     values: dict[str, Any] = {"entry": line.entry, "reference": line.reference, "runs": line.runs}
     values |= zip(("worst_run", "best_run"), line.range, strict=True)
     for name, estimate in (("iqm", line.mean), ("improvement", line.improvement)):
-        known = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
-        values |= {name: known.value, f"{name}_low": known.low, f"{name}_high": known.high}
-        values[f"{name}_covers"] = known.covers or ""
+        numbers = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
+        values |= {name: numbers.value, f"{name}_low": numbers.low, f"{name}_high": numbers.high}
+        values[f"{name}_covers"] = numbers.covers or ""
     values["baseline"] = board.baseline
     return values | {f"task/{task}": line.tasks.get(task, float("nan")) for task in board.tasks}

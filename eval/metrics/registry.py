@@ -84,6 +84,7 @@ def metric(
     format: str = ".3f",
     over_episodes: Literal["mean", "sum"] = "mean",
     resolution: float = 0.0,
+    section: str = "",
 ) -> Callable[[Function], Function]:
     """Declares a function of the results as the metric of its name; see ``Metric`` for the parameters."""
 
@@ -99,6 +100,7 @@ def metric(
                 format,
                 over_episodes,
                 resolution=resolution,
+                section=section,
             )
         )
         return function

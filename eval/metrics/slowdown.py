@@ -107,5 +107,5 @@ for _bucket, _words, _, _ in SIZE_BUCKETS:
 def slowdown_charged(results: Results) -> float:
     """The mean of ``charged_slowdowns``: minus the mean return under the reward "slowdown"."""
     charged = charged_slowdowns(results)
-    known = charged[~np.isnan(charged)]
-    return float(known.mean()) if len(known) else math.nan
+    numbers = charged[~np.isnan(charged)]
+    return float(numbers.mean()) if len(numbers) else math.nan

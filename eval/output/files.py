@@ -28,8 +28,8 @@ def parse_formats(text: str) -> list[str]:
     formats = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in formats:
         if name not in FORMATS:
-            known = ", ".join(FORMATS)
-            raise ConfigError(f"--format: {shown(name)} is none of {known}{nearest(name, FORMATS)}")
+            names = ", ".join(FORMATS)
+            raise ConfigError(f"--format: {shown(name)} is none of {names}{nearest(name, FORMATS)}")
     return list(dict.fromkeys(formats))
 
 

@@ -100,13 +100,13 @@ def stretches(times: Floats, values: Floats, bins: int = BINS) -> tuple[Floats, 
     """(times, least, median, greatest) of at most ``bins`` stretches with as many points each."""
     if len(times) <= bins:
         return times, values, values, values
-    found = np.empty((4, bins))
+    rows_of_bins = np.empty((4, bins))
     filled = 0
     for rows in of_as_many(len(times), bins):
         cut = values[rows]
         several = times[rows].mean(axis=1), cut.min(axis=1), np.median(cut, axis=1), cut.max(axis=1)
-        found[:, filled : (filled := filled + len(rows))] = several
-    middle, low, median, high = found[:, found[0].argsort()]
+        rows_of_bins[:, filled : (filled := filled + len(rows))] = several
+    middle, low, median, high = rows_of_bins[:, rows_of_bins[0].argsort()]
     return middle, low, median, high
 
 

@@ -224,10 +224,10 @@ def _variant(style: Style, number: int, count: int) -> Style:
 
 def _own_styles(names: Iterable[str]) -> dict[str, Style]:
     looks: dict[str, Style] = {}
-    known, others = list(COLOURS), 0
+    names_of_colours, others = list(COLOURS), 0
     for name in names:
         if name in COLOURS:
-            place = known.index(name)
+            place = names_of_colours.index(name)
             looks[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
         else:
             place = others % len(OTHERS)

@@ -207,13 +207,13 @@ class Entries:
         """All, in the paper's order."""
         return (*self.controllers, *self.released)
 
-    def present(self, given: Policies) -> tuple[Policies, tuple[str, ...]]:
+    def present(self, files: Policies) -> tuple[Policies, tuple[str, ...]]:
         """The policies given, and the released ones whose names are not given and that are there; a note for
         each that is missing or not the released one."""
-        policies = dict(given)
-        notes = [f"{name.upper()} is a policy given for this run." for name in given]
+        policies = dict(files)
+        notes = [f"{name.upper()} is a policy given for this run." for name in files]
         for name in self.released:
-            if name in given:
+            if name in files:
                 continue
             try:
                 policies[name] = released(name)

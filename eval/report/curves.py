@@ -101,8 +101,8 @@ def of_sweep(sweep: Sweep, summary: Sequence[Standing], looks: Mapping[str, Styl
     for name in headlines(summary):
         cells = {cell for lines in sweep.panels.values() for line in lines.values() for cell in line.values()}
         means = {scores[cell][name].mean for cell in cells if cell in scores}
-        known = {mean for mean in means if not math.isnan(mean)}
-        if len(known) > 1:
+        numbers = {mean for mean in means if not math.isnan(mean)}
+        if len(numbers) > 1:
             of_metric = {cell: own[name] for cell, own in scores.items()}
             yield _figure(sweep, METRICS[name], of_metric, looks)
 

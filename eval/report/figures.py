@@ -292,10 +292,10 @@ def _rates(
         ends: when its flows ended, (flows,) in ns, NaN for those that did not.
         looks: its style.
     """
-    known = {name: own for name, own in recorded.items() if own.get("rate")}
-    if not known:
+    with_rates = {name: own for name, own in recorded.items() if own.get("rate")}
+    if not with_rates:
         return
-    every = [curve for own in known.values() for curve in own["rate"].values()]
+    every = [curve for own in with_rates.values() for curve in own["rate"].values()]
     last = max(float(times[-1]) for times, _ in every)
     last = max([last, *(float(np.nanmax(x)) for x in ends.values() if not np.isnan(x).all())])
     most = max(float(np.nanmax(values)) for _, values in every)
@@ -307,7 +307,7 @@ def _rates(
         return figure, axes
 
     of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
-    for name, own in known.items():
+    for name, own in with_rates.items():
         what, lines, reading = _what_binds(own, most)
         scale, (figure, axes) = 1e9, of_rates
         if what == "window":

@@ -266,7 +266,7 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("arguments", "text"),
     [
         *(
             ([names], f"error: --controllers: {said}")
@@ -306,10 +306,10 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     ],
 )
 def test_what_cannot_be_run_is_a_line_before_anything_runs(
-    given: list[str], text: str, scenario: Path, tmp_path: Path, refused: Refused
+    arguments: list[str], text: str, scenario: Path, tmp_path: Path, refused: Refused
 ) -> None:
     (scenario.parent / "wrong.csv").write_text("src,dst,size_bytes,start_ns\n0,9,5,0\n")
-    command = ["run", scenario, "--out", tmp_path / "out", "--controllers", *given]
+    command = ["run", scenario, "--out", tmp_path / "out", "--controllers", *arguments]
     assert text in refused(main, *command)
     assert not (tmp_path / "out").exists()
 

@@ -47,17 +47,17 @@ def test_an_iteration_by_hand() -> None:
     assert (whole.start_ns, whole.end_ns, whole.finished) == (0, 90, True)
     assert (whole.compute_ns, whole.exposed_ns, whole.straggler_ns) == (50, 40, 0)
     assert (ring.part, ring.start_ns, ring.duration_ns) == ("ring", 40, 50)
-    found = measure(two_ranks(), NAMES)
-    assert list(found.values()) == pytest.approx([90, 90, 90, 50, 40 / 90, 0])
+    values = measure(two_ranks(), NAMES)
+    assert list(values.values()) == pytest.approx([90, 90, 90, 50, 40 / 90, 0])
 
 
 def test_what_was_cut_is_no_finished_iteration_but_counts_to_the_jobs_time() -> None:
     cut = two_ranks(-1)
     assert [span.finished for span in spans(cut)] == [False, False]
     assert completion_times(spans(cut)) == [100]
-    found = measure(cut, NAMES)
-    assert found["job_completion"] == 100
-    assert found["iteration_time"] != found["iteration_time"]
+    values = measure(cut, NAMES)
+    assert values["job_completion"] == 100
+    assert values["iteration_time"] != values["iteration_time"]
 
 
 def test_an_idle_rings_metrics_are_its_closed_form(simulator: Simulator) -> None:
@@ -73,12 +73,12 @@ def test_an_idle_rings_metrics_are_its_closed_form(simulator: Simulator) -> None
     results = simulator.play(scenario)
     packet, ack = 83.84, 4.8
     collective = 14 * (2000 + 11 * packet) + 13 * ack
-    found = measure(results, NAMES)
-    assert found["collective_time"] == pytest.approx(collective, abs=1e-2)
-    assert found["iteration_time"] == pytest.approx(collective + 100_000, abs=1e-2)
-    assert found["job_completion"] == pytest.approx(2 * (collective + 100_000), abs=1e-2)
-    assert found["exposed_communication"] == pytest.approx(collective / (collective + 100_000))
-    assert found["straggler_spread"] == pytest.approx(0, abs=1e-2)
+    values = measure(results, NAMES)
+    assert values["collective_time"] == pytest.approx(collective, abs=1e-2)
+    assert values["iteration_time"] == pytest.approx(collective + 100_000, abs=1e-2)
+    assert values["job_completion"] == pytest.approx(2 * (collective + 100_000), abs=1e-2)
+    assert values["exposed_communication"] == pytest.approx(collective / (collective + 100_000))
+    assert values["straggler_spread"] == pytest.approx(0, abs=1e-2)
     rows = result_files(scenario, results)["jobs.csv"].splitlines()
     assert rows[0].startswith("job,iteration,part,start_ns,end_ns,duration_ns,compute_ns,exposed_ns")
     assert [row.split(",")[:3] for row in rows[1:]] == [

@@ -207,9 +207,9 @@ def test_every_metric_has_a_line_in_the_registry_and_the_table_s_are_among_them(
 def test_queue_cdf_counts_equal_times(
     port: dict[str, Any], span_ns: tuple[int, int] | None, lengths: list[int], shares: list[float]
 ) -> None:
-    found = queues.queue_cdf(port, span_ns=span_ns)
-    assert found[0].tolist() == lengths
-    assert found[1].tolist() == pytest.approx(shares)
+    cdf = queues.queue_cdf(port, span_ns=span_ns)
+    assert cdf[0].tolist() == lengths
+    assert cdf[1].tolist() == pytest.approx(shares)
 
 
 def test_a_long_queue_cdf_is_thinned_but_keeps_its_ends() -> None:

@@ -36,10 +36,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.syspath_prepend(tmp_path)
     module = f"mine_{tmp_path.name}".replace("-", "_")
     (tmp_path / f"{module}.py").write_text(MODULE)
-    known = dict(METRICS)
+    metrics = dict(METRICS)
     yield f"{module}:first_done"
     METRICS.clear()
-    METRICS.update(known)
+    METRICS.update(metrics)
 
 
 def test_run_shows_it(mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

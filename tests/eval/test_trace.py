@@ -75,9 +75,9 @@ def test_a_controller_without_windows_leaves_their_column_empty(scenario: Path, 
 
 def test_the_seed_and_the_interval_are_those_asked_for(scenario: Path, tmp_path: Path) -> None:
     for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
-        given = ["--controllers", "mpcc", "--out", str(tmp_path / name), "--seeds", seed]
+        arguments = ["--controllers", "mpcc", "--out", str(tmp_path / name), "--seeds", seed]
         traced = ["--trace"] if name == "a" else []
-        assert main(["run", str(scenario), *given, *traced, "--queue-series", "500"]) == 0
+        assert main(["run", str(scenario), *arguments, *traced, "--queue-series", "500"]) == 0
     flows = [(tmp_path / name / "mpcc" / "flows.csv").read_text() for name in "abc"]
     assert flows[0] == flows[1] != flows[2]
     times = [float(row["t_ns"]) for row in rows(tmp_path / "a" / "mpcc" / "queue_series.csv")]

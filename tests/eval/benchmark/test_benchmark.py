@@ -322,13 +322,13 @@ def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
     suite, mine = suite_file(tmp_path, **incast_under(300000, ["hpcc"])), "mine=examples.target_queue:make"
     assert run(suite, tmp_path / "out", f"--policy={mine}") == 0
     for seed in (1, 2):
-        ours, theirs = (
+        first, second = (
             rows(tmp_path / f"out/cells/incast/{name}/seed-{seed}/flows.csv") for name in ("mine", "hpcc")
         )
         for column in ("src", "dst", "size_bytes", "start_ns", "standalone_ns"):
-            assert [x[column] for x in ours] == [x[column] for x in theirs]
-        assert [x["fct_ns"] for x in ours] != [x["fct_ns"] for x in theirs]
-        assert all(x["finished"] == "1" for x in ours)
+            assert [x[column] for x in first] == [x[column] for x in second]
+        assert [x["fct_ns"] for x in first] != [x["fct_ns"] for x in second]
+        assert all(x["finished"] == "1" for x in first)
 
 
 def test_the_planner_is_an_entry_and_no_worse_than_its_base(tmp_path: Path) -> None:

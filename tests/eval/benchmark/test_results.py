@@ -25,11 +25,11 @@ NETWORK = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two sizes under two controllers, one of them with two gains; one cell stale."""
     sizes = {"traffic.size_bytes": [1000, 2000]}
-    made = report_folder.suite(
+    suite = report_folder.suite(
         controllers=["hpcc", {"name": "dcqcn", "controller": "dcqcn", "grid": {"Gain": [0.125, 0.25]}}],
         scenarios_of=[{"name": "incast", "group": "Incast", "scenario": NETWORK, "grid": sizes}],
     )
-    path = report_folder.write(tmp_path_factory.mktemp("bench") / "run", made)
+    path = report_folder.write(tmp_path_factory.mktemp("bench") / "run", suite)
     report_folder.make_stale(path, "incast-size_bytes-1000", "hpcc", 2, fct_slowdown_avg=777.0)
     return path
 

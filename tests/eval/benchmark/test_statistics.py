@@ -129,5 +129,5 @@ def test_seeds_that_one_of_both_does_not_define_are_no_pair() -> None:
     ],
 )
 def test_intervals_are_scipys(values: FloatArray) -> None:
-    found = stats.bootstrap((values,), np.mean, n_resamples=9999, rng=np.random.default_rng(0))
-    assert bootstrap_interval(values) == pytest.approx(tuple(found.confidence_interval), rel=1e-12)
+    reference = stats.bootstrap((values,), np.mean, n_resamples=9999, rng=np.random.default_rng(0))
+    assert bootstrap_interval(values) == pytest.approx(tuple(reference.confidence_interval), rel=1e-12)

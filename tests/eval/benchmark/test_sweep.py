@@ -60,9 +60,9 @@ def sweep(what: Path, out: Path, *axes: str) -> int:
 
 
 def test_every_point_is_played(swept: Path) -> None:
-    found = BenchFolder.read(swept)
-    assert found.complete
-    assert {(cell.scenario, cell.controller) for cell in found.cells} == {
+    folder = BenchFolder.read(swept)
+    assert folder.complete
+    assert {(cell.scenario, cell.controller) for cell in folder.cells} == {
         (f"two-senders-{senders}", who)
         for senders in (2, 4)
         for who in ("hpcc-Eta-0.9", "hpcc-Eta-0.95", "dctcp")

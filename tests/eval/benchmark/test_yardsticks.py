@@ -126,9 +126,11 @@ def test_the_way_is_logarithmic_and_of_the_seeds_that_all_have() -> None:
         "beyond": {1: 1.0},
         "elsewhere": {7: 1.0},
     }
-    found = ways(values, "rdma")
-    assert [found[name] for name in ("dcqcn", "oracle", "half", "beyond")] == pytest.approx([0, 100, 50, 150])
-    assert math.isnan(found["elsewhere"])
+    shares = ways(values, "rdma")
+    assert [shares[name] for name in ("dcqcn", "oracle", "half", "beyond")] == pytest.approx(
+        [0, 100, 50, 150]
+    )
+    assert math.isnan(shares["elsewhere"])
 
 
 @pytest.mark.parametrize(
@@ -161,9 +163,9 @@ def test_a_comparison_has_it_in_its_table_and_its_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "numbers.json"
-    given = ["compare", "policy", "fdcc", "evaluation.controllers=[dcqcn,oracle]", "--json", str(file)]
-    assert main(given) == 0
+    command = ["compare", "policy", "fdcc", "evaluation.controllers=[dcqcn,oracle]", "--json", str(file)]
+    assert main(command) == 0
     assert "way" in capsys.readouterr().out
-    found = json.loads(file.read_text())
-    assert (found["dcqcn"]["way"], found["oracle"]["way"]) == (0, 100)
-    assert 0 < found["policy"]["way"] < 100
+    content = json.loads(file.read_text())
+    assert (content["dcqcn"]["way"], content["oracle"]["way"]) == (0, 100)
+    assert 0 < content["policy"]["way"] < 100

@@ -50,11 +50,11 @@ def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out.strip() == str(out)
 
 
-@pytest.mark.parametrize("given", [["--panel", "foo=1"], ["foo=1"], ["--x", "foo=0..1"]])
-def test_a_field_that_there_is_not_is_a_line(given: list[str], tmp_path: Path, refused: Refused) -> None:
+@pytest.mark.parametrize("arguments", [["--panel", "foo=1"], ["foo=1"], ["--x", "foo=0..1"]])
+def test_a_field_that_there_is_not_is_a_line(arguments: list[str], tmp_path: Path, refused: Refused) -> None:
     write_policy(tmp_path / "policy.safetensors", tiny())
     out = tmp_path / "map.png"
-    said = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *given)
+    said = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *arguments)
     assert said.startswith("error: unknown observation field 'foo'; the nearest known one is ")
     assert not out.exists()
 

@@ -51,9 +51,9 @@ def test_a_return_in_a_branch_is_that_of_the_episode_that_follows(compressed: bo
 
 
 def test_the_critic_of_a_run_is_judged_and_drawn(trained: Path, tmp_path: Path) -> None:
-    told: list[int] = []
-    judged = judge(trained, decisions=4, futures=3, told=told.append)
-    assert told == [1, 2, 3, 4]
+    counts: list[int] = []
+    judged = judge(trained, decisions=4, futures=3, progress=counts.append)
+    assert counts == [1, 2, 3, 4]
     assert judged.returns.shape == (4, 3)
     assert np.isfinite(judged.predicted).all()
     picture = draw_values(trained, tmp_path / "values.png", judged).read_bytes()

@@ -33,8 +33,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A film of two controllers, with every series as CSV beside it."""
     folder = tmp_path_factory.mktemp("film")
     scenario = dumped(folder / "burst.yaml", SCENARIO)
-    given = ["run", str(scenario), "--controllers", "dcqcn,hpcc", "--out", str(folder / "out")]
-    assert main([*given, "--watch", "--trace", "--queue-series", str(STEP_NS)]) == 0
+    command = ["run", str(scenario), "--controllers", "dcqcn,hpcc", "--out", str(folder / "out")]
+    assert main([*command, "--watch", "--trace", "--queue-series", str(STEP_NS)]) == 0
     return folder / "out"
 
 
@@ -121,11 +121,11 @@ def test_a_click_in_the_picture_chooses_a_node_or_a_port(page: Page) -> None:
 
 def test_a_flow_is_searched_and_clicked_and_its_way_lights_up(page: Page) -> None:
     page.fill("#search", "h3>h7")
-    found = page.locator("#rows tbody tr")
-    assert found.count() == 1
-    assert found.locator("td").nth(1).inner_text() == "h3"
+    rows = page.locator("#rows tbody tr")
+    assert rows.count() == 1
+    assert rows.locator("td").nth(1).inner_text() == "h3"
     before = page.evaluate("film.pictures[0].canvas.toDataURL()")
-    found.click()
+    rows.click()
     assert page.inner_text("#chosen-name") == "Flow 3: h3 → h7, 100 kB"
     assert page.evaluate("film.pictures[0].canvas.toDataURL()") != before
     way = page.evaluate("Array.from(film.runs[0].wayOf(3), (port) => [film.fromOf(port), film.toOf(port)])")
@@ -149,8 +149,8 @@ def test_the_queues_are_those_of_the_file(page: Page, out: Path, controller: str
         mine = [row for row in series if (row["node"], row["port"]) == (node, number)]
         port = page.evaluate("([node, peer]) => film.portBetween(node, peer)", [int(node), peer])
         at = f"(time) => film.runs[{run}].queueOf({port}, film.runs[{run}].sampleAt(time))"
-        found = page.evaluate(f"(times) => times.map({at})", [float(row["t_ns"]) for row in mine])
-        assert found == [int(row["bytes"]) for row in mine]
+        pixels = page.evaluate(f"(times) => times.map({at})", [float(row["t_ns"]) for row in mine])
+        assert pixels == [int(row["bytes"]) for row in mine]
     growing = next(row for row in series if int(row["bytes"]) > 100_000)
     chosen = int(growing["node"]), peers[growing["node"], growing["port"]]
     page.evaluate("([node, peer]) => film.choose({kind: 'port', id: film.portBetween(node, peer)})", chosen)
@@ -176,8 +176,8 @@ def test_completion_times_and_bytes_are_those_of_the_files(page: Page, out: Path
         flows = rows(out / controller / "flows.csv")
         ends = page.evaluate(f"Array.from(film.runs[{run}].flowEnd)")
         starts = page.evaluate("Array.from(film.flows.start)")
-        found = [end - start for end, start in zip(ends, starts, strict=True)]
-        assert found == pytest.approx([float(row["fct_ns"]) for row in flows], abs=0.01)
+        lengths = [end - start for end, start in zip(ends, starts, strict=True)]
+        assert lengths == pytest.approx([float(row["fct_ns"]) for row in flows], abs=0.01)
         for row in rows(out / controller / "queues.csv"):
             ends_of = [int(row["node"]), int(row["peer"])]
             port = page.evaluate("([node, peer]) => film.portBetween(node, peer)", ends_of)

@@ -74,8 +74,8 @@ def test_queues_are_as_long_as_in_their_own_series(results: dict[str, Any], tran
     ports = ports_over_time(recording, at, 1)
     for queue in results["queues"]:
         series = queue["series"]["bytes"]
-        found = ports.queue[at[queue["node"], queue["peer"]]]
-        assert found[: len(series)].tolist() == series
+        queues = ports.queue[at[queue["node"], queue["peer"]]]
+        assert queues[: len(series)].tolist() == series
 
 
 def test_of_several_samples_in_a_bin_the_longest_queue_is_kept(recording: Recording) -> None:
@@ -135,14 +135,14 @@ def test_a_film_changes_nothing_of_the_flows(results: dict[str, Any]) -> None:
 
 def test_losses_are_seen_where_and_when_they_happen() -> None:
     lossy = played(switch={"pfc": False, "buffer_bytes": 100_000})
-    found = Recording.of(lossy)
-    assert found.losses[:, 3].sum() == lossy["totals"]["dropped_packets"] > 0
-    assert set(found.losses[:, 1]) == {9}
+    recording = Recording.of(lossy)
+    assert recording.losses[:, 3].sum() == lossy["totals"]["dropped_packets"] > 0
+    assert set(recording.losses[:, 1]) == {9}
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
 def test_each_flow_has_its_way_from_host_to_host(transport: str) -> None:
-    found = Recording.of(
+    recording = Recording.of(
         played(
             transport=transport,
             topology={"kind": "fat_tree_3"},
@@ -152,10 +152,10 @@ def test_each_flow_has_its_way_from_host_to_host(transport: str) -> None:
             **({"switch": {}} if transport == "rdma" else {}),
         )
     )
-    peers = {(int(node), int(port)): int(peer) for node, port, peer, _ in found.ports}
-    for flow, (src, dst, *_) in enumerate(found.flows):
+    peers = {(int(node), int(port)): int(peer) for node, port, peer, _ in recording.ports}
+    for flow, (src, dst, *_) in enumerate(recording.flows):
         at = int(src)
-        for _, node, port in found.hops[found.hops[:, 0] == flow]:
+        for _, node, port in recording.hops[recording.hops[:, 0] == flow]:
             assert node == at
             at = peers[int(node), int(port)]
         assert at == dst

@@ -55,13 +55,13 @@ def test_the_table_says_whole_scores_intervals_and_what_they_cover(board: Leader
 
 
 def test_the_parquet_holds_the_same_numbers(board: Leaderboard, tmp_path: Path) -> None:
-    found = pandas.read_parquet(write_parquet(frame_of(board), tmp_path / "board.parquet")).set_index("entry")
-    assert list(found.index) == [line.entry for line in board.lines]
-    assert found.loc["fdcc", "task/in|cast"] == 55.0
-    assert found.loc["fdcc", "iqm_low"] == board.lines[1].mean.low
-    assert found["iqm_covers"].tolist() == ["test seeds", "runs", "test seeds", "test seeds"]
-    assert np.isnan(found.loc["hpcc", "improvement"])
-    assert set(found["baseline"]) == {"hpcc"}
+    rows = pandas.read_parquet(write_parquet(frame_of(board), tmp_path / "board.parquet")).set_index("entry")
+    assert list(rows.index) == [line.entry for line in board.lines]
+    assert rows.loc["fdcc", "task/in|cast"] == 55.0
+    assert rows.loc["fdcc", "iqm_low"] == board.lines[1].mean.low
+    assert rows["iqm_covers"].tolist() == ["test seeds", "runs", "test seeds", "test seeds"]
+    assert np.isnan(rows.loc["hpcc", "improvement"])
+    assert set(rows["baseline"]) == {"hpcc"}
 
 
 def test_figures_have_a_row_for_each_that_competes_and_references_are_lines(

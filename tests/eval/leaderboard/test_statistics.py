@@ -40,19 +40,19 @@ def test_a_run_counts_by_its_mean_over_test_seeds() -> None:
 
 def test_an_improvement_is_the_share_of_pairs_and_ties_are_half_of_one() -> None:
     # Task 0: 2 beats 1, ties with 2; 3 beats both: 3.5 of 4. Task 1: one of two.
-    ours, theirs = of(runs(2, 3), runs(5, 0)), of(runs(1, 2), runs(4, 4))
-    assert probability_of_improvement(ours, theirs).value == (3.5 / 4 + 0.5) / 2
-    assert probability_of_improvement(theirs, ours).value == 1 - (3.5 / 4 + 0.5) / 2
-    assert probability_of_improvement(ours, ours).value == 0.5
+    one, other = of(runs(2, 3), runs(5, 0)), of(runs(1, 2), runs(4, 4))
+    assert probability_of_improvement(one, other).value == (3.5 / 4 + 0.5) / 2
+    assert probability_of_improvement(other, one).value == 1 - (3.5 / 4 + 0.5) / 2
+    assert probability_of_improvement(one, one).value == 0.5
 
 
 def test_numbers_are_those_of_rliable() -> None:
     """rliable 1.2.0 on the same scores, 9999 resamples of its own."""
     random = np.random.default_rng(0)
     one, other = (Scores(x, _by_task(random.normal(mean, 10, (10, 6)))) for x, mean in (("a", 50), ("b", 45)))
-    found = interquartile_mean(one)
-    assert found.value == pytest.approx(50.59748168)
-    assert (found.low, found.high) == pytest.approx((48.23, 53.10), abs=0.15)
+    estimate = interquartile_mean(one)
+    assert estimate.value == pytest.approx(50.59748168)
+    assert (estimate.low, estimate.high) == pytest.approx((48.23, 53.10), abs=0.15)
     improved = probability_of_improvement(one, other)
     assert improved.value == pytest.approx(0.60166667)
     assert (improved.low, improved.high) == pytest.approx((0.497, 0.702), abs=0.01)
@@ -64,14 +64,14 @@ def _by_task(of_runs: np.ndarray) -> dict[str, np.ndarray]:
 
 def test_intervals_cover_the_true_value_about_as_often_as_they_say() -> None:
     random = np.random.default_rng(1)
-    found = [interquartile_mean(Scores("a", _by_task(random.normal(50, 10, (10, 4))))) for _ in range(200)]
-    assert 0.88 < np.mean([x.low <= 50 <= x.high for x in found]) < 0.99
+    means = [interquartile_mean(Scores("a", _by_task(random.normal(50, 10, (10, 4))))) for _ in range(200)]
+    assert 0.88 < np.mean([x.low <= 50 <= x.high for x in means]) < 0.99
 
 
 def test_a_resample_has_every_task() -> None:
     """Tasks far apart, runs that agree: nothing moves unless a task is drawn instead of another."""
-    found = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
-    assert (found.low, found.high) == (found.value, found.value)
+    mean = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
+    assert (mean.low, mean.high) == (mean.value, mean.value)
 
 
 def test_a_generalists_run_is_drawn_with_its_scores_in_all_tasks() -> None:
@@ -95,21 +95,21 @@ def test_the_interval_of_one_run_is_of_test_seeds_and_of_one_test_there_is_none(
 def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
     """Tests differ by 100, the rules on each of them by 1: the better one is so in every resample."""
     better, worse = of([[101.0, 1.0, 201.0]]), of([[100.0, 0.0, 200.0]])
-    found = probability_of_improvement(better, worse)
-    assert (found.value, found.low, found.high, found.covers) == (1.0, 1.0, 1.0, "test seeds")
+    estimate = probability_of_improvement(better, worse)
+    assert (estimate.value, estimate.low, estimate.high, estimate.covers) == (1.0, 1.0, 1.0, "test seeds")
 
 
 def test_runs_of_two_entries_are_drawn_apart() -> None:
     """As many runs with the same scores: an entry beside one that is like it is not always even."""
-    found = probability_of_improvement(of(runs(0, 1, 2, 3)), of(runs(0, 1, 2, 3)))
-    assert found.value == 0.5
-    assert found.low < 0.4 < 0.6 < found.high
+    estimate = probability_of_improvement(of(runs(0, 1, 2, 3)), of(runs(0, 1, 2, 3)))
+    assert estimate.value == 0.5
+    assert estimate.low < 0.4 < 0.6 < estimate.high
 
 
 def test_a_rule_beside_runs_stays_as_it_is() -> None:
-    found = probability_of_improvement(of(runs(1, 3, 5, 7)), of([[2.0, 3.0]]))
-    assert (found.value, found.covers) == (0.75, "runs")
-    assert found.low < 0.75
+    estimate = probability_of_improvement(of(runs(1, 3, 5, 7)), of([[2.0, 3.0]]))
+    assert (estimate.value, estimate.covers) == (0.75, "runs")
+    assert estimate.low < 0.75
 
 
 def test_same_scores_same_intervals() -> None:
@@ -122,10 +122,10 @@ def test_a_frame_is_read_whatever_its_rows_order() -> None:
     rows = frame(
         {"a": {"x": [[1.0, 2.0], [3.0, 4.0]], "y": [[5.0], [6.0]]}, "b": {"x": [[0, 0]], "y": [[7]]}}
     )
-    found = scores_of(rows.sample(frac=1, random_state=3), generalists=["a"])
-    assert found["a"].by_task["x"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
-    assert found["a"].by_task["y"].tolist() == [[5.0], [6.0]]
-    assert (found["a"].generalist, found["b"].generalist, found["b"].runs) == (True, False, 1)
+    scores = scores_of(rows.sample(frac=1, random_state=3), generalists=["a"])
+    assert scores["a"].by_task["x"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert scores["a"].by_task["y"].tolist() == [[5.0], [6.0]]
+    assert (scores["a"].generalist, scores["b"].generalist, scores["b"].runs) == (True, False, 1)
 
 
 WHOLE = {"a": {"x": [[1.0, 2.0], [3.0, 4.0]]}, "b": {"x": [[0.0, 0.0]]}}

@@ -39,8 +39,8 @@ TASKS_PLAYED = ("Joining", "Shallow", "Layer2")
 
 
 def benchmark(out: Path, *more: str) -> int:
-    given = ["benchmark", "--tasks", *TASKS_PLAYED, "--entries", "hpcc", "fdcc", "--out", str(out), *more]
-    return main(given)
+    command = ["benchmark", "--tasks", *TASKS_PLAYED, "--entries", "hpcc", "fdcc", "--out", str(out), *more]
+    return main(command)
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +116,8 @@ def test_another_version_of_a_task_is_refused(
 ) -> None:
     monkeypatch.setitem(VERSIONS, "Shallow", 2)
     assert "no anchors of this version" in refused(main, "benchmark", "--tasks", "Shallow")
-    known = stored.stored_anchors()
-    newer = {**known, "Shallow": dataclasses.replace(known["Shallow"], version=2)}
+    anchors = stored.stored_anchors()
+    newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=2)}
     monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
     assert "Shallow-v1, and the task is ns3_env/Shallow-v2" in refused(main, "report", done)
     said = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
@@ -132,12 +132,16 @@ def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do()
 
 @pytest.mark.parametrize("name", ["Joining", "Tcp"])
 def test_anchors_are_what_the_controllers_reach(name: str) -> None:
-    known = stored.anchors_of(TASKS[name])
+    expected = stored.anchors_of(TASKS[name])
     with LocalPool() as pool:
-        found = measured_anchors(pool, TASKS[name])
-    assert (found.version, found.tests, found.base) == (known.version, known.tests, known.base)
-    assert found.base_values == pytest.approx(known.base_values, rel=1e-9)
-    assert found.reference_values == pytest.approx(known.reference_values, rel=1e-9)
+        measured = measured_anchors(pool, TASKS[name])
+    assert (measured.version, measured.tests, measured.base) == (
+        expected.version,
+        expected.tests,
+        expected.base,
+    )
+    assert measured.base_values == pytest.approx(expected.base_values, rel=1e-9)
+    assert measured.reference_values == pytest.approx(expected.reference_values, rel=1e-9)
 
 
 def test_anchors_that_move_without_a_version_are_not_written(
@@ -172,15 +176,15 @@ def test_a_folder_of_runs_is_one_entry_and_a_run_may_have_a_policy_for_each_task
     for path in ("one/1", "one/2", "each/1/Joining", "each/1/Shallow"):
         (tmp_path / path).mkdir(parents=True)
         write_policy(tmp_path / path / "policy.safetensors", tiny())
-    found = entries_of([str(tmp_path / "one"), f"mine={tmp_path / 'each'}", f"x={tmp_path / 'one' / '1'}"])
-    assert [(entry.of, entry.parameters) for entry in found] == [
+    entries = entries_of([str(tmp_path / "one"), f"mine={tmp_path / 'each'}", f"x={tmp_path / 'one' / '1'}"])
+    assert [(entry.of, entry.parameters) for entry in entries] == [
         ("one", {"run": "1"}),
         ("one", {"run": "2"}),
         ("mine", {"run": "1", "task": "Joining"}),
         ("mine", {"run": "1", "task": "Shallow"}),
         ("x", {}),
     ]
-    assert [name for name in ("Joining", "Shallow", "Rates") if can_play(found[2], TASKS[name])] == [
+    assert [name for name in ("Joining", "Shallow", "Rates") if can_play(entries[2], TASKS[name])] == [
         "Joining"
     ]
 
@@ -241,8 +245,8 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
         for decisions, policy in ((0, tiny()), (100, tiny()), (200, tiny()), (300 + number, tiny("lstm"))):
             folder.save_checkpoint(decisions, of_policy(policy), {"decisions": decisions}, keep=10)
     out, page = tmp_path / "out", tmp_path / "page.md"
-    given = ["--tasks", "Joining", "--out", str(out)]
-    assert main(["benchmark", *given, "--learning", "--entries", str(tmp_path / "mine")]) == 0
+    arguments = ["--tasks", "Joining", "--out", str(out)]
+    assert main(["benchmark", *arguments, "--learning", "--entries", str(tmp_path / "mine")]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
     own = scores[scores["entry"] == "mine"]
     assert set(own[own["run"] == "run-1"]["decisions"]) == {0, 200, 301}, "what plays alike plays twice"
@@ -257,7 +261,7 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
     assert main(["report", str(out), "--page", str(page)]) == 0
     assert "(images/leaderboard-RDMA-learning.png)" in page.read_text()
     assert (tmp_path / "images" / "leaderboard-RDMA-learning.png").is_file()
-    said = refused(main, "benchmark", *given, "--learning", "--entries", "hpcc")
+    said = refused(main, "benchmark", *arguments, "--learning", "--entries", "hpcc")
     assert "--learning: none of --entries is a run's folder" in said
 
 
@@ -275,13 +279,13 @@ def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_pat
     out = Path(shutil.copytree(done, tmp_path / "out"))
     shutil.rmtree(out / "cells" / "Joining-v1-4" / "hpcc")
     assert main(["report", str(out)]) == 0
-    found = pandas.read_parquet(out / "scores.parquet")
-    assert set(found[found["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
+    scores = pandas.read_parquet(out / "scores.parquet")
+    assert set(scores[scores["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
     assert "‡" in (out / "leaderboard.md").read_text()
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "line"),
     [
         (["--tasks", "Incst"], "there is no task 'Incst'"),
         (["--tasks", "Incast", "--entries", "hpc"], "no rule, no released policy and no path"),
@@ -293,8 +297,8 @@ def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_pat
         ([], "name a suite or a scenario, or --tasks"),
     ],
 )
-def test_a_mistake_is_a_line(given: list[str], said: str, refused: Refused) -> None:
-    assert said in refused(main, "benchmark", *given)
+def test_a_mistake_is_a_line(arguments: list[str], line: str, refused: Refused) -> None:
+    assert line in refused(main, "benchmark", *arguments)
 
 
 def test_all_stands_for_all_and_the_references_always_play() -> None:

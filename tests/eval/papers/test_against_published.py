@@ -106,18 +106,18 @@ def test_equal_times_are_exact_and_others_are_told(
     as_published(network, "dctcp", late_ns=1)
     capsys.readouterr()
     assert main(["compare", "published", str(drawn)]) == 1
-    told = capsys.readouterr().out
-    assert f"✗ {row['flows'] - 1} of {row['flows']}" in told
-    assert "000-dumbbell under dctcp: flows that differ: 1, by at most" in told
-    assert "the first is flow 0" in told
+    output = capsys.readouterr().out
+    assert f"✗ {row['flows'] - 1} of {row['flows']}" in output
+    assert "000-dumbbell under dctcp: flows that differ: 1, by at most" in output
+    assert "the first is flow 0" in output
 
 
 def test_a_flow_that_ended_here_alone_differs(drawn: Path, capsys: pytest.CaptureFixture[str]) -> None:
     as_published(drawn / "000-dumbbell", "hpcc", without=3)
     assert main(["compare", "published", str(drawn)]) == 1
-    told = capsys.readouterr().out
-    assert "the first is flow 3" in told
-    assert "by a timeout after the others: 1" in told
+    output = capsys.readouterr().out
+    assert "the first is flow 3" in output
+    assert "by a timeout after the others: 1" in output
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_what_the_published_simulator_has_not_is_refused_by_name(
     run = played(tmp_path, controller, override)
     capsys.readouterr()
     assert main(["compare", "published", str(tmp_path / "networks"), "--run", str(run)]) == 2
-    told = capsys.readouterr().err
-    assert str(run) in told
-    assert named in told
+    output = capsys.readouterr().err
+    assert str(run) in output
+    assert named in output
     assert not (tmp_path / "networks").exists()

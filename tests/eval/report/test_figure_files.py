@@ -51,8 +51,8 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder over two sizes, with a gain of dcqcn."""
     dcqcn = {"name": "dcqcn", "controller": "dcqcn", "grid": {"Gain": [0.125, 0.25]}}
     entry = {"name": "equal", "scenario": NETWORK, "grid": {"traffic.size_bytes": [1000, 2000]}}
-    made = report_folder.suite(controllers=["hpcc", dcqcn], seeds=[1, 2], scenarios_of=[entry])
-    return report_folder.write(tmp_path_factory.mktemp("bench") / "run", made)
+    suite = report_folder.suite(controllers=["hpcc", dcqcn], seeds=[1, 2], scenarios_of=[entry])
+    return report_folder.write(tmp_path_factory.mktemp("bench") / "run", suite)
 
 
 def width_in(pdf: bytes) -> float:
@@ -128,17 +128,17 @@ def test_a_picture_with_other_curves_is_what_would_be_drawn_in_full() -> None:
 
     def curves(count: int) -> LineCollection:
         drawn = np.random.default_rng(count).uniform(size=(count, 50, 2))
-        found = LineCollection(list(drawn), alpha=0.5, gid=CURVES)
-        axes.add_collection(found, autolim=False)
-        return found
+        collection = LineCollection(list(drawn), alpha=0.5, gid=CURVES)
+        axes.add_collection(collection, autolim=False)
+        return collection
 
     three = curves(3)
     before = picture(figure)
     three.remove()
     five = curves(5)
-    found = with_curves(before, figure)
+    image = with_curves(before, figure)
     with matplotlib.rc_context(settings()):
-        assert found == _svg(figure) != before
+        assert image == _svg(figure) != before
     five.remove()
     curves(300)
     assert is_png(with_curves(before, figure)), "too long as SVG"

@@ -101,9 +101,9 @@ def test_what_is_not_there_is_not_averaged(lacking: Path) -> None:
     ],
 )
 def test_names_titles_and_errors_stay_text(name: str, tmp_path: Path) -> None:
-    made = report_folder.suite(scenarios=1, title=name)
-    wild = made.scenarios[0].model_copy(update={"title": name, "group": f"<b>`{name}`"})
-    path = report_folder.write(tmp_path / "run", made.model_copy(update={"scenarios": [wild]}))
+    suite = report_folder.suite(scenarios=1, title=name)
+    wild = suite.scenarios[0].model_copy(update={"title": name, "group": f"<b>`{name}`"})
+    path = report_folder.write(tmp_path / "run", suite.model_copy(update={"scenarios": [wild]}))
     report_folder.fail(path, "equal", "hpcc", 2, "</div><script>alert(1)</script>")
     page = write(path).read_text()
     assert re.findall(r"<(/?script|!--|/title|img src=x)", page) == ["/title", "script", "/script"]
@@ -132,9 +132,9 @@ def test_a_winner_is_better_than_each_other_one_for_sure(tmp_path: Path) -> None
 
 def test_sizes_are_compared_flow_by_flow(tmp_path: Path) -> None:
     """Each flow counts as its own ratio: one that stalls under both hides no difference of the others."""
-    made = report_folder.suite(controllers=["hpcc", "mpcc"])
-    path = report_folder.write(tmp_path / "run", made, fct_slowdown_to_10kB_avg=3.0)
-    for seed in made.seeds:
+    suite = report_folder.suite(controllers=["hpcc", "mpcc"])
+    path = report_folder.write(tmp_path / "run", suite, fct_slowdown_to_10kB_avg=3.0)
+    for seed in suite.seeds:
         for who, factor in (("hpcc", 1.0), ("mpcc", 0.9)):
             slowdowns = [factor * 2, factor * 3, factor * 4, 500.0 * seed]
             rows = [(i, 2, 5_000, 0, 5_000 * x, 5_000, 5_000 * x, 1) for i, x in enumerate(slowdowns)]
@@ -263,8 +263,8 @@ def test_a_bound_is_shown_and_not_ranked(tmp_path: Path, monkeypatch: pytest.Mon
     for module in ("benchmark.standings", "report.pictures"):
         monkeypatch.setattr(f"ns3_env.eval.{module}.references", lambda transport: frozenset({"dctcp"}))
     folder = BenchFolder.read(report_folder.write(tmp_path / "run"))
-    found = standings(folder, ["fct_slowdown_avg"])[0]
-    rows = {row.controller: row for row in found.rows}
+    standing = standings(folder, ["fct_slowdown_avg"])[0]
+    rows = {row.controller: row for row in standing.rows}
     assert rows["fast"].reference
     assert rows["fast"].note == "a bound, not ranked"
     assert rows["fast"].scores["fct_slowdown_avg"].text == "2.05"
@@ -272,7 +272,7 @@ def test_a_bound_is_shown_and_not_ranked(tmp_path: Path, monkeypatch: pytest.Mon
     edge = rows["hpcc"].scores["fct_slowdown_avg"].edge
     assert edge is not None
     assert edge.other == "mpcc"
-    assert found.verdicts["fct_slowdown_avg"].winner is None, "'fast' is significantly better than both"
+    assert standing.verdicts["fct_slowdown_avg"].winner is None, "'fast' is significantly better than both"
     looks = pictures.looks_of(folder.suite)
     assert looks["fast"].colour == "#888888"
     assert looks["fast"].line == "--"
@@ -281,9 +281,9 @@ def test_a_bound_is_shown_and_not_ranked(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_who_waits_is_told_of_every_scenario(tmp_path: Path) -> None:
     path = report_folder.write(tmp_path / "run", report_folder.suite())
-    told: list[tuple[str, int, int]] = []
-    write(path, progress=lambda scenario, done, of: told.append((scenario, done, of)))
-    assert sorted(scenario for scenario, _, _ in told) == sorted(
+    calls: list[tuple[str, int, int]] = []
+    write(path, progress=lambda scenario, done, of: calls.append((scenario, done, of)))
+    assert sorted(scenario for scenario, _, _ in calls) == sorted(
         case.name for case in BenchFolder.read(path).suite.scenarios
     )
-    assert [(done, of) for _, done, of in told] == [(1, 2), (2, 2)]
+    assert [(done, of) for _, done, of in calls] == [(1, 2), (2, 2)]
