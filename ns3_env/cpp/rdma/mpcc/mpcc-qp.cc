@@ -101,6 +101,8 @@ namespace
 {
 
 constexpr int MAX_CHANGES = 200;
+/// Input, in BDPs, by which eq. 4.17's rows are widened.
+constexpr double ROW_SLACK = 1e-9;
 
 /// Relative change of b below which H is left alone.
 constexpr double SAME_B = 1e-12;
@@ -173,11 +175,13 @@ MpccQp::FillHessian()
 void
 MpccQp::FillRows(const MpccModel& model)
 {
+    // Divided by b, so that A is of ones. Where the bound is out of reach one sequence alone meets it exactly.
     for (size_t i = 0; i < m_horizon; ++i)
     {
-        std::fill_n(m_rows.begin() + static_cast<ptrdiff_t>(i * m_horizon), i + 1, m_b);
-        m_rowsLower[i] = -model.q;
-        m_rowsUpper[i] = model.SoftBound(static_cast<int>(i) + 1) - model.q;
+        std::fill_n(m_rows.begin() + static_cast<ptrdiff_t>(i * m_horizon), i + 1, 1.0);
+        const double bound = model.SoftBound(static_cast<int>(i) + 1);
+        m_rowsLower[i] = -model.q / m_b - ROW_SLACK;
+        m_rowsUpper[i] = (bound - model.q) / m_b + ROW_SLACK;
     }
 }
 
