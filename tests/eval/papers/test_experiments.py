@@ -217,7 +217,7 @@ def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) 
     assert cell["low"] <= cell["mean"] <= cell["high"]
     assert cell["low"] < cell["high"]
     assert not isinstance(alone["grids"][0]["rows"][0][2], dict)
-    assert all(" of 3; the first: here in " in claim["evidence"] for claim in result["claims"])
+    assert all(" of 3; the first: here " in claim["evidence"] for claim in result["claims"])
 
 
 @pytest.mark.parametrize(
