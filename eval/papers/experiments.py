@@ -34,7 +34,7 @@ MODULES = {
     "fdcc": "reward link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
     "rttmpc": "sharing buffers ten_gigabit",
-    "tdctcp": "incast",
+    "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
 }

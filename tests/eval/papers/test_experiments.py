@@ -50,6 +50,7 @@ TINY = {
     "lynn-10g": (0.004, "lynn-10g"),
     "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
     "tdctcp-flows": (0.01, "tdctcp-fig-4-3-4-4"),
+    "tdctcp-sweeps": (0.01, "tdctcp-fig-3-3-to-3-5"),
     "irn-workload": (0.01, "irn-workload"),
     "irn-incast": (0.001, ""),
     "hpcc-fct": (0.0001, "hpcc-fig-11-slowdown hpcc-fig-11-latency"),
