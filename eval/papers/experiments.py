@@ -33,7 +33,7 @@ MODULES = {
     "mpcc": "open_loop link fat_tree",
     "fdcc": "reward link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
-    "rttmpc": "sharing buffers ten_gigabit",
+    "rttmpc": "sharing one_flow buffers ten_gigabit",
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",

@@ -46,6 +46,7 @@ TINY = {
     "smcc-parking-lot": (0.02, "smcc-fig-20 smcc-fig-21 smcc-fig-22"),
     "smcc-incast": (0.01, "smcc-fig-23"),
     "lynn-sharing": (1e-4, "lynn-fig-3"),
+    "lynn-one-flow": (0.001, "lynn-fig-4"),
     "lynn-buffers": (1e-4, "lynn-fig-5-6 lynn-fig-7-8 lynn-fig-9"),
     "lynn-10g": (0.004, "lynn-10g"),
     "tdctcp-incast": (0.01, "tdctcp-fig-4-2"),
