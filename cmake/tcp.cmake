@@ -25,6 +25,7 @@ set(TCP_SOURCES
     tcp/socket/congestion-ops.cc
     tcp/socket/delivery-rate.cc
     tcp/socket/endpoint.cc
+    tcp/socket/late-acks.cc
     tcp/socket/reassembly.cc
     tcp/socket/receiver.cc
     tcp/socket/round-trips.cc
@@ -40,6 +41,7 @@ set(TCP_TEST_SOURCES
     test/tcp/episodes.cc
     test/tcp/fabric-test.cc
     test/tcp/flow-test.cc
+    test/tcp/late-acks-test.cc
     test/tcp/queue-test.cc
     test/tcp/routing-test.cc
     test/tcp/scoreboard-test.cc

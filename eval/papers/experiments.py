@@ -33,8 +33,8 @@ MODULES = {
     "mpcc": "open_loop link limits fat_tree",
     "fdcc": "motivation reward link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
-    "rttmpc": "sharing buffers ten_gigabit",
-    "tdctcp": "incast",
+    "rttmpc": "sharing one_flow buffers ten_gigabit",
+    "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
 }

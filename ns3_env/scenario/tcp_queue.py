@@ -226,6 +226,19 @@ HEADER_BYTES = 40
 _Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]
 
 
+class AckNoise(Strict):
+    """Random time that an ACK waits at its receiver, behind those before it: exponentially distributed."""
+
+    mean_rtts: float = Field(default=0.01, gt=0, le=1, description="mean, in base RTTs of the flow's path")
+    most_rtts: float = Field(default=0.1, gt=0, le=1, description="longest: what is above is drawn again")
+
+    @model_validator(mode="after")
+    def _ascends(self) -> AckNoise:
+        if self.most_rtts < self.mean_rtts:
+            raise ValueError(f"most_rtts ({self.most_rtts:g}) is below mean_rtts ({self.mean_rtts:g})")
+        return self
+
+
 class Tcp(Strict):
     """Properties of all connections, and the queues that they meet."""
 
@@ -240,6 +253,9 @@ class Tcp(Strict):
         default=1, description="above 1 ACKs are delayed, and a window of one packet waits each time"
     )
     delayed_ack_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
+    ack_noise: AckNoise | None = Field(
+        default=None, description="ACKs come late by a random time; none: as soon as they can"
+    )
     sack: bool = Field(default=True, description="selective acknowledgements (RFC 2018)")
     ecn: bool = Field(default=False, description="RFC 3168, for controllers that do not bring their own")
     pacing: bool = Field(default=False, description="segments are spread over the RTT; bbr does so anyway")

@@ -18,7 +18,7 @@ from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
 from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
-from ns3_env.scenario.tcp_queue import Queue, Tcp
+from ns3_env.scenario.tcp_queue import AckNoise, Queue, Tcp
 from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
 
@@ -140,6 +140,7 @@ VARIATIONS: list[dict[str, Any]] = [
             "initial_window_packets": 4,
             "packets_per_ack": 2,
             "delayed_ack_timeout_ns": "90us",
+            "ack_noise": {"mean_rtts": 0.02, "most_rtts": 0.05},
             "sack": False,
             "ecn": True,
             "pacing": True,
@@ -166,7 +167,7 @@ SECTIONS = {
     "failures": [Failures, Outage, DrawnOutages],
     "record": [Record],
     "measurement": [Measurement],
-    "tcp": [Tcp, Queue],
+    "tcp": [Tcp, Queue, AckNoise],
 }
 
 

@@ -216,6 +216,8 @@ FAULTS: list[tuple[str | dict[str, Any], str]] = [
         "... tcp: delayed_ack_timeout_ns: 1000000000 is not below min_rto_ns",
     ),
     (tcp("socket_buffer_bytes: 1kB"), "... tcp: socket_buffer_bytes: 1000 holds less than 64 full segments"),
+    (tcp("ack_noise: {most_rtts: 0.005}"), "... tcp.ack_noise: most_rtts (0.005) is below mean_rtts (0.01)"),
+    (tcp("ack_noise: {mean_rtts: 0}"), "... tcp.ack_noise.mean_rtts: "),
     (tcp("mtu_bytes: 40"), "... tcp.mtu_bytes: "),
     (tcp("mss_bytes: 1448"), "... tcp: unknown key 'mss_bytes'; the nearest known one is 'mtu_bytes'"),
     (

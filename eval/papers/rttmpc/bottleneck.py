@@ -14,7 +14,7 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.tcp_queue import Queue, QueueLength, Tcp, Threshold
+from ns3_env.scenario.tcp_queue import AckNoise, Queue, QueueLength, Tcp, Threshold
 from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
@@ -24,6 +24,8 @@ from ns3_env.simulator.results import Floats, Results
 RATE_BPS, RTT_NS, MTU_BYTES = 40e9, 25_000_000, 1500
 #: The link's rate in the unit of the paper's tables.
 RATE = 40.0
+#: Of the paper's simulation (sec. 4.1): 1 % of the RTT on average, 10 % at most.
+NOISE = AckNoise(mean_rtts=0.01, most_rtts=0.1)
 #: Rate of a host's link over the bottleneck's rate: no queue but the bottleneck's.
 _FASTER = 10
 #: Delay of a receiver's link, and of the bottleneck, in RTTs: the sender's link has the rest.
@@ -44,6 +46,7 @@ class Path:
         buffer_bdps: in BDPs of ``base_ns``.
         mtu_bytes: a full packet.
         base_ns: the RTT that buffer, starts, looks and the least RTO count in.
+        ack_noise: of the ACKs on their way; None: none.
     """
 
     rate_bps: float
@@ -51,6 +54,7 @@ class Path:
     buffer_bdps: float = 1.0
     mtu_bytes: int = MTU_BYTES
     base_ns: int = RTT_NS
+    ack_noise: AckNoise | None = None
 
     @property
     def flows(self) -> int:
@@ -63,10 +67,14 @@ class Path:
         bdp = self.rate_bps * self.base_ns / 8e9 / self.mtu_bytes
         return max(2, round(self.buffer_bdps * bdp))
 
-    def payload_bps(self, share: float) -> str:
-        """A share of the bottleneck's rate, of payload, as an attribute."""
+    def payload_rate(self, share: float) -> float:
+        """A share of the bottleneck's rate, of payload, bit/s."""
         frame = self.mtu_bytes + _LINK_BYTES
-        return f"{round(share * self.rate_bps * (frame - _ACK_BYTES) / frame)}bps"
+        return share * self.rate_bps * (frame - _ACK_BYTES) / frame
+
+    def payload_bps(self, share: float) -> str:
+        """The same as an attribute."""
+        return f"{round(self.payload_rate(share))}bps"
 
     def topology(self) -> Graph:
         """Senders, receivers, and the two switches between them.
@@ -143,6 +151,7 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
         tcp=Tcp(
             mtu_bytes=path.mtu_bytes,
             packets_per_ack=1,
+            ack_noise=path.ack_noise,
             min_rto_ns=_RTO_RTTS * path.base_ns,
             socket_buffer_bytes=min(1 << 30, max(1 << 20, round(sockets))),
             queue=Queue(limit=QueueLength(amount=path.buffer_packets, unit="packets"), marking=marking),

@@ -66,7 +66,10 @@ def paths(rate_bps: float) -> dict[_Case, Path]:
     """The paper's cases, and the decay times of others."""
     paper = [(flows, buffer, DECAYS_RTTS[0]) for flows in FLOWS for buffer in BUFFERS_BDP]
     others = [(_DECAY_FLOWS, buffer, decay) for buffer in _DECAY_BDP for decay in DECAYS_RTTS[1:]]
-    return {case: Path(rate_bps, (net.RTT_NS,) * case[0], case[1]) for case in (*paper, *others)}
+    return {
+        case: Path(rate_bps, (net.RTT_NS,) * case[0], case[1], ack_noise=net.NOISE)
+        for case in (*paper, *others)
+    }
 
 
 def cases(scale: float) -> dict[_Case, Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,9 @@ _DOMINATES = 1.5
 
 def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
     """Paths and entries by the name of their case."""
-    one, four = Path(rate_bps), Path(rate_bps, (net.RTT_NS,) * 4)
-    apart = Path(rate_bps, tuple(net.RTT_NS + 10_000_000 * i for i in range(4)))
+    one = Path(rate_bps, ack_noise=net.NOISE)
+    four = replace(one, rtts_ns=(net.RTT_NS,) * 4)
+    apart = replace(one, rtts_ns=tuple(net.RTT_NS + 10_000_000 * i for i in range(4)))
     caps = {case: [cap / RATE for cap in record] for case, record in CAPS.items()}
     return {
         SAME: (four, rttmpc(four, _LEAST)),

@@ -13,7 +13,7 @@ from ns3_env.eval.papers.smcc import bottlenecks, network, numbers
 from ns3_env.eval.papers.smcc.bottlenecks import _decreases
 from ns3_env.eval.papers.smcc.network import BOTTLENECK, DUMBBELL, ENTRIES, QCN, SMCC, TWO_STAGES, shorter
 from ns3_env.eval.papers.smcc.theory.phase_plane import _back
-from ns3_env.eval.papers.tdctcp import fat_tree, incast
+from ns3_env.eval.papers.tdctcp import fat_tree, incast, sweeps
 from ns3_env.eval.papers.tdctcp.fat_tree import CUBIC, DCTCP, RECEIVER, SENDERS, SIZES, TDCTCP
 from ns3_env.eval.papers.tdctcp.incast import AS_PUBLISHED, BY_MININET, EACH_ACKED, PUBLISHED_MS
 from ns3_env.scenario.topology import Network
@@ -67,6 +67,23 @@ def test_fifteen_hosts_of_a_fat_tree_send_to_the_sixteenth() -> None:
 def test_a_queue_is_an_rtt_at_100_mbps() -> None:
     assert incast.queue_kb(362.374) == pytest.approx(4529.7, abs=0.1)
     assert incast.queue_kb(1000) == pytest.approx(12_500)
+
+
+def test_trends_as_sec_3_4_tells_them_meet_its_claims() -> None:
+    """Throughput up to the chosen value and no further; the tail down to 1/16."""
+
+    def swept(sweep: sweeps.Sweep, beyond: float) -> dict[float, dict[str, float]]:
+        rates = {x: 70 + min(x / sweep.chosen, 1) - beyond * (x > sweep.chosen) for x in sweep.values}
+        return {x: {"throughput_mbps": rate, "rtt_p99_ms": max(x, 1 / 16)} for x, rate in rates.items()}
+
+    trends = {
+        (figure, setting): swept(sweep, 1.0 if figure == "3-4" else 0.0)
+        for figure, sweep in sweeps.SWEEPS.items()
+        for setting in sweep.settings
+    }
+    assert failed(sweeps.claims(trends)) == []
+    flat = {place: swept(sweeps.SWEEPS[place[0]], -5.0) for place in trends}
+    assert len(failed(sweeps.claims(flat))) == 3
 
 
 def test_the_theses_percentages_are_of_tdctcps_values() -> None:

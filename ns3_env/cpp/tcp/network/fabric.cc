@@ -5,6 +5,7 @@
 #include "queue.h"
 #include "tcp-path.h"
 
+#include "ns3/double.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/event-loop.h"
@@ -54,6 +55,7 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
         Heartbeat::Beat();
         BuildLink(link);
     }
+    MakeAckNoise();
     std::stable_sort(m_egresses.begin(),
                      m_egresses.end(),
                      [](const Egress& a, const Egress& b) { return a.node < b.node; });
@@ -91,6 +93,10 @@ Fabric::CheckSettings() const
           "ACKs are delayed by up to " + std::to_string(m_settings.delayedAckTimeout / PS_PER_NS) +
               " ns and the least RTO is " + std::to_string(m_settings.minRto / PS_PER_NS) +
               " ns: a window of one segment would time out each time; the RTO has to be longer");
+    check(!m_settings.ackNoise || (m_settings.ackNoise->meanRtts > 0 &&
+                                   m_settings.ackNoise->mostRtts >= m_settings.ackNoise->meanRtts),
+          "tcp.ack_noise",
+          "a mean time that is 0 or above the longest: from above 0 up to most_rtts");
     check(m_settings.socketBufferBytes >=
               bounds::LEAST_SOCKET_BUFFER_SEGMENTS * m_settings.segmentBytes,
           "tcp.socket_buffer_bytes",
@@ -157,6 +163,19 @@ Fabric::BuildLink(const LinkSpec& link)
     }
 }
 
+void
+Fabric::MakeAckNoise()
+{
+    if (!m_settings.ackNoise)
+    {
+        return;
+    }
+    m_ackNoise = CreateObject<ExponentialRandomVariable>();
+    m_ackNoise->SetAttribute("Mean", DoubleValue(m_settings.ackNoise->meanRtts));
+    m_ackNoise->SetAttribute("Bound", DoubleValue(m_settings.ackNoise->mostRtts));
+    m_ackNoise->SetStream(m_streams++);
+}
+
 std::vector<Port*>
 Fabric::PortsOn(const FiveTuple& tuple) const
 {
@@ -218,11 +237,13 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
                                                  CreateCongestionOps(controller),
                                                  path.Backward().front().second->rateBps,
                                                  spec.destination)};
-    auto flow = std::make_unique<TcpFlow>(spec,
-                                          *m_network,
-                                          tuple,
-                                          path.Facts(m_maxBaseRtt),
-                                          std::move(ends));
+    PathFacts facts = path.Facts(m_maxBaseRtt);
+    if (m_ackNoise)
+    {
+        ends.receiver->DelayAcks(m_ackNoise, facts.baseRtt);
+    }
+    auto flow =
+        std::make_unique<TcpFlow>(spec, *m_network, tuple, std::move(facts), std::move(ends));
     if (!spec.IsEndless())
     {
         flow->SetStandalone(path.Standalone(spec.sizeBytes));

@@ -81,6 +81,7 @@ class Fabric
     std::shared_ptr<Port> MakePort(uint32_t node, const LinkSpec& link);
     std::unique_ptr<PacketQueue> MakeQueueAt(uint32_t node, const LinkSpec& link);
     Ptr<RateErrorModel> MakeLoss();
+    void MakeAckNoise();
     std::vector<Port*> PortsOn(const FiveTuple& tuple) const;
     void RecordQueues();
 
@@ -92,7 +93,8 @@ class Fabric
     std::vector<std::vector<Port*>> m_ports; ///< by node and port
     std::vector<Egress> m_egresses;
     Ptr<RandomVariableStream> m_losses;
-    int64_t m_streams; ///< of random numbers, handed out so far
+    Ptr<RandomVariableStream> m_ackNoise; ///< null: none
+    int64_t m_streams;                    ///< of random numbers, handed out so far
 };
 
 } // namespace ns3::env::tcp

@@ -59,6 +59,13 @@ struct QueueSettings
     std::variant<DropTail, EcnThreshold, Red> discipline;
 };
 
+/// Random time that an ACK waits at its receiver: exponential, drawn again above `mostRtts`. In base RTTs.
+struct AckNoise
+{
+    double meanRtts{0.01};
+    double mostRtts{0.1};
+};
+
 /// Of every connection of a network.
 struct TcpSettings
 {
@@ -66,6 +73,7 @@ struct TcpSettings
     uint32_t initialWindowSegments{10};
     uint32_t segmentsPerAck{2};              ///< above 1 ACKs are delayed
     Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the least RTO
+    std::optional<AckNoise> ackNoise;
     bool sack{true};
     bool ecn{false};    ///< RFC 3168; controllers that need ECN bring their own (DCTCP)
     bool pacing{false}; ///< BBR paces in any case

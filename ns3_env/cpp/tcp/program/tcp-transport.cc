@@ -90,6 +90,15 @@ ReadQueue(JsonReader section)
     return queue;
 }
 
+AckNoise
+ReadAckNoise(JsonReader section)
+{
+    const AckNoise noise{.meanRtts = section.Number("mean_rtts", 0.0, 1.0),
+                         .mostRtts = section.Number("most_rtts", 0.0, 1.0)};
+    section.RefuseOthers();
+    return noise;
+}
+
 /// All but the segments' size, which is the scenario's payload.
 TcpSettings
 ReadSettings(JsonReader section)
@@ -99,6 +108,10 @@ ReadSettings(JsonReader section)
         section.Whole<uint32_t>("initial_window_packets", 1, bounds::PACKETS);
     settings.segmentsPerAck = section.Whole<uint32_t>("packets_per_ack", 1, bounds::PACKETS);
     settings.delayedAckTimeout = ReadTime(section, "delayed_ack_timeout_ns");
+    if (section.Has("ack_noise"))
+    {
+        settings.ackNoise = ReadAckNoise(section.Sub("ack_noise"));
+    }
     settings.sack = section.Flag("sack");
     settings.ecn = section.Flag("ecn");
     settings.pacing = section.Flag("pacing");

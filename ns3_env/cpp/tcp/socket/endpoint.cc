@@ -209,7 +209,7 @@ Endpoint::SendEmpty(uint8_t flags)
     {
         OnSendsAck(*segment);
     }
-    m_network.Send(segment);
+    Dispatch(segment);
 }
 
 void

@@ -65,6 +65,8 @@ class Endpoint : public Listener
 
     /// A segment without payload.
     virtual void SendEmpty(uint8_t flags);
+    /// A segment without payload, on its way.
+    virtual void Dispatch(Segment* segment) { m_network.Send(segment); }
     /// ACK, with the echo that is due.
     void Acknowledge();
     /// A segment of this end, of the next sequence number.

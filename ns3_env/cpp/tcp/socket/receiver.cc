@@ -14,6 +14,7 @@ Receiver::Receiver(Network& network,
                    double lineRateBps,
                    uint32_t node)
     : Endpoint(network, settings, control, lineRateBps),
+      m_node(node),
       m_reassembly(settings.socketBufferBytes),
       m_delayed(
           network.Timers(),
@@ -39,6 +40,16 @@ Receiver::CancelTimers()
     m_delayed.Cancel();
     m_answer.Cancel();
     m_again.Cancel();
+    if (m_late)
+    {
+        m_late->DropAll();
+    }
+}
+
+void
+Receiver::DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt)
+{
+    m_late = std::make_unique<LateAcks>(m_network, rtts, baseRtt, m_node);
 }
 
 // --- the handshake -------------------------------------------------------------------------------
@@ -153,6 +164,19 @@ Receiver::OnSendsAck(Segment& segment)
         const auto& blocks = m_reassembly.Blocks();
         segment.options.blocks = static_cast<uint8_t>(blocks.size());
         std::copy(blocks.begin(), blocks.end(), segment.options.sack.begin());
+    }
+}
+
+void
+Receiver::Dispatch(Segment* segment)
+{
+    if (m_late && (segment->flags & flag::SYN) == 0)
+    {
+        m_late->Hold(segment);
+    }
+    else
+    {
+        Endpoint::Dispatch(segment);
     }
 }
 

@@ -4,10 +4,12 @@
 #define NS3_ENV_TCP_SOCKET_RECEIVER_H
 
 #include "endpoint.h"
+#include "late-acks.h"
 #include "reassembly.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace ns3::env::tcp
 {
@@ -24,6 +26,8 @@ class Receiver final : public Endpoint
 
     /// Waits for the SYN that comes on the other channel of `out`'s connection.
     void Await(Channel& out);
+    /// ACKs of data wait for times that `rtts` draws, in base RTTs.
+    void DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt);
     /// It acknowledges this byte at once when all before it are there, as one does that answers.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
     /// `done` is called once, when that byte and all before it are there.
@@ -36,6 +40,7 @@ class Receiver final : public Endpoint
     bool IsOutOfWindow(const Segment& segment) const override;
     void CancelTimers() override;
     void OnSendsAck(Segment& segment) override;
+    void Dispatch(Segment* segment) override;
 
     void AnswerSyn();
     void SendSynAck();
@@ -46,6 +51,8 @@ class Receiver final : public Endpoint
     void CountInOrder();
     void OnDelayOver();
 
+    uint32_t m_node;
+    std::unique_ptr<LateAcks> m_late; ///< null: none is
     Reassembly m_reassembly;
     Timer m_delayed;
     Timer m_answer; ///< a SYN is answered by an event of its own

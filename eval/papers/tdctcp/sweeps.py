@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiment: T-DCTCP by alpha_factor, T_low and T_high (Liang 2018, sec. 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ns3_env.eval.output.plots import styles
+from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.tdctcp import fat_tree
+from ns3_env.eval.papers.tdctcp.fat_tree import PUBLISHED, Setting
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Scenario
+
+#: The thesis does not say how long it looks.
+SECONDS = 20.0
+#: The thesis does not say whether its ports mark; without a mark RTTs alone decide.
+MARKED, UNMARKED = "K = 20 packets, 1 MB", "no marks, 1000 packets"
+SETTINGS: Mapping[str, Setting] = {MARKED: PUBLISHED, UNMARKED: Setting("1000 packets", "none")}
+#: "Stops rising", in shares of the throughput with the thesis's value.
+_ALIKE = 0.01
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Values of one attribute, ascending; the thesis names its own, and not the others.
+
+    Attributes:
+        attribute: of the controller.
+        values: as the attribute takes them, by the number on the axis.
+        chosen: the thesis's, among the numbers.
+        axis: its name and unit.
+        settings: in which it is played.
+    """
+
+    attribute: str
+    values: Mapping[float, float | str]
+    chosen: float
+    axis: str
+    settings: Sequence[str] = tuple(SETTINGS)
+
+
+def _milliseconds(*values: float) -> dict[float, float | str]:
+    return {value: f"{value:g}ms" for value in values}
+
+
+#: alpha_factor has a say where there are marks.
+ALPHA = Sweep("AlphaFactor", {2.0**-x: 2.0**-x for x in range(6, -1, -1)}, 1 / 8, "alpha_factor", (MARKED,))
+LOW = Sweep("LowThreshold", _milliseconds(1, 2, 3, 5, 8, 15, 30), 5, "T_low (ms)")
+HIGH = Sweep("HighThreshold", _milliseconds(10, 20, 35, 50, 70, 100, 150), 50, "T_high (ms)")
+#: By the figure.
+SWEEPS: Mapping[str, Sweep] = {"3-3": ALPHA, "3-4": LOW, "3-5": HIGH}
+#: Figure, setting, number on the axis.
+_Case = tuple[str, str, float]
+#: Numbers by value.
+Swept = Mapping[float, Mapping[str, float]]
+
+
+def cases(scale: float) -> dict[_Case, Scenario]:
+    """15 long-lived flows to one host with each value; ``scale`` of the time."""
+    return {
+        (figure, setting, number): fat_tree.scenario(
+            SETTINGS[setting], fat_tree.endless(), scale * SECONDS
+        ).under("tdctcp", {sweep.attribute: value})
+        for figure, sweep in SWEEPS.items()
+        for setting in sweep.settings
+        for number, value in sweep.values.items()
+    }
+
+
+@experiment("tdctcp-sweeps", "Liang 2018, Figs. 3-3, 3-4, 3-5", episodes(cases, Run), 1.0, "20 s")
+def sweeps(data: Data[dict[_Case, Run]]) -> Outcome:
+    """T-DCTCP by alpha_factor, T_low and T_high: throughput and tail RTT of 15 servers to one client."""
+    table: dict[tuple[str, str], dict[float, Mapping[str, float]]] = {}
+    for (figure, setting, number), run in data.runs.items():
+        table.setdefault((figure, setting), {})[number] = fat_tree.numbers(run)
+    columns = "Mb/s = throughput_mbps; RTT, mean (ms) = rtt_mean_ms; p99 = rtt_p99_ms; queue (kB) = queue_kb"
+    return Outcome(
+        claims=claims(table),
+        grids=[
+            grid(
+                f"Fig. {figure}",
+                ("setting", sweep.axis),
+                f"{columns}; lost = lost",
+                (
+                    ((setting, number), row)
+                    for setting in sweep.settings
+                    for number, row in table[figure, setting].items()
+                ),
+            )
+            for figure, sweep in SWEEPS.items()
+        ],
+        notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
+        pictures={"tdctcp-fig-3-3-to-3-5": _draw(table)},
+    )
+
+
+def column(swept: Swept, key: str) -> dict[float, float]:
+    """One number by value."""
+    return {number: row[key] for number, row in swept.items()}
+
+
+def _rises(numbers: Mapping[float, float]) -> bool:
+    values = list(numbers.values())
+    return all(before < after for before, after in pairwise(values))
+
+
+def rises_and_stops(numbers: Mapping[float, float], chosen: float) -> bool:
+    """Whether each number is above the one before it up to the chosen value's, and none beyond is above
+    that by more than 1 %."""
+    stops = all(x <= (1 + _ALIKE) * numbers[chosen] for value, x in numbers.items() if value > chosen)
+    return stops and _rises({value: x for value, x in numbers.items() if value <= chosen})
+
+
+def rises_and_drops(numbers: Mapping[float, float], chosen: float) -> bool:
+    """Whether each number is above the one before it up to the chosen value's, and all beyond are below
+    that."""
+    drops = all(x < numbers[chosen] for value, x in numbers.items() if value > chosen)
+    return drops and _rises({value: x for value, x in numbers.items() if value <= chosen})
+
+
+def claims(table: Mapping[tuple[str, str], Swept]) -> dict[str, Verdict]:
+    """Verdicts on sec. 3.4; one on throughput holds where it does in one of the settings."""
+    tails = column(table["3-3", MARKED], "rtt_p99_ms")
+
+    def throughput(figure: str, judge: Callable[[Mapping[float, float], float], bool]) -> Verdict:
+        sweep = SWEEPS[figure]
+        several = {setting: column(table[figure, setting], "throughput_mbps") for setting in sweep.settings}
+        evidence = "; ".join(
+            f"{setting}: {listed(numbers.values(), '.2f')} Mb/s" for setting, numbers in several.items()
+        )
+        return any(judge(numbers, sweep.chosen) for numbers in several.values()), evidence
+
+    return {
+        "Throughput rises with alpha_factor up to 1/8 and not beyond (3.4, Fig. 3-3; here: by no more than "
+        "1 % beyond)": throughput("3-3", rises_and_stops),
+        "The 99 % RTT falls with alpha_factor down to 1/16, and no more at 1/32 (3.4, Fig. 3-3)": (
+            _rises({x: tail for x, tail in tails.items() if x >= 1 / 16}) and tails[1 / 32] >= tails[1 / 16],
+            f"{listed(tails.values(), '.2f')} ms",
+        ),
+        "Throughput rises with T_low up to 5 ms and drops beyond (3.4, Fig. 3-4)": throughput(
+            "3-4", rises_and_drops
+        ),
+        "Throughput rises with T_high up to 50 ms and not beyond (3.4, Fig. 3-5; here: by no more than 1 % "
+        "beyond)": throughput("3-5", rises_and_stops),
+    }
+
+
+def _draw(table: Mapping[tuple[str, str], Swept]) -> Drawing:
+    """Throughput by each attribute, and the tail RTT by alpha_factor; dashed: the thesis's values."""
+    looks = styles(SETTINGS)
+
+    def panel(figure: str, key: str, what: str, most: float | None) -> Panel:
+        sweep = SWEEPS[figure]
+        curves = []
+        for setting in sweep.settings:
+            numbers = column(table[figure, setting], key)
+            curves.append((list(numbers), list(numbers.values()), setting, looks[setting].of_points))
+        axes = {"xlabel": sweep.axis, "ylabel": what, "xscale": "log", "ylim": (0, most)}
+        return Panel(
+            f"{what.partition(' (')[0]} (Fig. {figure})",
+            curves,
+            axes,
+            more=lambda axes: axes.axvline(sweep.chosen, color="#000000", linewidth=0.8, linestyle="--"),
+        )
+
+    link = fat_tree.RATE_BPS / 1e6
+    all_panels = (
+        panel("3-3", "throughput_mbps", "throughput (Mb/s)", link),
+        panel("3-3", "rtt_p99_ms", "99 % RTT (ms)", None),
+        panel("3-4", "throughput_mbps", "throughput (Mb/s)", link),
+        panel("3-5", "throughput_mbps", "throughput (Mb/s)", link),
+    )
+    return Drawing(all_panels, height=2.5, legend=2)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// ACKs that wait for a random time where they are made, in their order.
+#ifndef NS3_ENV_TCP_SOCKET_LATE_ACKS_H
+#define NS3_ENV_TCP_SOCKET_LATE_ACKS_H
+
+#include "ns3/random-variable-stream.h"
+#include "ns3_env/cpp/tcp/network/network.h"
+#include "ns3_env/cpp/tcp/network/segment.h"
+#include "ns3_env/cpp/tcp/network/timer.h"
+
+#include <cstdint>
+#include <deque>
+
+namespace ns3::env::tcp
+{
+
+/// A receiver's. None overtakes another: one whose time is over waits for those before it.
+class LateAcks
+{
+  public:
+    /// \param rtts draws the times, in base RTTs
+    LateAcks(Network& network, Ptr<RandomVariableStream> rtts, Picos baseRtt, uint32_t node);
+    ~LateAcks();
+
+    LateAcks(const LateAcks&) = delete;
+    LateAcks& operator=(const LateAcks&) = delete;
+
+    /// Sends it later.
+    void Hold(Segment* ack);
+    /// Those that wait never leave.
+    void DropAll();
+
+  private:
+    struct Waiting
+    {
+        Segment* ack;
+        Picos due;
+    };
+
+    void OnDue();
+
+    Network& m_network;
+    Ptr<RandomVariableStream> m_rtts;
+    Picos m_baseRtt;
+    std::deque<Waiting> m_waiting;
+    Timer m_next; ///< of the first
+};
+
+} // namespace ns3::env::tcp
+
+#endif // NS3_ENV_TCP_SOCKET_LATE_ACKS_H
