@@ -169,17 +169,17 @@ class Measured:
 def compiler() -> str:
     """The C compiler: $CC, cc or gcc. Raises ConfigError where there is none."""
     for name in (os.environ.get("CC", ""), "cc", "gcc"):
-        if name and (found := shutil.which(name)):
-            return found
+        if name and (path := shutil.which(name)):
+            return path
     raise ConfigError("--format c compiles what it writes to compare it: there is no C compiler (set CC)")
 
 
-def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
+def measure(file: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
     """Compiles the file and plays the decisions, each from the window, rate and action the original had left.
 
     Args:
-        made: what is in the file.
-        path: the file.
+        file: what is in it.
+        path: where it lies.
         decisions: the original's.
         folder: for what is compiled.
 
@@ -187,10 +187,10 @@ def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Meas
         ConfigError: there is no compiler, or it refuses the file.
     """
     counts = telemetry(decisions.records)
-    path_members = [*_PATH, *(["receiver_rate_kbps"] if made.receiver else [])]
-    columns = [*path_members, "size_bytes", *_FORCED, *made.members]
+    path_members = [*_PATH, *(["receiver_rate_kbps"] if file.receiver else [])]
+    columns = [*path_members, "size_bytes", *_FORCED, *file.members]
     rows = np.ascontiguousarray(np.stack([counts[name] for name in columns], axis=1))
-    run = _compiled(made, path, folder, path_members, columns)
+    run = _compiled(file, path, folder, path_members, columns)
     first = np.ascontiguousarray(decisions.first, np.uint8)
     out = np.zeros((len(rows), 3), np.int64)
     passes = [_play(run, rows, first, out) for _ in range(_PASSES)]
@@ -214,19 +214,19 @@ def _most(values: Numbers) -> float:
 
 
 def _compiled(
-    made: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
+    file: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
 ) -> ctypes.CDLL:
     """The file, which the compiler takes by itself without a warning, with what plays it."""
     column = {name: at for at, name in enumerate(columns)}
     observation = [f"s.{name} = row[{column[name]}];" for name in _FORCED]
-    observation += [f"o.{name} = row[{column[name]}];" for name in made.members]
+    observation += [f"o.{name} = row[{column[name]}];" for name in file.members]
     text = _HARNESS.format(
         file=path.absolute(),
-        name=made.name,
+        name=file.name,
         width=len(columns),
         path="".join(f"            p.{name} = row[{column[name]}];\n" for name in path_members),
         size=column["size_bytes"],
-        at_start=int(made.decides_at_start),
+        at_start=int(file.decides_at_start),
         observation="".join(f"            {line}\n" for line in observation),
     )
     harness, library = folder / "harness.c", folder / "policy.so"
