@@ -9,27 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.formats import Evaluator, find_format
-from ns3_env.agents.export.source import find_source
-from ns3_env.agents.training.rollout_env import make_env
+from ns3_env.agents.export.recording import record
+from ns3_env.agents.export.source import Source, find_source
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile
 from ns3_env.policies.header import MAX_HISTORY
-from ns3_env.policies.history import Floats, Ints, remembered
-from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import FloatArray, SlotStates, State
-from ns3_env.scenario import Scenario
+from ns3_env.policies.history import Floats, Ints
 
 #: Observations that a file is compared on.
 COUNT = 1000
 #: Largest difference of an action in [-1, 1] that passes: float32 has 6e-8, and layers add up.
 LIMIT = 1e-5
-#: Episodes that may go by for the observations asked for: a scenario with fewer is hardly one.
-_EPISODES = 1000
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def export(
     """
     check_out(out)
     chosen, source = find_format(form), find_source(checkpoint)
-    histories, lengths = record(source.player, source.env, source.scenario, source.seed, COUNT)
+    histories, lengths = record_histories(source, COUNT)
     partial = out.with_name(f".{out.stem}.{os.getpid()}.partial{out.suffix}")
     try:
         chosen.write(partial, change(source.policy))
@@ -89,72 +82,17 @@ def export(
     return found
 
 
-def record(
-    policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int
-) -> tuple[Floats, Ints]:
+def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
     """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
 
-    Those of a policy that carries a state are of flows' first decisions.
-
-    Args:
-        policy: decides.
-        env: gives the action map's settings.
-        scenario: is played, with other flows each time, until there are enough.
-        seed: of the episodes.
-        count: how many.
-
-    Raises:
-        ConfigError: the scenario hardly asks the policy.
-        SimulatorError: the simulator failed.
+    Those of a policy that carries a state are of flows' first decisions. Raises as ``record``.
     """
-    if scenario.agent_flow_count == 0:
-        raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
-    carries = policy.spec.network.carries
-    states = SlotStates(_Remembering(policy) if carries else policy)
-    windows: list[Floats] = []
-    lengths: list[Ints] = []
-    own = env.model_copy(update={"fields": list(policy.fields)})
-    stream = make_env(own, lambda episode: scenario, scenario.agent_flow_count, seed, simulators=1)
-    episodes = decisions = 0
-    with stream:
-        stream.start()
-        while decisions < count:
-            batch = stream.recv()
-            episodes += len(batch.results)
-            if episodes >= _EPISODES:
-                raise ConfigError(f"{decisions} decisions in {episodes} episodes: too few to compare on")
-            states.forget(batch.slots[batch.first])
-            if batch.due.any():
-                slots = batch.slots[batch.due]
-                stream.send(states.predict(batch.observations[batch.due], slots), slots)
-                seen = states.state_of(slots)
-                assert seen is not None
-                # A full history may be without the flow's first decision.
-                taken = seen[1] < MAX_HISTORY if carries else slice(None)
-                windows.append(seen[0][taken])
-                lengths.append(seen[1][taken])
-                decisions += len(lengths[-1])
-    return np.concatenate(windows)[:count], np.concatenate(lengths)[:count]
-
-
-class _Remembering:
-    """A policy that carries a state, with the history of each flow before it."""
-
-    def __init__(self, policy: NetworkPolicy) -> None:
-        self.policy, self.fields, self.action_map = policy, policy.fields, policy.action_map
-
-    def predict(
-        self,
-        observation: FloatArray,
-        state: State | None = None,
-        episode_start: npt.NDArray[np.bool_] | None = None,
-        deterministic: bool = False,
-    ) -> tuple[FloatArray, State | None]:
-        history, own = (None, None) if state is None else (state[:2], state[2:])
-        rows = np.asarray(observation, dtype=np.float32)
-        seen = remembered(rows, MAX_HISTORY, history, episode_start)
-        actions, after = self.policy.predict(rows, own, episode_start, deterministic)
-        return actions, (*seen, *(after or ()))
+    spec = source.player.spec
+    # All that a carried state has heard: a full history may be without the flow's first decision.
+    depth, most = (MAX_HISTORY, MAX_HISTORY - 1) if spec.network.carries else (spec.history, None)
+    decisions = record(source.player, source.env, source.scenario, source.seed, count, most)
+    histories, lengths = decisions.histories(depth)
+    return histories[:count], lengths[:count]
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:

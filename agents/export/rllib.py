@@ -46,7 +46,7 @@ def write_rllib_policy(path: Path, algorithm: Algorithm, module_id: str, env: En
         seed=algorithm.config.seed if algorithm.config is not None else None,
         versions=versions(),
     )
-    write_policy(path, policy_file(of_rllib(module), env, where_from))
+    write_policy(path, policy_file(read_rllib_module(module), env, where_from))
 
 
 def _decisions(algorithm: Algorithm, module_id: str) -> int:
@@ -55,7 +55,7 @@ def _decisions(algorithm: Algorithm, module_id: str) -> int:
     return 0 if algorithm.metrics is None else int(algorithm.metrics.peek(counted, default=0))
 
 
-def of_rllib(module: RLModule) -> Exported:
+def read_rllib_module(module: RLModule) -> Exported:
     """The deterministic action of the default module of PPO or SAC, for actions in [-1, 1].
 
     Of SAC that is the tanh of the mean, in the middle of what it explores; RLlib itself leaves the tanh out

@@ -42,7 +42,7 @@ class FdccTrainer(Trainer):
 
     def network(self) -> Exported:
         assert isinstance(self.model, FDCC)
-        return of_fdcc(self.model.policy)
+        return read_fdcc_policy(self.model.policy)
 
 
 def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> N
     Raises:
         ConfigError: it reads something else, or its network has another shape.
     """
-    tensors = start_tensors(start, of_fdcc(policy), fields)
+    tensors = start_tensors(start, read_fdcc_policy(policy), fields)
     stack = policy.actor.stack
     with th.no_grad():
         for part in ("weight_ih", "weight_hh"):
@@ -70,7 +70,7 @@ def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> N
     policy.actor_target.load_state_dict(policy.actor.state_dict())
 
 
-def of_fdcc(policy: RecurrentTD3Policy) -> Exported:
+def read_fdcc_policy(policy: RecurrentTD3Policy) -> Exported:
     """The actor. Its two biases of the LSTM are added: only their sum acts."""
     stack = policy.actor.stack
     lstm = {name: value.detach().cpu() for name, value in stack.lstms[0].named_parameters()}

@@ -39,7 +39,7 @@ def pool_of(env: JudgeConfig) -> Iterator[Pool]:
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         print(cluster, flush=True)
-        with RayPool(cluster.address, env.simulators or max(cluster.cores, 1)) as there:
+        with RayPool(env.simulators or max(cluster.cores, 1)) as there:
             yield there
 
 

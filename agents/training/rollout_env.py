@@ -42,22 +42,18 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
     if env.ray is None:
         yield local_rollouts
         return
-    from ns3_env.cluster.actors import SimulatorActors
-    from ns3_env.cluster.rollouts import RayRollouts
+    from ns3_env.cluster.rollouts import RayRollouts, start_actors
     from ns3_env.cluster.session import find, joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
         count = max(min(env.simulators, cluster.cores), 1)
         print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
-        actors = SimulatorActors(count)
+        actors = start_actors(count)
 
         def there(task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int) -> EpisodeQueue:
             return RayRollouts(actors, sampler, task=task, seed=seed)
 
-        try:
-            yield there
-        finally:
-            actors.close()
+        yield there
 
 
 class SpacesOnly(VecEnv):

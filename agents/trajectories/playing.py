@@ -130,10 +130,10 @@ def played(spec: TaskSpec, policy: Path, episodes: int, seed: int) -> Iterator[T
     with make(spec.name, "rollouts", seed=seed) as rollouts:
         for _ in range(episodes):
             rollouts.begin(policy)
-            yield from of_rollout(rollouts.next())
+            yield from split_rollout(rollouts.next())
 
 
-def of_rollout(rollout: Rollout) -> Iterator[Trajectory]:
+def split_rollout(rollout: Rollout) -> Iterator[Trajectory]:
     """The flows of an episode."""
     begins = np.flatnonzero(rollout.first)
     for begin, end in zip(begins, [*begins[1:], len(rollout.first)], strict=True):

@@ -146,7 +146,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
 
     with joined(ray, jobs) as cluster:
         console.print(cluster, markup=False, highlight=False)
-        with RayPool(ray, jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
+        with RayPool(jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
             try:
                 yield there
             except ConnectionError as error:

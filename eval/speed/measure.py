@@ -54,12 +54,12 @@ def reset_ms(resets: int = 500) -> dict[str, float]:
         python, simulator = [], []
         for _ in range(resets):
             before, began = _cpu_ns(env._simulator.pid), time.thread_time_ns()
-            env.begin(None)
+            env._send_reset(None)
             spent = time.thread_time_ns() - began
             while not env._simulator.answered():
                 time.sleep(0.0002)  # waiting spins, which is no work
             began = time.thread_time_ns()
-            env.begun()
+            env._finish_reset()
             python.append(spent + time.thread_time_ns() - began)
             simulator.append(_cpu_ns(env._simulator.pid) - before)
         return {"python": median(python) / 1e6, "simulator": median(simulator) / 1e6}

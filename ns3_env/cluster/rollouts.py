@@ -1,35 +1,80 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rollouts from a Ray cluster, the same episodes as from simulators of this machine."""
+"""Rollouts of simulators that are Ray actors, the same episodes as from simulators of this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ns3_env.cluster.actors import SimulatorActors
-from ns3_env.cluster.pool import value
+from ns3_env.cluster.pool import remote_errors
+from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.decision import observations
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import Sampler
-from ns3_env.envs.rollouts import EpisodeQueue, PendingEpisode
+from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, PendingEpisode, as_simulated
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
+from ns3_env.simulator.memory_file import MemoryFile
 
+#: How often an episode is given to an actor again whose process died, or its node did.
+_RETRIES = 3
 #: Between two looks whether the caller has to hear of a signal, s.
 _TICK_S = 0.2
+
+#: Number of an episode, its parts and its results.
+_Played = tuple[int, list[Transitions], dict[str, Any]]
+
+
+class SimulatorActor:
+    """A simulator on a node. Ray makes it again from its constructor's argument: a number, no reference, for
+    what that refers to may be gone by then."""
+
+    def __init__(self, capacity: int) -> None:
+        self._simulator = Simulator(capacity)
+
+    def play(self, pending: PendingEpisode, context: WorkerContext) -> _Played:
+        """A whole episode under the policy; the same whenever it is asked for again."""
+        unpack(context)
+        file = MemoryFile("policy", pending.policy)
+        parts: list[Transitions] = []
+        try:
+            self._simulator.send_reset(as_simulated(pending, file.path))
+            while not isinstance(message := self._simulator.receive(), EpisodeEnd):
+                if not isinstance(message, Transitions):
+                    raise RuntimeError(NO_POLICY)
+                parts.append(message)
+                self._simulator.send_actions(())
+        finally:
+            file.close()
+        return pending.episode, parts, message.results
+
+
+def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
+    """Simulators as actors of the joined cluster, a core each. They end where nobody refers to them.
+
+    Args:
+        count: of actors.
+        capacity: see :class:`ns3_env.simulator.Simulator`.
+    """
+    import ray
+
+    remote: Any = ray.remote(SimulatorActor)
+    actor = remote.options(num_cpus=1, max_restarts=-1, max_task_retries=_RETRIES)
+    return [actor.remote(capacity) for _ in range(count)]
 
 
 class RayRollouts(EpisodeQueue):
     """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
 
     Args:
-        actors: the simulators; not closed with this.
+        actors: of ``start_actors``.
         sampler, fields, reward, task, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
     """
 
     def __init__(
         self,
-        actors: SimulatorActors,
+        actors: Sequence[Any],
         sampler: Sampler | Scenario | Mapping[str, Any],
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
@@ -37,35 +82,39 @@ class RayRollouts(EpisodeQueue):
         task: Task | None = None,
         seed: int = 1,
     ) -> None:
+        import ray
+
         super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed)
+        self._context = ray.put(pack())
         self._actors = actors
-        self._played: dict[Any, PendingEpisode] = {}  # by the reference of what is played
+        self.give_up()
 
     def _assign(self) -> None:
-        """See the base class: Ray keeps what an actor cannot play yet."""
-        given = {id(begun) for begun in self._played.values()}
-        for begun in self._begun:
-            if begun.results is None and id(begun) not in given:
-                self._played[self._actors.play(begun)] = begun
+        """See the base class: the pool keeps what no actor can play yet."""
+        self._pool.submit(lambda actor, episode: actor.play.remote(episode, self._context), self._begun[-1])
 
     def _receive(self) -> None:
         """See the base class."""
-        import ray
+        with remote_errors():
+            while (played := self._next_played()) is None:
+                pass  # signals are heard between two waits
+        episode, parts, results = played
+        pending = next(pending for pending in self._begun if pending.episode == episode)
+        pending.parts, pending.results = parts, results
 
-        while not (ready := ray.wait(list(self._played), timeout=_TICK_S, fetch_local=False)[0]):
-            pass  # signals are heard between two waits
-        begun = self._played.pop(ready[0])
-        self._actors.forget(ready[0])
-        parts, results = value(ready[0])
-        begun.parts.extend(parts)
-        begun.results = results
+    def _next_played(self) -> _Played | None:
+        try:
+            played: _Played = self._pool.get_next_unordered(timeout=_TICK_S)
+        except TimeoutError:
+            return None
+        return played
 
     def give_up(self) -> None:
         """See the base class."""
+        from ray.util.actor_pool import ActorPool
+
         super().give_up()
-        for ref in self._played:
-            self._actors.forget(ref)
-        self._played.clear()
+        self._pool = ActorPool(list(self._actors))
 
     def close(self) -> None:
         """See the base class."""

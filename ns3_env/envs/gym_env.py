@@ -171,17 +171,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """
         super().reset(seed=seed)
         self._play(options or {})
-        self.begin(seed)
-        return self.begun()
+        self._send_reset(seed)
+        return self._finish_reset()
 
-    def begin(self, seed: int | None) -> None:
+    def _send_reset(self, seed: int | None) -> None:
         """The first half of :meth:`reset`: asks for the episode, and waits for nothing."""
-        drawn = int(self.np_random.integers(2**31)) if seed is None else seed
+        base = int(self.np_random.integers(2**31)) if seed is None else seed
         self._last = None
         if self._companions is not None:
             self._companions.forget()
         self._film.begin()
-        seed = episode_seed(drawn, 0)
+        seed = episode_seed(base, 0)
         if self._drawn_flow or self._draw is not None:
             scenario = self.scenario if self._draw is None else self._draw(seed)
             if self._drawn_flow:
@@ -189,29 +189,29 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._put(scenario)
         self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(seed))
 
-    def begun(self) -> tuple[Observation, dict[str, Any]]:
+    def _finish_reset(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
         for attempt in range(SILENT_EPISODES if self._drawn_flow else 1):
             if attempt:
-                self.begin(None)  # another flow
-            rows, own = self._until_own_turn()
-            if rows is not None and rows.due[own]:
+                self._send_reset(None)  # another flow
+            rows, index = self._until_own_turn()
+            if rows is not None and rows.due[index]:
                 break
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        seen, came = self._came(rows, own)
-        return seen, self.info(rows, own, came.infos()[0])
+        observation, outcome = self._read_outcome(rows, index)
+        return observation, self.info(rows, index, outcome.infos()[0])
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
 
-        Raises as :meth:`act`.
+        Raises ValueError where the action has another shape or is no number, and may be given again then.
         """
-        self.act(action)
-        return self.outcome()
+        self._send_action(action)
+        return self._finish_step()
 
-    def act(self, action: NDArray[Any]) -> None:
+    def _send_action(self, action: NDArray[Any]) -> None:
         """The first half of :meth:`step`: applies the action, and waits for nothing.
 
         Raises ValueError where it has another shape or is no number
@@ -219,12 +219,12 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """
         if self._last is None:
             raise RuntimeError("the episode is over: reset() comes first")
-        own, shape = [self._flow], self.action_space.shape or ()
-        row = action_rows(action, "flows", own, shape)
+        flows, shape = [self._flow], self.action_space.shape or ()
+        row = action_rows(action, "flows", flows, shape)
         try:
             self._simulator.send_actions(self._answers(self._last, row))
         except ValueError as error:
-            raise action_fault(row, "flows", own, self.action_space) or error from None
+            raise action_fault(row, "flows", flows, self.action_space) or error from None
         self._last = None
 
     def sole_record(self) -> NDArray[np.float64] | None:
@@ -234,32 +234,38 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             return None
         return last.records
 
-    def acted(self) -> None:
+    def _note_sent(self) -> None:
         """The action was applied by who steps several simulators together."""
         self._last = None
 
-    def came(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
-        """Takes, as :meth:`arrived`, the one row that was received by who steps several simulators
+    def _take_rows(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
+        """Takes, as :meth:`_receive_rows`, the one row that was received by who steps several simulators
         together."""
         self._last = rows
         return rows, 0
 
-    def outcome(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def _finish_step(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The second half of :meth:`step`: what came of the action."""
-        rows, own = self.arrived()
-        seen, came = self._came(rows, own)
-        terminated = bool(came.final[0])
-        truncated = not (rows.due[own] or terminated)
-        return seen, float(came.rewards[0]), terminated, truncated, self.info(rows, own, came.infos()[0])
+        rows, index = self._receive_rows()
+        observation, outcome = self._read_outcome(rows, index)
+        terminated = bool(outcome.final[0])
+        truncated = not (rows.due[index] or terminated)
+        return (
+            observation,
+            float(outcome.rewards[0]),
+            terminated,
+            truncated,
+            self.info(rows, index, outcome.infos()[0]),
+        )
 
-    def arrived(self) -> tuple[DecisionBatch, int]:
+    def _receive_rows(self) -> tuple[DecisionBatch, int]:
         """The rows that came of the action, and which of them is the flow's own."""
-        rows, own = self._until_own_turn()
+        rows, index = self._until_own_turn()
         if rows is None:
             raise RuntimeError("the simulator ended the episode without the flow's last row")
-        if rows.due[own]:
+        if rows.due[index]:
             self._last = rows
-        return rows, own
+        return rows, index
 
     def _answers(self, rows: DecisionBatch, action: NDArray[Any] | None) -> NDArray[np.float64]:
         """Actions of all due rows: the agent's own, and the companions'."""
@@ -284,26 +290,26 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._simulator.send_actions(self._answers(rows, None))
         return None, 0
 
-    def _came(self, rows: DecisionBatch, own: int) -> tuple[Observation, Outcomes]:
-        """Returns what the flow of row ``own`` observes, and what came of its decision."""
-        row = slice(own, own + 1)
+    def _read_outcome(self, rows: DecisionBatch, index: int) -> tuple[Observation, Outcomes]:
+        """Returns what the flow of row ``index`` observes, and what came of its decision."""
+        row = slice(index, index + 1)
         records = rows.records[row]
-        came = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
-        seen: Observation = self.task.observe(records)[0]
-        return seen, came
+        outcome = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
+        observation: Observation = self.task.observe(records)[0]
+        return observation, outcome
 
     def info(
         self,
         rows: DecisionBatch,
-        own: int,
-        told: dict[str, Any],
+        index: int,
+        outcome: dict[str, Any],
         telemetry: Callable[[NDArray[np.float64]], dict[str, float]] = observations.named,
     ) -> dict[str, Any]:
-        """Infos of a step: its rows, the own one, and what :meth:`Outcomes.infos` tells of that."""
-        record = rows.records[own]
+        """Infos of a step: its rows, the flow's one, and what :meth:`Outcomes.infos` tells of that."""
+        record = rows.records[index]
         if self._film.rolls:
             self._film.see([self._flow], record[None])
-        info = {"time_ns": rows.time_ns, "telemetry": telemetry(record), **told}
+        info = {"time_ns": rows.time_ns, "telemetry": telemetry(record), **outcome}
         if not np.count_nonzero(record != record):
             info["record"] = record
         return info

@@ -72,7 +72,7 @@ class FlowVectorEnv(SyncVectorEnv):
             arrived = self._arrived()
         else:
             self._act_one_by_one(rows, np.zeros(self.num_envs, dtype=np.bool_))
-            arrived = [env.arrived() for env in self.envs]
+            arrived = [env._receive_rows() for env in self.envs]
         records = np.concatenate([rows.records[own : own + 1] for rows, own in arrived])
         flags = np.array([(m.first[own], m.terminated[own], m.truncated[own]) for m, own in arrived]).T
         task = self.envs[0].task
@@ -87,11 +87,11 @@ class FlowVectorEnv(SyncVectorEnv):
             ended = np.flatnonzero(over).tolist()
             for i in ended:
                 infos = self._add_info(infos, {"final_obs": seen[i].copy()}, i)
-                self.envs[i].begin(None)
+                self.envs[i]._send_reset(None)
             infos["final_info"] = self._joined([(i, told[i]) for i in ended])
             infos["_final_info"] = over
             for i in ended:
-                seen[i], told[i] = self.envs[i].begun()
+                seen[i], told[i] = self.envs[i]._finish_reset()
         infos.update(self._joined(list(enumerate(told))))
         return seen, came.rewards, came.final, over & ~came.final, infos
 
@@ -107,9 +107,9 @@ class FlowVectorEnv(SyncVectorEnv):
         infos: dict[str, Any] = {}
         for i, env in enumerate(self.envs):
             if begins[i]:
-                seen[i], info = env.begun()
+                seen[i], info = env._finish_reset()
             else:
-                seen[i], rewards[i], terminated[i], truncated[i], info = env.outcome()
+                seen[i], rewards[i], terminated[i], truncated[i], info = env._finish_step()
             infos = self._add_info(infos, info, i)
         self._autoreset_envs = terminated | truncated
         return seen, rewards, terminated, truncated, infos
@@ -121,9 +121,9 @@ class FlowVectorEnv(SyncVectorEnv):
             raise fault
         for env, row, fresh in zip(self.envs, rows, begin, strict=True):
             if fresh:
-                env.begin(None)
+                env._send_reset(None)
             else:
-                env.act(row)
+                env._send_action(row)
 
     def _act_together(self, actions: NDArray[np.float64]) -> bool:
         """Sends the actions, one for each simulator, in one call; tells whether it could."""
@@ -141,19 +141,19 @@ class FlowVectorEnv(SyncVectorEnv):
             who = "environments", range(self.num_envs)
             raise action_fault(actions, *who, self.single_action_space) or error from None
         for env in self.envs:
-            env.acted()
+            env._note_sent()
         return True
 
     def _arrived(self) -> list[tuple[DecisionBatch, int]]:
-        """Takes what arrived, as :meth:`FlowEnv.arrived`, of each; those that go on are received in one
+        """Takes what arrived, as :meth:`FlowEnv._receive_rows`, of each; those that go on are received in one
         call."""
         came = self._together.receive(partly=True)
         if came is None:
-            return [env.arrived() for env in self.envs]
+            return [env._receive_rows() for env in self.envs]
         arrived, row = [], 0
         for env, count, time_ns in zip(self.envs, came.counts, came.times_ns, strict=True):
             one = slice(row, row := row + count)
-            arrived.append(env.came(came.batch(one, time_ns)) if count == 1 else env.arrived())
+            arrived.append(env._take_rows(came.batch(one, time_ns)) if count == 1 else env._receive_rows())
         return arrived
 
     def _joined(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:

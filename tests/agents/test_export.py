@@ -18,12 +18,11 @@ import torch as th
 import yaml
 from torch import nn
 
-from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
-from ns3_env.agents.configuration.inputs import make_scenario
-from ns3_env.agents.export.export import largest_difference, record
+from ns3_env.agents.export.export import largest_difference, record_histories
 from ns3_env.agents.export.formats import FORMATS, find_format
+from ns3_env.agents.export.source import Source, find_source
 from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.checkpoint import TrainedPolicy, env_of, resolve
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.agents.training.layout import read_arrays, write_arrays
 from ns3_env.config.imports import trust
 from ns3_env.decision import observations
@@ -34,7 +33,6 @@ from ns3_env.policies.file import KEY, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.scenario import Scenario
 from tests.paths import ROOT
 from tests.samples.agents import AGENTS, FIELDS, RECURRENT_PPO, checkpoint, configuration, trainer
 from tests.samples.files import Refused
@@ -271,9 +269,7 @@ def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_
 ) -> None:
     monkeypatch.setattr("ns3_env.agents.export.export.MAX_HISTORY", 8)
     write_policy(tmp_path / "p", tiny("carried"))
-    player = NetworkPolicy.load(tmp_path / "p")
-    env = env_of(player.spec)
-    windows, lengths = record(player, env, make_scenario(env, EvaluationConfig().scenario, ""), 1, 100)
+    windows, lengths = record_histories(find_source(tmp_path / "p"), 100)
     assert set(lengths) == set(range(1, 8))
     begun = {row.tobytes() for row in windows[lengths == 1, 0]}
     assert {row.tobytes() for row in windows[:, 0]} <= begun
@@ -402,11 +398,11 @@ def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pyte
     """Its evaluation's, and without one its last stage's."""
     played: list[tuple[str, int]] = []
 
-    def note(policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int) -> Any:
-        played.append((scenario.topology.kind, scenario.agent_flow_count))
-        return histories(policy.spec, count)
+    def note(source: Source, count: int) -> Any:
+        played.append((source.scenario.topology.kind, source.scenario.agent_flow_count))
+        return histories(source.policy.spec, count)
 
-    monkeypatch.setattr("ns3_env.agents.export.export.record", note)
+    monkeypatch.setattr("ns3_env.agents.export.export.record_histories", note)
     (tmp_path / "run" / "checkpoints").mkdir(parents=True)
     config = configuration(AGENTS["td3"]).model_dump(mode="json")
     stages = [

@@ -8,14 +8,14 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
 import yaml
 
 import train
-from ns3_env.cluster.actors import SimulatorActors
-from ns3_env.cluster.rollouts import RayRollouts
+from ns3_env.cluster.rollouts import RayRollouts, start_actors
 from ns3_env.cluster.session import joined
 from ns3_env.envs.rollouts import Exploration
 from ns3_env.errors import ScenarioError
@@ -44,6 +44,11 @@ stages: [{name: only}]
 """
 
 
+def process_of(actor: Any) -> int:
+    pid: int = ray.get(actor.__ray_call__.remote(lambda simulator: os.getpid()))
+    return pid
+
+
 def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
     head: Head, tmp_path: Path
 ) -> None:
@@ -51,25 +56,24 @@ def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
     noisy = Exploration(noise=0.1, random_share=0.2)
     wanted = played(policy, ENDS, 4, exploration=noisy, seed=5)
     with joined(head.address):
-        actors = SimulatorActors(1)
+        actors = start_actors(1)
         rollouts = RayRollouts(actors, ENDS, fields=FIELDS, seed=5)
         for _ in range(2):
             rollouts.begin(policy, noisy)
         found = [rollouts.next()]
-        pid = ray.get(actors._actors[0].pid.remote())
+        pid = process_of(actors[0])
         os.kill(pid, signal.SIGKILL)
         for _ in range(2):
             rollouts.begin(policy, noisy)
         found += [rollouts.next() for _ in range(3)]
         assert all(same(a, b) for a, b in zip(found, wanted, strict=True))
         assert [rollout.episode for rollout in found] == [0, 1, 2, 3]
-        assert ray.get(actors._actors[0].pid.remote()) != pid
+        assert process_of(actors[0]) != pid
         bad = ENDS.model_copy(update={"packet_payload_bytes": 1000, "time_limit_ns": 1})
         refused = RayRollouts(actors, bad, fields=FIELDS)
         refused.begin(b"no policy")
         with pytest.raises(ScenarioError, match="policy"):
             refused.next()
-        actors.close()
 
 
 def weights(run: Path) -> list[bytes]:
@@ -104,7 +108,7 @@ def test_decisions_across_the_channel_stay_on_one_machine(
     said = refused(train.main, *written(tmp_path, config, CURRICULUM), "env.ray=local")
     assert "env.ray: each decision in Python would cross the network" in said
     said = refused(train.main, *written(tmp_path, CONFIG, CURRICULUM), "env.ray=nowhere")
-    assert "env.ray: expected local, auto or HOST:PORT" in said
+    assert "env.ray: no Ray cluster answers at 'nowhere'" in said
     assert not (tmp_path / "runs").exists()
 
 
@@ -115,14 +119,13 @@ def test_a_killed_actor_plays_the_next_episode_as_if_nothing_had_been(
     policy = mlp_file(tmp_path / "policy.safetensors")
     with joined(head.address):
         # Only the rollouts know the actors: what this test held on to would hide what they let go.
-        rollouts = RayRollouts(SimulatorActors(1), ENDS, fields=FIELDS, seed=5)
+        rollouts = RayRollouts(start_actors(1), ENDS, fields=FIELDS, seed=5)
         found = []
         for _ in range(kills + 1):
             rollouts.begin(policy)
             found.append(rollouts.next())
             gc.collect()
-            os.kill(ray.get(rollouts._actors._actors[0].pid.remote()), signal.SIGKILL)
-        rollouts._actors.close()
+            os.kill(process_of(rollouts._actors[0]), signal.SIGKILL)
     assert [rollout.episode for rollout in found] == list(range(kills + 1))
     wanted = played(policy, ENDS, min(kills + 1, 4), seed=5)
     assert all(same(a, b) for a, b in zip(found, wanted, strict=False))

@@ -14,7 +14,7 @@ import torch as th
 
 from examples import rllib_flows
 from ns3_env.agents.export.export import export
-from ns3_env.agents.export.rllib import of_rllib, write_rllib_policy
+from ns3_env.agents.export.rllib import read_rllib_module, write_rllib_policy
 from ns3_env.decision import observations
 from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.errors import ConfigError, ScenarioError
@@ -162,7 +162,7 @@ def test_what_the_format_does_not_know_is_named(changes: dict[str, Any], text: s
         catalog_class=PPOCatalog,
     )
     if text is None:
-        assert of_rllib(module).tensors["layers.1.weight"].shape == (1, 8)
+        assert read_rllib_module(module).tensors["layers.1.weight"].shape == (1, 8)
     else:
         with pytest.raises(ConfigError, match=text):
-            of_rllib(module)
+            read_rllib_module(module)

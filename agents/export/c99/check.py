@@ -15,17 +15,14 @@ import numpy.typing as npt
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.export.c99.file import CFile
-from ns3_env.agents.training.rollout_env import make_env
+from ns3_env.agents.export.recording import record
 from ns3_env.decision.observations import INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
-#: Episodes that may go by for the observations asked for: a scenario with fewer is hardly one.
-_EPISODES = 1000
 #: What a share is counted in, where the simulator tells the share alone.
 _ACKS = 65536
 
@@ -48,56 +45,12 @@ class Decisions:
 def record_decisions(
     policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, count: int
 ) -> Decisions:
-    """At least ``count`` decisions of whole flows.
-
-    Args:
-        policy: decides.
-        env: gives the action map's settings.
-        scenario: is played, with other flows each time, until there are enough.
-        seed: of the episodes.
-        count: how many.
-
-    Raises:
-        ConfigError: the scenario hardly asks the policy.
-        SimulatorError: the simulator failed.
-    """
-    if scenario.agent_flow_count == 0:
-        raise ConfigError("the scenario has no flow under the agent: nothing to compare on")
-    states, actions = SlotStates(policy), policy.spec.action_map
-    own = env.model_copy(update={"fields": list(policy.fields)})
-    scenario = scenario.with_agent(policy.spec.agent_attributes)
-    playing: dict[int, list[tuple[Numbers, Numbers]]] = {}
-    flows: list[list[tuple[Numbers, Numbers]]] = []
-    episodes = decisions = 0
-    with make_env(own, lambda episode: scenario, scenario.agent_flow_count, seed, simulators=1) as stream:
-        stream.start()
-        while decisions < count:
-            batch = stream.recv()
-            episodes += len(batch.results)
-            if episodes >= _EPISODES:
-                raise ConfigError(f"{decisions} decisions in {episodes} episodes: too few to compare on")
-            states.forget(batch.slots[batch.first])
-            if not batch.due.any():
-                continue
-            slots, records = batch.slots[batch.due], batch.records[batch.due]
-            answers = states.predict(batch.observations[batch.due], slots)
-            stream.send(answers, slots)
-            applied = actions(np.clip(answers, -1, 1), records)
-            for slot, begins, record, row in zip(
-                slots.tolist(), batch.first[batch.due], records, applied, strict=True
-            ):
-                if begins:
-                    flows.append([])
-                    playing[slot] = flows[-1]
-                playing[slot].append((record, row))
-            decisions += len(slots)
-    kept = [flow for flow in flows if flow]
-    first = np.concatenate([np.arange(len(flow)) == 0 for flow in kept])
-    return Decisions(
-        np.array([record for flow in kept for record, _ in flow]),
-        first,
-        np.array([row for flow in kept for _, row in flow]),
-    )
+    """At least ``count`` decisions; arguments and errors are those of ``record``."""
+    recording = record(policy, env, scenario.with_agent(policy.spec.agent_attributes), seed, count)
+    order = recording.flow_order
+    flows, records = recording.flows[order], recording.records[order]
+    applied = policy.spec.action_map(np.clip(recording.actions[order], -1, 1), records)
+    return Decisions(records, np.diff(flows, prepend=-1) > 0, applied)
 
 
 def telemetry(records: Numbers) -> dict[str, Integers]:
@@ -216,17 +169,17 @@ class Measured:
 def compiler() -> str:
     """The C compiler: $CC, cc or gcc. Raises ConfigError where there is none."""
     for name in (os.environ.get("CC", ""), "cc", "gcc"):
-        if name and (found := shutil.which(name)):
-            return found
+        if name and (path := shutil.which(name)):
+            return path
     raise ConfigError("--format c compiles what it writes to compare it: there is no C compiler (set CC)")
 
 
-def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
+def measure(file: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
     """Compiles the file and plays the decisions, each from the window, rate and action the original had left.
 
     Args:
-        made: what is in the file.
-        path: the file.
+        file: what is in it.
+        path: where it lies.
         decisions: the original's.
         folder: for what is compiled.
 
@@ -234,10 +187,10 @@ def measure(made: CFile, path: Path, decisions: Decisions, folder: Path) -> Meas
         ConfigError: there is no compiler, or it refuses the file.
     """
     counts = telemetry(decisions.records)
-    path_members = [*_PATH, *(["receiver_rate_kbps"] if made.receiver else [])]
-    columns = [*path_members, "size_bytes", *_FORCED, *made.members]
+    path_members = [*_PATH, *(["receiver_rate_kbps"] if file.receiver else [])]
+    columns = [*path_members, "size_bytes", *_FORCED, *file.members]
     rows = np.ascontiguousarray(np.stack([counts[name] for name in columns], axis=1))
-    run = _compiled(made, path, folder, path_members, columns)
+    run = _compiled(file, path, folder, path_members, columns)
     first = np.ascontiguousarray(decisions.first, np.uint8)
     out = np.zeros((len(rows), 3), np.int64)
     passes = [_play(run, rows, first, out) for _ in range(_PASSES)]
@@ -261,19 +214,19 @@ def _most(values: Numbers) -> float:
 
 
 def _compiled(
-    made: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
+    file: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
 ) -> ctypes.CDLL:
     """The file, which the compiler takes by itself without a warning, with what plays it."""
     column = {name: at for at, name in enumerate(columns)}
     observation = [f"s.{name} = row[{column[name]}];" for name in _FORCED]
-    observation += [f"o.{name} = row[{column[name]}];" for name in made.members]
+    observation += [f"o.{name} = row[{column[name]}];" for name in file.members]
     text = _HARNESS.format(
         file=path.absolute(),
-        name=made.name,
+        name=file.name,
         width=len(columns),
         path="".join(f"            p.{name} = row[{column[name]}];\n" for name in path_members),
         size=column["size_bytes"],
-        at_start=int(made.decides_at_start),
+        at_start=int(file.decides_at_start),
         observation="".join(f"            {line}\n" for line in observation),
     )
     harness, library = folder / "harness.c", folder / "policy.so"

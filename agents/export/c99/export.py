@@ -48,18 +48,18 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
         )
     compiler()
     source = find_source(checkpoint)
-    made = c_file(source.name, out.stem, source.policy)
+    program = c_file(source.name, out.stem, source.policy)
     # A safety is the simulator's: the decisions are compared without it.
     plain = PolicyFile(source.policy.spec.model_copy(update={"safety": None}), source.policy.tensors)
-    tried = c_file(source.name, out.stem, plain)
+    plain_program = c_file(source.name, out.stem, plain)
     with tempfile.TemporaryDirectory() as folder:
         partial, file = Path(folder) / out.name, Path(folder) / POLICY_FILE
         write_policy(file, plain)
         player = NetworkPolicy.load(file)
         decisions = record_decisions(player, source.env, source.scenario, source.seed, COUNT)
-        write_atomically(partial, tried.text.encode())
-        found = measure(tried, partial, decisions, Path(folder))
-        if found.difference <= LIMIT:
-            write_atomically(out, made.text.encode())
+        write_atomically(partial, plain_program.text.encode())
+        measured = measure(plain_program, partial, decisions, Path(folder))
+        if measured.difference <= LIMIT:
+            write_atomically(out, program.text.encode())
             flush(out.absolute().parent)
-    return made, found
+    return program, measured

@@ -92,10 +92,10 @@ class Tables:
         return self._weights(name, "int32_t", 4, np.round(values * 65536.0))
 
     def _weights(self, name: str, kind: str, size: int, values: npt.NDArray[np.floating]) -> str:
-        made = name.upper().replace(".", "_")
-        self._add(made, kind, size, values.astype(np.int64).ravel())
+        array = name.upper().replace(".", "_")
+        self._add(array, kind, size, values.astype(np.int64).ravel())
         self.weights += values.size
-        return made
+        return array
 
     def _add(self, name: str, kind: str, size: int, values: Iterable[np.int64]) -> None:
         numbers = [str(value) for value in values]

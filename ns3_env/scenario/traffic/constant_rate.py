@@ -30,18 +30,18 @@ class ConstantRate(TrafficKind):
     stop_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: never")
 
     def faults(self, network: Network) -> list[str]:
-        found = host_fault(network, "src", self.src) + host_fault(network, "dst", self.dst)
+        texts = host_fault(network, "src", self.src) + host_fault(network, "dst", self.dst)
         if self.src == self.dst:
-            found.append(f"dst: a stream from host {self.src} to itself")
+            texts.append(f"dst: a stream from host {self.src} to itself")
         if self.stop_ns is not None and self.stop_ns <= self.start_ns:
-            found.append(f"stop_ns: {self.stop_ns} is not after start_ns, {self.start_ns}")
-        if not found and self.rate_bps > (most := network.access[self.src].rate_bps):
-            found.append(
+            texts.append(f"stop_ns: {self.stop_ns} is not after start_ns, {self.start_ns}")
+        if not texts and self.rate_bps > (most := network.access[self.src].rate_bps):
+            texts.append(
                 f"rate_bps: {self.rate_bps:g} bit/s exceed the link of host {self.src}, {most:g} bit/s"
             )
         if self.controller is not None:
-            found.append(f"controller: nothing steers a stream, {self.controller!r} neither; leave it out")
-        return found
+            texts.append(f"controller: nothing steers a stream, {self.controller!r} neither; leave it out")
+        return texts
 
     def named_controllers(self) -> set[str]:
         return set()

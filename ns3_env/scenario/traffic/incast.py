@@ -55,14 +55,14 @@ class Incast(TrafficKind):
         if self.receiver is not None and (fault := host_fault(network, "receiver", self.receiver)):
             return fault
         senders, receiver = self._ends(network)
-        found = [
+        texts = [
             fault for i, host in enumerate(senders) for fault in host_fault(network, f"senders.{i}", host)
         ]
         if (text := excess(self.start_ns + self.spread_ns, MAX_TIME_NS, WHY_TIME)) is not None:
-            found.append(f"spread_ns: start_ns + spread_ns {text}")
+            texts.append(f"spread_ns: start_ns + spread_ns {text}")
         if receiver in senders:
-            found.append(f"senders.{senders.index(receiver)}: a flow from host {receiver} to itself")
-        return found
+            texts.append(f"senders.{senders.index(receiver)}: a flow from host {receiver} to itself")
+        return texts
 
     def senders_at(self, network: Network) -> Counter[int]:
         senders, receiver = self._ends(network)

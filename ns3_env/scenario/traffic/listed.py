@@ -40,16 +40,16 @@ class FlowList(TrafficKind):
     flows: Annotated[list[Flow], few(MAX_FLOWS, WHY_FLOWS)] = Field(min_length=1)
 
     def faults(self, network: Network) -> list[str]:
-        found = []
+        texts = []
         for i, flow in enumerate(self.flows):
-            found += host_fault(network, f"flows.{i}.src", flow.src)
-            found += host_fault(network, f"flows.{i}.dst", flow.dst)
+            texts += host_fault(network, f"flows.{i}.src", flow.src)
+            texts += host_fault(network, f"flows.{i}.dst", flow.dst)
             if flow.src == flow.dst:
-                found.append(f"flows.{i}.dst: a flow from host {flow.src} to itself")
+                texts.append(f"flows.{i}.dst: a flow from host {flow.src} to itself")
             if flow.size_bytes == ENDLESS and flow.name in {x for other in self.flows for x in other.after}:
-                found.append(f"flows.{i}.size_bytes: others wait for its end, and it has none")
+                texts.append(f"flows.{i}.size_bytes: others wait for its end, and it has none")
         _, wrong = self._waits()
-        return found + [f"flows.{i}.{text}" for i, text in wrong.items()]
+        return texts + [f"flows.{i}.{text}" for i, text in wrong.items()]
 
     def _waits(self) -> tuple[dict[int, Wait], dict[int, str]]:
         flows = self.flows

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
-#: A flow by its index, or a step as ``of_step`` numbers it.
+#: A flow by its index, or a step as ``step_task`` numbers it.
 Task = int
 Key = TypeVar("Key", bound=Hashable)
 
 
-def of_step(index: int) -> Task:
+def step_task(index: int) -> Task:
     """The step of this index as a task: steps count down from -1, so that flows may come behind."""
     return -1 - index
 
@@ -57,7 +57,7 @@ class Tasks:
     def add_step(self, step: Step, label: Label | None = None) -> Task:
         """Appends a step; its task."""
         self.steps.append(step)
-        task = of_step(len(self.steps) - 1)
+        task = step_task(len(self.steps) - 1)
         if label is not None:
             self.labels[task] = label
         return task
@@ -104,7 +104,7 @@ class Tasks:
 
     def _labels(self, flows: int) -> dict[str, Any]:
         none = Label("", -1, "", -1)
-        tasks = [*range(flows), *map(of_step, range(len(self.steps)))]
+        tasks = [*range(flows), *map(step_task, range(len(self.steps)))]
         rows = [self.labels.get(task, none) for task in tasks]
         jobs, parts = _numbered(row.job for row in rows), _numbered(row.part for row in rows)
         return {

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
-from ns3_env.agents.fdcc.trainer import begin_as, of_fdcc
+from ns3_env.agents.fdcc.trainer import begin_as, read_fdcc_policy
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import read_policy
 from ns3_env.policies.released import load_policy, released
@@ -61,10 +61,10 @@ def test_the_actor_stays_until_its_critics_have_learned() -> None:
     before = {name: value.clone() for name, value in model.critic.state_dict().items()}
     model.learn(45)
     assert any(not np.array_equal(before[name], value) for name, value in model.critic.state_dict().items())
-    tensors = of_fdcc(model.policy).tensors
+    tensors = read_fdcc_policy(model.policy).tensors
     assert all(np.array_equal(tensors[name], policy.tensors[name]) for name in tensors)
     model.learn(30, reset_num_timesteps=False)
-    tensors = of_fdcc(model.policy).tensors
+    tensors = read_fdcc_policy(model.policy).tensors
     assert not np.array_equal(tensors["lstm.weight_ih"], policy.tensors["lstm.weight_ih"])
 
 

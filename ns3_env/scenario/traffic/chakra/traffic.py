@@ -128,13 +128,13 @@ class Chakra(TrafficKind):
         hosts, ranks = self._of(network), len(self._traces)
         if len(hosts) != ranks:
             return [f"ranks: {len(hosts)} hosts for {ranks} ranks"]
-        found = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
+        texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
         if len(set(hosts)) < len(hosts):
-            found.append("ranks: a host has several; each rank is another host")
-        flows = self._flows(hosts) if not found else Flows()
-        if not found and not len(flows):
-            found.append("file: the traces send nothing")
-        return found
+            texts.append("ranks: a host has several; each rank is another host")
+        flows = self._flows(hosts) if not texts else Flows()
+        if not texts and not len(flows):
+            texts.append("file: the traces send nothing")
+        return texts
 
     def _flows(self, hosts: list[int]) -> Flows:
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)

@@ -71,19 +71,19 @@ def bounds(ranks: int, size_bytes: int) -> list[int]:
 def _ring(ranks: int, size_bytes: int, rounds: int) -> list[Send]:
     """In round k rank r sends segment r - k to r + 1, once it has it: from its neighbour's round before."""
     edge = bounds(ranks, size_bytes)
-    found = []
+    sendings = []
     for k in range(rounds):
         for r in range(ranks):
             segment = (r - k) % ranks
             before = ((k - 1) * ranks + (r - 1) % ranks,) if k else ()
-            found.append(Send(r, (r + 1) % ranks, edge[segment + 1] - edge[segment], before))
-    return found
+            sendings.append(Send(r, (r + 1) % ranks, edge[segment + 1] - edge[segment], before))
+    return sendings
 
 
 def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
     """Ranks half the ranks apart swap halves of the data, then a quarter apart quarters, and back."""
     edge = bounds(ranks, size_bytes)
-    found: list[Send] = []
+    sendings: list[Send] = []
     begins = [0] * ranks
     got: list[tuple[int, ...]] = [()] * ranks  # all that a rank has received: it sends the sum
     half = ranks // 2
@@ -96,39 +96,39 @@ def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
         for r in range(ranks):
             keeps = begins[r] + (d if r & d else 0)
             gives = begins[r] + (0 if r & d else d)
-            now.append((keeps, len(found)))
-            found.append(Send(r, r ^ d, edge[gives + d] - edge[gives], got[r]))
+            now.append((keeps, len(sendings)))
+            sendings.append(Send(r, r ^ d, edge[gives + d] - edge[gives], got[r]))
         begins = [keeps for keeps, _ in now]
         got = [(*got[r], now[r ^ d][1]) for r in range(ranks)]
     for d in reversed(distances):
         numbers = []
         for r in range(ranks):
-            numbers.append(len(found))
-            found.append(Send(r, r ^ d, edge[begins[r] + d] - edge[begins[r]], got[r]))
+            numbers.append(len(sendings))
+            sendings.append(Send(r, r ^ d, edge[begins[r] + d] - edge[begins[r]], got[r]))
         begins = [begin & ~d for begin in begins]
         got = [(*got[r], numbers[r ^ d]) for r in range(ranks)]
-    return found
+    return sendings
 
 
 def _up(ranks: int, size_bytes: int) -> list[Send]:
     """To the root: each rank when it has its children's."""
-    found: list[Send] = []
+    sendings: list[Send] = []
     number: dict[int, int] = {}
     for r in range(ranks - 1, 0, -1):
         after = tuple(number[child] for child in (2 * r + 1, 2 * r + 2) if child < ranks)
-        number[r] = len(found)
-        found.append(Send(r, (r - 1) // 2, size_bytes, after))
-    return found
+        number[r] = len(sendings)
+        sendings.append(Send(r, (r - 1) // 2, size_bytes, after))
+    return sendings
 
 
 def _down(ranks: int, size_bytes: int, before: int = 0, after: tuple[int, ...] = ()) -> list[Send]:
     """From the root, when these sends are over; ``before``: sends that stand before these."""
     got = {0: after}
-    found = []
+    sendings = []
     for r in range(1, ranks):
-        found.append(Send((r - 1) // 2, r, size_bytes, got[(r - 1) // 2]))
-        got[r] = (before + len(found) - 1,)
-    return found
+        sendings.append(Send((r - 1) // 2, r, size_bytes, got[(r - 1) // 2]))
+        got[r] = (before + len(sendings) - 1,)
+    return sendings
 
 
 def _tree(ranks: int, size_bytes: int) -> list[Send]:

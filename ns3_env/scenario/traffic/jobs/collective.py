@@ -134,10 +134,10 @@ class Collective(CollectiveWork):
 
     def faults(self, network: Network) -> list[str]:
         hosts = self._of(network)
-        found = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
+        texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
         twice = [host for host, times in Counter(hosts).items() if times > 1]
-        found += [f"ranks: host {host} has several; each rank is another host" for host in twice]
-        return found or self._size_faults(len(hosts))
+        texts += [f"ranks: host {host} has several; each rank is another host" for host in twice]
+        return texts or self._size_faults(len(hosts))
 
     def senders_at(self, network: Network) -> Counter[int]:
         hosts = self._of(network)
