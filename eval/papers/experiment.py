@@ -49,7 +49,7 @@ class Data(Generic[T]):
 
 @dataclass(frozen=True)
 class Setup:
-    """What an experiment's episodes are played with.
+    """Arguments of an experiment's play.
 
     Attributes:
         simulator: for what is played one after the other.

@@ -101,7 +101,7 @@ def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
 def claims(
     apart: Mapping[str, float], many: Mapping[tuple[str, str], Mapping[str, float]]
 ) -> dict[str, Verdict]:
-    """What Figs. 3.3 and 4.1 are there to show."""
+    """Claims that Figs. 3.3 and 4.1 are there to show."""
     queues = {name: {words: many[name, words] for words in WINDOWS} for name in RATE_BASED}
     pauses = {f"{name}, {words}": numbers["pfc_frames"] for (name, words), numbers in many.items()}
     without, with_window = WINDOWS

@@ -83,7 +83,7 @@ def paid(results: Results) -> dict[str, float]:
     "2 ms that are looked at",
 )
 def best_paid_windows(data: Data[dict[Case, dict[str, float]]]) -> Outcome:
-    """What the staged reward pays equal, constant windows, for a decision and over a flow's life."""
+    """Pay of equal, constant windows under the staged reward, for a decision and over a flow's life."""
     by_flows: dict[int, dict[float, Measured]] = {}
     for (flows, total), numbers in data.runs.items():
         paid_here = {**numbers, "closed_form": closed_form(flows, total)}

@@ -132,7 +132,7 @@ def decision_cases(scale: float) -> dict[Case, Scenario]:
 
 
 def keep(results: Results) -> dict[str, float]:
-    """What 6.2 weighs: what flows and the queue get, and how often it is decided."""
+    """Numbers that 6.2 weighs: slowdown, queue, goodput, and how often it is decided."""
     numbers = measure(results, ("fct_slowdown_avg", "queue_avg_bytes", "queue_max_bytes", "goodput"))
     counters = results["counters"]
     decisions = float(counters["mpcc_decisions"])

@@ -45,7 +45,7 @@ def cases(scale: float) -> dict[str, Any]:
 
 
 def possible_gbps(link: Path) -> float:
-    """What headers leave, as of a link of 10 Gb/s."""
+    """Payload rate that headers leave of a link of 10 Gb/s."""
     return RATE_BPS / 1e9 * link.payload_rate(1.0) / link.rate_bps
 
 
