@@ -249,6 +249,11 @@ class SearchConfig(Strict):
         description="first standard deviation, in ranges; of weights, in 1/√inputs",
     )
     episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial")
+    stages: Literal["together", "in_order"] = Field(
+        default="together",
+        description="in_order: the first generations play the first stage alone, later ones more, the last "
+        "all, as an agent's training has them; needs trials and a validation",
+    )
     validation: ValidationConfig | None = Field(
         default=None,
         description="none: all trials play the same episodes, and the best is kept. Else each generation "
@@ -267,6 +272,19 @@ class SearchConfig(Strict):
         if not isinstance(data, Mapping) or any(data.get(key) is not None for key in ("trials", "decisions")):
             return data
         return {**data, "trials": DEFAULT_TRIALS}
+
+    @model_validator(mode="after")
+    def _ranks_what_is_alike(self) -> SearchConfig:
+        if self.stages == "in_order" and (self.trials is None or self.validation is None):
+            raise ValueError(
+                "stages: in_order needs trials, to share them out, and a validation on all stages"
+            )
+        return self
+
+    @property
+    def generations(self) -> int:
+        """Number of generations after the start, of a search that trials end."""
+        return max(1, ((self.trials or 1) - 1) // self.population)
 
     @model_validator(mode="after")
     def _validates_more_than_the_start(self) -> SearchConfig:

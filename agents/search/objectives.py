@@ -60,7 +60,7 @@ class Episodes:
     def __init__(self, curriculum: Curriculum, search: SearchConfig, seed: int) -> None:
         """
         Args:
-            curriculum: all its stages count alike.
+            curriculum: all its stages that are played count alike.
             search: how many of each.
             seed: of the draws.
         """
@@ -74,7 +74,15 @@ class Episodes:
         count = self._search.episodes
         if self._search.validation is None:
             return self._drawn(count, 0, 1, 0)
-        return self._drawn(count, generation * count * len(self._stages), 2, 0)
+        drawn = self._drawn(count, generation * count * len(self._stages), 2, 0)
+        return drawn[: count * self._reached(generation)]
+
+    def _reached(self, generation: int) -> int:
+        """Returns how many stages a generation plays, the first ones."""
+        stages = len(self._stages)
+        if self._search.stages == "together":
+            return stages
+        return min(stages, 1 + max(generation - 1, 0) * stages // self._search.generations)
 
     def of_validation(self) -> list[Episode]:
         """Returns the episodes of a validation, the same each time; nothing where there is none."""

@@ -53,6 +53,30 @@ def test_validation_seeds_are_never_trained_on_and_training_seeds_rotate() -> No
     assert all(seed % 2 == 1 for seed in seeds(held))
 
 
+def test_stages_in_order_come_one_after_the_other_and_stay() -> None:
+    """As an agent's training has them: half of the generations on the first stage alone, half on both."""
+    stages = CurriculumConfig.model_validate(
+        {"stages": [{"name": "a", "advance": {"after_episodes": 1}}, {"name": "b"}]}
+    )
+    search = SearchConfig.model_validate(
+        {"trials": 41, "population": 8, "episodes": 1, "stages": "in_order", "validation": {"every": 1}}
+    )
+    drawn = Episodes(Curriculum(stages, EnvConfig(fields=["rtt"]), 1, "test"), search, seed=7)
+    played = ["".join(x.stage for x in drawn.of_generation(number)) for number in range(6)]
+    assert played == ["a", "a", "a", "a", "ab", "ab"]
+    assert "".join(x.stage for x in drawn.of_validation()) == "aabb"
+
+
+@pytest.mark.parametrize("lacking", ["trials", "validation"])
+def test_stages_in_order_need_an_end_and_a_validation(lacking: str) -> None:
+    given = {"trials": 41, "stages": "in_order", "validation": {"every": 1}}
+    with pytest.raises(ValueError, match="in_order needs trials"):
+        SearchConfig.model_validate(
+            {name: x for name, x in given.items() if name != lacking}
+            | ({"decisions": 1000} if lacking == "trials" else {})
+        )
+
+
 def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> None:
     tasks = CurriculumConfig.model_validate({"tasks": ["Incast", "Rates"]})
     curriculum = Curriculum(tasks, EnvConfig(fields=["rtt"]), 1, "test")
