@@ -12,10 +12,9 @@ from ns3_env.decision import observations
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import Sampler
-from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, PendingEpisode, as_simulated
+from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, MemoryFile, PendingEpisode, as_simulated
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
-from ns3_env.simulator.memory_file import MemoryFile
 
 #: How often an episode is given to an actor again whose process died, or its node did.
 _RETRIES = 3
@@ -36,7 +35,7 @@ class SimulatorActor:
     def play(self, pending: PendingEpisode, context: WorkerContext) -> _Played:
         """A whole episode under the policy; the same whenever it is asked for again."""
         unpack(context)
-        file = MemoryFile("policy", pending.policy)
+        file = MemoryFile(pending.policy)
         parts: list[Transitions] = []
         try:
             self._simulator.send_reset(as_simulated(pending, file.path))

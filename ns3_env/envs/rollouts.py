@@ -8,6 +8,7 @@ are many times as many of them in a second as through :mod:`ns3_env.envs.flow_st
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,6 @@ from ns3_env.envs.flow_stream import Sampler, episode_seed
 from ns3_env.programs.transport import transport_of
 from ns3_env.scenario import AGENT, POLICY, Scenario
 from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
-from ns3_env.simulator.memory_file import MemoryFile
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,21 @@ class Rollout:
 
 #: What is wrong where a simulator asks.
 NO_POLICY = "a flow under 'agent' asked for a decision, but no policy is here"
+
+
+class MemoryFile:
+    """A file without a name, which simulators open through this process; nothing is left of it, however that
+    ends."""
+
+    def __init__(self, content: bytes) -> None:
+        # A Python file closes itself where an exception leaves it behind.
+        self._file = open(os.memfd_create("policy", os.MFD_CLOEXEC), "wb", buffering=0)  # noqa: SIM115
+        self._file.write(content)
+        self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
+
+    def close(self) -> None:
+        """Gives the memory back; may be called again."""
+        self._file.close()
 
 
 @dataclass
@@ -308,7 +323,7 @@ class Rollouts(EpisodeQueue):
         for i, simulator in enumerate(self._simulators):
             if self._playing[i] is None and waiting:
                 playing = waiting.pop(0)
-                file = MemoryFile("policy", playing.policy)
+                file = MemoryFile(playing.policy)
                 self._playing[i] = playing, file
                 simulator.send_reset(as_simulated(playing, file.path))
 

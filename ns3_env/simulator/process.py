@@ -15,6 +15,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +26,26 @@ from ns3_env.config.files import write_atomically
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.programs.executable import plugin_options
 from ns3_env.programs.transport import Transport
-from ns3_env.simulator.memory_file import MemoryFile
 from ns3_env.simulator.sibling import Child, Sibling
 
 _SHOWN_BYTES = 4096
 
 
-class LastWords(MemoryFile):
+class LastWords:
     """A file in memory that takes a process's output, until :meth:`close` or its own end."""
 
     def __init__(self, name: str) -> None:
         """``name`` is what /proc shows."""
-        super().__init__(name)
+        self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
+        if self.fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
+            with self._file as low:
+                self._file = FileIO(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
+
+    @property
+    def fd(self) -> int:
+        """Its descriptor. Raises ValueError once it is closed."""
+        return self._file.fileno()
 
     def __len__(self) -> int:
         """Bytes kept."""
@@ -53,6 +61,14 @@ class LastWords(MemoryFile):
         """Keeps nothing of what was printed so far."""
         if len(self):  # cutting costs much more than looking
             os.ftruncate(self.fd, 0)
+
+    def close(self) -> None:
+        """Nothing is to be read any more; may be called again."""
+        self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
 
 
 def killed_by(number: int) -> str:
