@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays MPCC and FDCC in one Gymnasium loop: a model predictive controller and a trained agent as policies.
+"""MPCC and FDCC, a model predictive controller and a trained agent, in one Gymnasium loop.
 
     python examples/interchangeable.py
 

@@ -57,9 +57,10 @@ def incast(flows: int, size_bytes: int, controller: Controller | None = None) ->
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The C file of each released policy, as the command writes it."""
+    """The C file of each released policy with a form in C, as the command writes it."""
     folder = tmp_path_factory.mktemp("released")
-    made = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in released_names()}
+    names = [name for name in released_names() if name != "fdcc-zhang2023"]  # it cuts windows to whole packets
+    made = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
     for name, path in made.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
     return made
@@ -204,6 +205,7 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
     for changes, words in (
         ({"observation": [{"field": "window_bytes"}]}, "observation[0]: --format c does not know the field"),
         ({"action": {**NONE, "rounding": "floor"}}, "action.rounding is 'floor': --format c plays 'none'"),
+        ({"action": {"name": "recursive_window"}}, "--format c plays no map that cuts windows"),
         ({"clock": {"name": "synchronous", "interval_ns": 10_000}}, "clock.name is 'synchronous'"),
         ({"telemetry_from_bdps": 5000.0}, "telemetry_from_bdps is 5000: --format c has integers for at most"),
     ):

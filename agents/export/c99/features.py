@@ -225,6 +225,11 @@ def action_of(source: str, settings: dict[str, Any]) -> Applied:
             f"rate x (1 + {factor} a), below 0 / (1 - {factor} a); {'no window' if none else 'window 1 BDP'}"
         )
         return Applied(body, frozenset({"factored"}), meaning)
+    elif name == "recursive_window":
+        raise ConfigError(
+            f"{source}: action.name is 'recursive_window': --format c plays no map that cuts windows to whole"
+            " packets, for one differs by a packet where an integer is off by one"
+        )
     else:
         raise ConfigError(f"{source}: action.name: --format c does not know {name!r}")
     return Applied(_WINDOW.format(least=least, window=window), frozenset(pieces), meaning)

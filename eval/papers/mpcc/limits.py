@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments beyond MPCC's thesis: timeouts of its counter, rarer decisions, other costs (Zheng 2024)."""
+"""Experiments beyond MPCC's thesis: timeouts of its counter, rarer decisions, other costs."""
 
 from __future__ import annotations
 
