@@ -168,10 +168,13 @@ def finished(figure: Figure, axes: Axes | None) -> bytes:
     """The figure as PNG, with the names of the curves of ``axes`` above it all (None: panels have their own);
     of few colours, as a page holds many figures."""
     if axes is not None:
+        handles, labels = axes.get_legend_handles_labels()
+        column = max(1.4, 0.55 + 0.065 * max(map(len, labels), default=0))  # inches: a line, and its name
         figure.legend(
-            *axes.get_legend_handles_labels(),
+            handles,
+            labels,
             loc="outside upper center",
-            ncols=int(figure.get_figwidth() / 1.4),
+            ncols=max(1, int(figure.get_figwidth() / column)),
             frameon=False,
             fontsize=8.5,
             handlelength=3,

@@ -102,7 +102,7 @@ def arrivals(loads: Loads, duration_ns: float) -> str:
     flows = sum(record[0].flows for record in entries)
     lost = round(sum(one.numbers["unfinished"] for record in entries for one in record))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."
-    return f"{duration_ns / 1e6:g} ms of arrivals, one seed, {flows:,} flows in all. {end}"
+    return f"{duration_ns / 1e6:g} ms of arrivals, {flows:,} flows in all. {end}"
 
 
 def cdf(record: Load) -> tuple[Floats, Floats]:
