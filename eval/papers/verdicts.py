@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ns3_env.eval.papers.outcome import Measured, Table, Verdict
-from ns3_env.eval.papers.show import number
 
 #: Whether the first number, of whom the claim is, bears it out against the second.
 Wins = Callable[[float, float], bool]
@@ -97,12 +96,10 @@ class Judge:
 
     Attributes:
         ours: the numbers of this run; they alone decide.
-        names: of entries whose numbers the evidence lists.
         published: the paper's printed numbers.
     """
 
     ours: Table
-    names: Sequence[str]
     published: Table = field(default_factory=dict)
 
     def __call__(
@@ -111,7 +108,6 @@ class Judge:
         wins: Wins,
         others: Iterable[str],
         key: str,
-        unit: tuple[float, str] = (1.0, ""),
     ) -> Verdict:
         """Returns the verdict, with what the paper's own table says of the claim beside it.
 
@@ -120,17 +116,11 @@ class Judge:
             wins: against each of the others, in every case.
             others: with whom they are compared.
             key: name of the number.
-            unit: of the numbers listed: what divides them, and its name.
         """
         here, there = (tally(table, entries, others, key, wins) for table in (self.ours, self.published))
         evidence = [f"here {here}"]
         if there.holds is not None:
             evidence.append(f"by the thesis's own table {there}")
-        for name in self.names:
-            numbers = [value(by_name[name], key) for by_name in self.ours.values() if name in by_name]
-            if numbers:
-                cells = ", ".join("–" if math.isnan(x) else number(x / unit[0], 3) for x in numbers)
-                evidence.append(f"{name.upper()} {cells}{unit[1]}")
         return here.holds, "; ".join(evidence)
 
 

@@ -59,7 +59,9 @@ def incast(flows: int, size_bytes: int, controller: Controller | None = None) ->
 def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The C file of each released policy with a form in C, as the command writes it."""
     folder = tmp_path_factory.mktemp("released")
-    names = [name for name in released_names() if name != "fdcc-zhang2023"]  # it cuts windows to whole packets
+    names = [
+        name for name in released_names() if name != "fdcc-zhang2023"
+    ]  # it cuts windows to whole packets
     made = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
     for name, path in made.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0

@@ -8,7 +8,7 @@ from operator import gt, lt
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, NAMES, RIVALS, SWITCH, with_both
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH, with_both
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
 from ns3_env.eval.papers.verdicts import Judge
@@ -66,9 +66,9 @@ def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     return Outcome(
         claims=with_both(
             lambda agent: {
-                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
-                    table, NAMES
-                )((agent,), gt, ("hpcc",), key)
+                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(table)(
+                    (agent,), gt, ("hpcc",), key
+                )
                 for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
             }
         ),
@@ -140,7 +140,7 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
         f"{flows} flows": {name: _since_joining(record, flows, interval) for name, record in runs.items()}
         for flows in range(2, FLOWS + 1)
     }
-    judge = Judge(table, NAMES)
+    judge = Judge(table)
     columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
     columns += "link used = link_used"
     rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())

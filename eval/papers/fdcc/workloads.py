@@ -8,7 +8,7 @@ from operator import lt
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, NAMES, RIVALS, SWITCH, with_both
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, RIVALS, SWITCH, with_both
 from ns3_env.eval.papers.outcome import Outcome, Table, Verdict
 from ns3_env.eval.papers.verdicts import Judge
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
@@ -63,7 +63,7 @@ def claims(ours: Table) -> dict[str, Verdict]:
     return with_both(
         lambda agent: {
             "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
-            f"{SIZES[bucket]}, {words}, at every load)": Judge(ours, NAMES)(
+            f"{SIZES[bucket]}, {words}, at every load)": Judge(ours)(
                 (agent,), lt, RIVALS, key(bucket, statistic)
             )
             for bucket in SHORT

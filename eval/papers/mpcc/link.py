@@ -139,7 +139,7 @@ def convergence(data: Data[Settings]) -> Outcome:
                 f"{1000 / FRAME_BYTES / SENDERS:.4f} of payload",
             ),
             "A longer horizon changes nothing but the time to solve (5.2.2)": (
-                float(np.ptp(horizons)) <= _SAMPLE_NS and costs == sorted(costs),
+                float(np.ptp(horizons)) <= _SAMPLE_NS and costs[0] < costs[-1],
                 f"{min(horizons):,.0f} to {max(horizons):,.0f} ns to zero; {costs[0]:,.0f} to "
                 f"{costs[-1]:,.0f} ns a decision",
             ),
