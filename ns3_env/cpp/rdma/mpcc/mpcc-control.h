@@ -40,7 +40,7 @@ enum class MpccSolver : uint8_t
 struct MpccSettings
 {
     int horizon{5}; ///< P
-    MpccCost cost;
+    MpccCost cost{};
     /// Least window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
     double floorPackets{0.01};
     /// Least window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
