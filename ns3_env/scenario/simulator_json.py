@@ -89,6 +89,8 @@ def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[i
     _warn_of_thresholds(scenario, tcp, network)
     own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
     own["queue"] = tcp.queue.content
+    if tcp.ack_noise is None:
+        del own["ack_noise"]  # the simulator's own default
     own["host_queue"] = None if tcp.host_queue is None else tcp.host_queue.content
     return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
 

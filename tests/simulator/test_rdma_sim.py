@@ -66,7 +66,7 @@ def test_least_rates_that_fit_are_no_matter_for_words(
         ("ComputationTime", "5 minutes", "it takes Time"),
         ("Shortcut", "maybe", "it takes bool"),
         ("Solver", "Exact", "it takes Qp|Lqr"),
-        ("Horizn", "5", "its attributes: WeightQueue, WeightWindow, Horizon,"),
+        ("Horizn", "5", "its attributes: WeightQueue, WeightWindow, "),
     ],
 )
 def test_an_attribute_that_makes_no_sense_is_an_error_that_says_what_would(

@@ -191,8 +191,7 @@ def test_completion_times_and_bytes_are_those_of_the_files(page: Page, out: Path
 def test_nothing_is_wider_than_the_screen(page: Page, width: int, height: int, scheme: Any) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_timeout(100)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")  # once it is laid out again
     sizes = page.evaluate(
         "[...document.querySelectorAll('.panel canvas')].map((x) => x.getBoundingClientRect().width)"
     )
