@@ -79,6 +79,17 @@ def logarithmic_window(
     return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
 
 
+def fair_share_window(
+    action: float, flow: Mapping[str, float], alpha: float, least_packets: float
+) -> tuple[float, float, float]:
+    """Window (B), pacing rate (bit/s), echo: the fair share of a BDP times exp(alpha a); share 0 is 1."""
+    packet = flow["packet_bytes"]
+    bdp = max(flow["bdp_bytes"], packet)
+    shared = bdp * (flow["fair_share"] or 1.0) * float(np.exp(alpha * action))
+    window = min(max(shared, min(least_packets * packet, bdp)), bdp)
+    return window, min(window * 8e9 / flow["base_rtt_ns"], flow["host_rate_bps"]), action
+
+
 def multiplicative_rate(
     action: float,
     flow: Mapping[str, float],
@@ -100,6 +111,7 @@ ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
     "recursive_window": recursive_window,
     "exponential_window": exponential_window,
     "logarithmic_window": logarithmic_window,
+    "fair_share_window": fair_share_window,
     "multiplicative_rate": multiplicative_rate,
 }
 

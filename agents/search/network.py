@@ -18,7 +18,7 @@ from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
-from ns3_env.decision.actions import LogarithmicWindow, make_action_map
+from ns3_env.decision.actions import FairShareWindow, LogarithmicWindow, make_action_map
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec, Training
@@ -36,10 +36,12 @@ _ALONE = {
     "pacing_rate": 1.0,
     "throughput": 1.0,
     "flow_count": 1.0,
+    "fair_share": 1.0,
 }
-#: What the first network answers there: the window of a flow that nothing disturbs grows, or is most of a
-#: BDP where the answer is the window itself.
-_GROWTH, _MOST_OF_A_BDP = 0.3, 0.9
+#: What the first network answers there, by action map: most of a BDP where the answer is the window itself,
+#: the fair share where it scales that; elsewhere the window of a flow that nothing disturbs grows.
+_ANSWERS = {LogarithmicWindow.name: 0.9, FairShareWindow.name: 0.0}
+_GROWTH = 0.3
 #: Tensors that the inputs come into.
 _OF_INPUTS = {"mlp": ("layers.0.weight",), "lstm": ("lstm.weight_ih", "shortcut.weight")}
 
@@ -132,7 +134,7 @@ class NetworkSubject(NetworkFiles):
         last = f"layers.{len(config.hidden)}"
         tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ seen
         tensors[f"{last}.weight"][:] = 0.0
-        answer = _MOST_OF_A_BDP if config.action.name == LogarithmicWindow.name else _GROWTH
+        answer = _ANSWERS.get(config.action.name, _GROWTH)
         tensors[f"{last}.bias"][:] = math.atanh(answer)
         return tensors
 

@@ -11,6 +11,7 @@ bit wherever the policy that takes it is evaluated.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -24,7 +25,10 @@ from ns3_env.decision.observations import column
 
 
 class ActionMap(Protocol):
-    """Turns actions into what the simulator applies."""
+    """Turns actions into what the simulator applies.
+
+    It may have ``fields``, the names of fields that it reads and that a policy must therefore observe.
+    """
 
     @property
     def space(self) -> Box:
@@ -142,6 +146,26 @@ class LogarithmicWindow(_Relative):
 
 
 @dataclass(frozen=True)
+class FairShareWindow(_Relative):
+    """One number in [-1, 1] scales the flow's fair share of a BDP by exp(alpha a).
+
+    The window is BDP * ``fair_share`` * exp(alpha a), whatever it was before. The field ``fair_share``, which
+    the policy has to observe, is the least rate / flows of the path's hops, over the rate of the sender's
+    link; until a hop has told it, it counts as 1. Flows that all answer 0 share a full link equally, with
+    one BDP in flight (docs/decisions/0043-fair-share-action.md).
+
+    The window is kept in [``least_packets`` packets, BDP]; below one packet the simulator paces the flow. The
+    pacing rate is window / base RTT, at most the rate of the sender's link.
+    """
+
+    name: ClassVar[str] = "fair_share_window"
+    fields: ClassVar[tuple[str, ...]] = ("fair_share",)
+
+    alpha: float = 1.5
+    least_packets: float = 0.01
+
+
+@dataclass(frozen=True)
 class MultiplicativeRate(_Relative):
     """One number in [-1, 1] scales the pacing rate (Tessler et al. 2022).
 
@@ -187,6 +211,7 @@ Map = (
     | RecursiveWindow
     | ExponentialWindow
     | LogarithmicWindow
+    | FairShareWindow
     | MultiplicativeRate
     | AbsoluteWindow
 )
@@ -199,6 +224,7 @@ ACTIONS: dict[str, type[Map]] = {
         RecursiveWindow,
         ExponentialWindow,
         LogarithmicWindow,
+        FairShareWindow,
         MultiplicativeRate,
         AbsoluteWindow,
     )
@@ -226,6 +252,14 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
     return made
 
 
+def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
+    """Describes what the action map reads and the policy does not observe; None where there is nothing."""
+    lacking = [name for name in getattr(action, "fields", ()) if name not in fields]
+    if not lacking:
+        return None
+    return f"the action map reads {' and '.join(map(repr, lacking))}: add it to the observed fields"
+
+
 #: Below any window or rate that a map gives: logarithms and quotients stay finite.
 _LEAST = 1e-9
 
@@ -251,6 +285,10 @@ def nearest_actions(
         least = np.minimum(action.least_packets * column(records, "packet_bytes"), bdp)
         span = np.maximum(np.log(bdp / least), _LEAST)
         return _within(1.0 + 2.0 * np.log(np.clip(windows, least, bdp) / bdp) / span)
+    if isinstance(action, FairShareWindow):
+        share = column(records, "fair_share")
+        shared = bdp * np.where(share > 0, share, 1.0)
+        return _within(np.log(np.maximum(windows, _LEAST) / shared) / action.alpha)
     if isinstance(action, MultiplicativeRate):
         factors = rates / np.maximum(column(records, "rate_bps"), _LEAST)
     else:

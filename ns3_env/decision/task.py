@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ns3_env import _native
 from ns3_env.decision import observations
-from ns3_env.decision.actions import ActionMap, MultiplicativeWindow
+from ns3_env.decision.actions import ActionMap, MultiplicativeWindow, unobserved
 from ns3_env.decision.observations import FDCC_FIELDS, INDEX, field_indices, observation_space, wire_bytes
 from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, branches, make_reward, minus, settles
@@ -101,11 +101,14 @@ class Task:
             action: what actions do; None: ``MultiplicativeWindow()``.
             telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
 
-        Raises KeyError for an unknown field or reward, naming those that are known.
+        Raises KeyError for an unknown field or reward, naming those that are known; ValueError where the
+        action map reads a field that is not observed.
         """
         self.fields = tuple(fields)
         self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
         self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        if fault := unobserved(self.action, self.fields):
+            raise ValueError(fault)
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
         self.observation_space: Box = observation_space(self.fields)
         self._posed: tuple[Scenario, Scenario] | None = (

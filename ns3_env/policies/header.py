@@ -26,7 +26,7 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
-from ns3_env.decision.actions import ActionMap, make_action_map
+from ns3_env.decision.actions import ActionMap, make_action_map, unobserved
 from ns3_env.decision.observations import field_indices
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
@@ -212,6 +212,12 @@ class PolicySpec(Strict):
             if name not in self.fields:
                 known = ", ".join(self.fields)
                 raise ValueError(f"safety.ranges: {shown(name)} is none of the fields observed: {known}")
+        return self
+
+    @model_validator(mode="after")
+    def _observes_what_the_action_reads(self) -> Self:
+        if fault := unobserved(self.action_map, self.fields):
+            raise ValueError(f"observation: {fault}")
         return self
 
     @model_validator(mode="after")

@@ -113,6 +113,7 @@ def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
 
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
 PLAIN = [{"field": name} for name in ("rtt", "qlen", "switch_rate", "ecn_fraction", "last_action")]
+SHARE = [{"field": name, "transform": "symlog"} for name in ("rtt", "goodput", "fair_share")]
 RATE = {"name": "multiplicative_rate"}
 START = {"name": "per_flow_rtt", "rtt_fraction": 0.5, "start_bdps": 0.3}
 TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
@@ -127,6 +128,8 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
         ("mlp", {"observation": [{**TARGET, "base_ns": 8192.0}], "history": 2}),
         ("mlp", {"action": {"name": "exponential_window", "alpha": 1.5, "least_packets": 0.5}}),
         ("mlp", {"action": {"name": "logarithmic_window"}, "clock": {"name": "per_ack"}}),
+        ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}}),
+        ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}, "clock": START}),
         ("lstm", {"observation": ALL}),
         ("carried", {}),
         ("mlp", {"observation": ALL, "clock": START, "telemetry_every_rtts": 0.2}),

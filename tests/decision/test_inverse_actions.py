@@ -9,6 +9,7 @@ import pytest
 from ns3_env.decision.actions import (
     AbsoluteWindow,
     ExponentialWindow,
+    FairShareWindow,
     LogarithmicWindow,
     Map,
     MultiplicativeRate,
@@ -27,6 +28,7 @@ FLOW = {
     "window_bytes": 10_000.0,
     "rate_bps": 2e10,
     "last_action": 0.25,
+    "fair_share": 0.125,
 }
 RECORDS = np.zeros((5, len(FIELDS)))
 for _name, _value in FLOW.items():
@@ -39,6 +41,7 @@ WITHIN = np.array([[-1.0], [-0.3], [0.0], [0.4], [1.0]])
     [
         ExponentialWindow(alpha=1.0, least_packets=0.1),
         LogarithmicWindow(),
+        FairShareWindow(),
         MultiplicativeWindow(rounding="none"),
         MultiplicativeRate(alpha=0.5, window="none"),
     ],

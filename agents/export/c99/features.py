@@ -28,9 +28,10 @@ MEMBERS = {
     "hop_tx_bytes": ("uint64_t", "sent by that hop since its record at the last decision"),
     "hop_tx_ns": ("uint32_t", "between both records; 0: there is one alone"),
     "hop_flows": ("uint32_t", "flows counted at that hop"),
+    "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not told yet"),
 }
 #: Of them, what a flow whose packets carry no telemetry is not shown.
-TELEMETRY = ("rtt_ns", *(name for name in MEMBERS if name.startswith("hop_")))
+TELEMETRY = ("rtt_ns", "fair_share_kbps", *(name for name in MEMBERS if name.startswith("hop_")))
 #: Values that several features share.
 LOCALS = {
     "hop_bdp": "const uint64_t hop_bdp = (uint64_t)o->hop_rate_kbps * s->path.base_rtt_ns / 8000000U;",
@@ -84,6 +85,7 @@ FEATURES = {
     "pacing_rate": Feature((), ("s->rate_q8", "(uint64_t)s->path.host_rate_kbps << 8")),
     "last_action": Feature((), ("apart(s->last_action_q16, 0)", "65536U"), "s->last_action_q16 < 0"),
     "flow_count": Feature(("hop_flows",), ("o->hop_flows", "1U")),
+    "fair_share": Feature(("fair_share_kbps",), ("o->fair_share_kbps", "s->path.host_rate_kbps")),
     "ecn_fraction": Feature(("acks", "marked_acks"), ("o->marked_acks", "o->acks")),
     "attained": Feature(("attained_bytes",), ("o->attained_bytes", "s->bdp_bytes")),
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
@@ -217,6 +219,10 @@ def action_of(source: str, settings: dict[str, Any]) -> Applied:
         exponent = "(int32_t)((int64_t)(log2_q16(least) - log2_q16(most)) * (65536 - a) / 131072)"
         window, pieces = f"scaled(most, {exponent}, most)", {"scaled", "log2"}
         meaning = f"window = BDP x ({settings['least_packets']:g} packets / BDP)^((1 - a) / 2)"
+    elif name == "fair_share_window":
+        exponent = f"(int32_t)((int64_t)a * {round(settings['alpha'] * 65536 / math.log(2))} / 65536)"
+        window, pieces = f"scaled(most * s->fair_share_q16 >> 16, {exponent}, most)", {"scaled"}
+        meaning = f"window = BDP x fair share x exp({settings['alpha']:g} a)"
     elif name == "multiplicative_rate":
         none = settings["window"] == "none"
         body = _RATE.format(least=least, alpha=alpha, window="UINT32_MAX" if none else "s->bdp_bytes")

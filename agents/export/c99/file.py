@@ -17,7 +17,10 @@ from ns3_env.scenario import PerAck, PerFlowRtt
 
 #: Of constants: weights and the tables of functions.
 MOST_TABLE_BYTES = 8192
-_HOPS = ("hop_queue_bytes", "hop_tx_bytes", "hop_flows")
+_HOPS = ("hop_queue_bytes", "hop_tx_bytes", "hop_flows", "fair_share_kbps")
+_SHARED = """\
+s->fair_share_q16 = o->fair_share_kbps == 0 ? 65536U
+    : (uint32_t)share_q16(o->fair_share_kbps, s->path.host_rate_kbps, 1U);"""
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,14 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
             " per_flow_rtt or per_ack"
         )
     tables = Tables(source)
+    shared = spec.action["name"] == "fair_share_window"
     safety = secured_of(source, name, spec)
     inputs = inputs_of(source, spec.observation, safety.members)
     start = start_of(source, name, spec, inputs.members)
     network, action = network_of(policy, tables), action_of(source, dict(spec.action))
     functions, function_bytes = _functions(
-        inputs.pieces | network.pieces | action.pieces | safety.pieces, tables
+        inputs.pieces | ({"share"} if shared else set()) | network.pieces | action.pieces | safety.pieces,
+        tables,
     )
     if tables.size_bytes > MOST_TABLE_BYTES:
         raise ConfigError(
@@ -85,11 +90,13 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         *start.state,
         *(["uint32_t rtt_before_ns;"] if slopes["rtt_slope"] else []),
         *(["uint64_t queue_before_q24; /* of the hop's BDP */"] if slopes["qlen_slope"] else []),
+        *(["uint32_t fair_share_q16; /* 65536 until it is told */"] if shared else []),
         *network.state,
     ]
     after = [
         *(["s->rtt_before_ns = o->rtt_ns;"] if slopes["rtt_slope"] else []),
         *(["s->queue_before_q24 = hop_queue_q24;"] if slopes["qlen_slope"] else []),
+        *([_SHARED] if shared else []),
     ]
     ring, history = network.ring, spec.history
     values = {

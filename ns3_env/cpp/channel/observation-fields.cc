@@ -147,6 +147,14 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      1e15,
      FieldSource::Own},
     {Field::JobCost, "job_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
+    // One field of the header holds the least of all hops, as flow_count holds the number of flows at one.
+    {Field::FairShare,
+     "fair_share",
+     "1",
+     "rate of the sender's link",
+     0.0,
+     1.0,
+     FieldSource::Flows},
 }};
 
 /// Whether each row stands at the index that its field has in a record.

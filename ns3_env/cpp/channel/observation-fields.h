@@ -61,6 +61,7 @@ enum class Field : uint8_t
     SharingGain,
     Slowdown,
     JobCost,
+    FairShare,
     Count,
 };
 

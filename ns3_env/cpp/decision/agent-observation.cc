@@ -117,6 +117,22 @@ AgentObservation::MostCongested(const FlowState& flow) const
 }
 
 double
+AgentObservation::FairShare(const FlowState& flow) const
+{
+    if (m_hopCount == 0)
+    {
+        return 0.0;
+    }
+    double share = flow.Path().hostRateBps;
+    for (uint8_t i = 0; i < m_hopCount; ++i)
+    {
+        const double flows = std::max(static_cast<double>(m_hops[i].flows), 1.0);
+        share = std::min(share, static_cast<double>(m_hops[i].rateBps) / flows);
+    }
+    return share / flow.Path().hostRateBps;
+}
+
+double
 AgentObservation::TakeRepeated(const Flow& flow)
 {
     const auto sent = static_cast<double>(flow.TransmittedBytes() - m_sent);
@@ -152,6 +168,7 @@ AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
     const double wire = goodput * path.packetBytes / path.payloadBytes;
     r[Field::Throughput] = worst.rateBps > 0 ? wire / worst.rateBps : 0.0;
     r[Field::FlowCount] = worst.flows;
+    r[Field::FairShare] = FairShare(flow);
     r[Field::EcnFraction] =
         m_acks > 0 ? static_cast<double>(m_marks) / static_cast<double>(m_acks) : 0.0;
     r[Field::RepeatedFraction] = TakeRepeated(flow);

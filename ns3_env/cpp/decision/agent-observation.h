@@ -41,6 +41,8 @@ class AgentObservation
     };
 
     Congestion MostCongested(const FlowState& flow) const;
+    /// Least rate / flows of a hop, over the rate of the sender's link; 0 before the first record.
+    double FairShare(const FlowState& flow) const;
     /// The share of what was sent since the last decision that had been sent before.
     double TakeRepeated(const Flow& flow);
     void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;

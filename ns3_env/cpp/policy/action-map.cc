@@ -172,6 +172,32 @@ class LogarithmicWindow final : public ActionMap
     double m_leastPackets;
 };
 
+/// BDP x fair share x exp(alpha a), whatever it was before; a share of 0 is one that no hop has told.
+class FairShareWindow final : public ActionMap
+{
+  public:
+    explicit FairShareWindow(JsonReader& json)
+        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 1.5),
+          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+    {
+    }
+
+    ActionRow operator()(double action, const ObservationRecord& record) const override
+    {
+        const double a = std::clamp(action, -1.0, 1.0);
+        const double packet = record[Field::PacketBytes];
+        const double bdp = std::max(record[Field::BdpBytes], packet);
+        const double least = std::min(m_leastPackets * packet, bdp);
+        const double share = record[Field::FairShare] > 0 ? record[Field::FairShare] : 1.0;
+        const double window = std::clamp(bdp * share * std::exp(m_alpha * a), least, bdp);
+        return {window, PacingRate(window, record), a};
+    }
+
+  private:
+    double m_alpha;
+    double m_leastPackets;
+};
+
 /// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is none.
 class MultiplicativeRate final : public ActionMap
 {
@@ -226,6 +252,7 @@ ActionMap::FromJson(JsonReader json)
     const std::string name = json.OneOf("name",
                                         {"absolute_window",
                                          "exponential_window",
+                                         "fair_share_window",
                                          "logarithmic_window",
                                          "multiplicative_rate",
                                          "multiplicative_window",
@@ -246,6 +273,10 @@ ActionMap::FromJson(JsonReader json)
     else if (name == "exponential_window")
     {
         map = std::make_unique<ExponentialWindow>(json);
+    }
+    else if (name == "fair_share_window")
+    {
+        map = std::make_unique<FairShareWindow>(json);
     }
     else if (name == "logarithmic_window")
     {
