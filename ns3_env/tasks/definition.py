@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ns3_env.decision.actions import LogarithmicWindow, Map
+from ns3_env.decision.actions import FairShareWindow, Map
 from ns3_env.decision.task import Task
 from ns3_env.errors import ScenarioError
 from ns3_env.ids import id_of
@@ -26,7 +26,7 @@ RDMA_FIELDS = (
     "rtt",
     "qlen",
     "switch_rate",
-    "flow_count",
+    "fair_share",
     "goodput",
     "pacing_rate",
     "remaining",
@@ -46,7 +46,7 @@ class TaskSpec:
     """A task.
 
     Attributes:
-        name: as ids have it: "ns3_env/Incast-v1".
+        name: as ids have it: "ns3_env/Incast-v2".
         draw: keys of a scenario, but for controllers and clock.
         slots: most flows under the agent in a scenario; one that has more, or that cannot be, is drawn again.
         fields: that a flow observes.
@@ -63,9 +63,9 @@ class TaskSpec:
     draw: Draw
     slots: int = 64
     fields: tuple[str, ...] = RDMA_FIELDS
-    action: Map = field(default_factory=LogarithmicWindow)
-    reward: str = "slowdown"
-    clock: Clock = field(default_factory=PerFlowRtt)
+    action: Map = field(default_factory=FairShareWindow)
+    reward: str = "sharing_gain"
+    clock: Clock = field(default_factory=lambda: PerFlowRtt(rtt_fraction=1.0))
     attributes: Mapping[str, bool] = field(default_factory=dict)
     measure: Literal["slowdown", "max_min"] = "slowdown"
     decisions: int = 200_000

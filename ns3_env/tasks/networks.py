@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.decision.actions import MultiplicativeRate
+from ns3_env.decision.actions import LogarithmicWindow, MultiplicativeRate
 from ns3_env.envs.tcp_env import TCP_FIELDS
-from ns3_env.scenario import PerNotification
+from ns3_env.scenario import PerFlowRtt, PerNotification
 from ns3_env.tasks.registry import TASKS, declare, task
 
 __all__ = ["TASKS", "task"]
@@ -162,7 +162,7 @@ def parking_lot(random: Random) -> Keys:
     }
 
 
-@declare("Mixed", reward="team_slowdown", slots=64)
+@declare("Mixed", slots=64)
 def mixed(random: Random) -> Keys:
     """Half of WebSearch's flows at 40 to 70 % are the agent's, the other half stay under DCQCN."""
     load = random.uniform(0.4, 0.7) / 2
@@ -241,6 +241,7 @@ def all_reduce(random: Random) -> Keys:
     "Layer2",
     fields=("notified_offset", "notified_delta", "notified_feedback", "pacing_rate", "last_action"),
     action=MultiplicativeRate(alpha=0.5, least_packets=1.0, window="none"),
+    reward="slowdown",
     clock=PerNotification(),
     attributes={"InitialWindow": False},
     slots=32,
@@ -265,6 +266,9 @@ def layer2(random: Random) -> Keys:
 @declare(
     "Tcp",
     fields=(*TCP_FIELDS, "remaining", "attained"),
+    action=LogarithmicWindow(),
+    reward="slowdown",
+    clock=PerFlowRtt(),
     slots=32,
 )
 def tcp(random: Random) -> Keys:

@@ -23,7 +23,7 @@ def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
 
 
 def task(name: str) -> TaskSpec:
-    """The task of this name, or of an id such as "ns3_env/Incast-v1".
+    """The task of this name, or of an id such as "ns3_env/Incast-v2".
 
     Raises ValueError, naming those that there are.
     """

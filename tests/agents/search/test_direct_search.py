@@ -85,7 +85,7 @@ def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> N
     drawn, again = (Episodes(curriculum, search, seed=7) for _ in range(2))
     played = [x.scenario for number in range(8) for x in drawn.of_generation(number)]
     held = [x.scenario for x in drawn.of_validation()]
-    assert {scenario.source for scenario in played} == {"ns3_env/Incast-v1", "ns3_env/Rates-v1"}
+    assert {scenario.source for scenario in played} == {"ns3_env/Incast-v2", "ns3_env/Rates-v2"}
     assert len({scenario.seed for scenario in (*played, *held)}) == 27
     assert {scenario.topology for scenario in held}.isdisjoint(scenario.topology for scenario in played)
     assert drawn.of_generation(3) == again.of_generation(3)

@@ -68,7 +68,7 @@ def test_a_flows_rewards_are_minus_its_slowdown_and_its_actions_the_tasks(record
 
 def test_a_dataset_says_who_played_what(recorded: Any) -> None:
     said = recorded.storage.metadata
-    assert said["task"] == "ns3_env/LongShort-v1" == recorded.env_spec.id
+    assert said["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
     assert said["algorithm_name"] == "mpcc"
     assert said["requirements"] == [f"ns3-env=={version('ns3-env')}"]
     [seed] = said["scenario_seeds"]
