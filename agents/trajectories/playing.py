@@ -16,7 +16,7 @@ from ns3_env.decision.actions import Map, make_action_map, nearest_actions
 from ns3_env.decision.observations import field_indices
 from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream, episode_seed
-from ns3_env.envs.rollouts import Rollout, Rollouts
+from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.policies.policy import SlotStates
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.front_ends import make
@@ -124,12 +124,17 @@ def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Tra
                 stream.send(chosen, slots)
 
 
-def played(spec: TaskSpec, policy: Path, episodes: int, seed: int) -> Iterator[Trajectory]:
-    """Trajectories of a policy's file that speaks the task's actions, inside the simulator."""
+def played(
+    spec: TaskSpec, policy: Path, episodes: int, seed: int, noise: float = 0.0
+) -> Iterator[Trajectory]:
+    """Trajectories of a policy's file that speaks the task's actions, inside the simulator.
+
+    ``noise`` is the standard deviation of what is added to its actions.
+    """
     rollouts: Rollouts
     with make(spec.name, "rollouts", seed=seed) as rollouts:
         for _ in range(episodes):
-            rollouts.begin(policy)
+            rollouts.begin(policy, Exploration(noise=noise))
             yield from split_rollout(rollouts.next())
 
 

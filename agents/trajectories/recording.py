@@ -26,7 +26,13 @@ NAMED: dict[str, Callable[[TaskSpec, int], Any]] = {
 
 
 def record(
-    task: str, policy: str | PathLike[str] | Any, episodes: int, dataset_id: str, *, seed: int = 1
+    task: str,
+    policy: str | PathLike[str] | Any,
+    episodes: int,
+    dataset_id: str,
+    *,
+    seed: int = 1,
+    noise: float = 0.0,
 ) -> Any:
     """Plays a policy on training scenarios of a task and keeps what each flow saw, did and got.
 
@@ -45,19 +51,23 @@ def record(
         episodes: scenarios, of one flow or hundreds each.
         dataset_id: as Minari names it: "ns3_env/incast/mpcc-v0".
         seed: scenarios are drawn from it, all of them training scenarios.
+        noise: standard deviation of what is added to the actions of a policy's file, which then has to decide
+            as the task does.
 
     Returns:
         The ``minari.MinariDataset``, as ``minari.load_dataset(dataset_id)`` gives it.
 
     Raises:
-        ConfigError: no such policy, a file that is none, no Minari, or a dataset of this id is there.
+        ConfigError: no such policy, a file that is none, no Minari, a dataset of this id is there, or there
+            is noise and the policy does not play inside the simulator.
         ValueError: no such task.
         ScenarioError: the task's transport does not know what the policy observes.
     """
     spec = found_task(task)
-    name, flows = _flows(spec, policy, episodes, seed)
+    name, flows = _flows(spec, policy, episodes, seed, noise)
     said = {
         "algorithm_name": name,
+        "noise": noise,
         "task": spec.id,
         "seed": seed,
         "scenario_seeds": [episode_seed(seed, number) for number in range(episodes)],
@@ -69,26 +79,33 @@ def record(
     return write(dataset_id, spec, flows, said)
 
 
-def _flows(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> tuple[str, Iterator[Trajectory]]:
+def _flows(
+    spec: TaskSpec, policy: Any, episodes: int, seed: int, noise: float
+) -> tuple[str, Iterator[Trajectory]]:
     """The policy's name, and what it plays."""
+    name, player = _player(spec, policy, seed)
+    if isinstance(player, Path):
+        return name, played(spec, player, episodes, seed, noise)
+    if noise:
+        raise ConfigError("noise: needs a policy's file that observes, decides and acts as the task does")
+    _refuse_unknown(spec, player)
+    return name, asked(spec, player, episodes, seed)
+
+
+def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
+    """The policy's name, and who plays: a file where the simulator can, or else what has ``predict``."""
+    if not isinstance(policy, str | PathLike):
+        return type(policy).__name__, policy
     if isinstance(policy, str) and policy in NAMED:
-        own = NAMED[policy](spec, seed)
-        _refuse_unknown(spec, own)
-        return policy, asked(spec, own, episodes, seed)
-    if isinstance(policy, str | PathLike):
-        path = Path(policy)
-        if not path.suffix:
-            raise ConfigError(
-                f"policy: {str(policy)!r} is neither {' nor '.join(NAMED)} nor a policy's file: other "
-                "controllers decide inside the simulator, with each ACK, and tell no observations"
-            )
-        loaded = NetworkPolicy.load(path)
-        if _plays_inside(spec, loaded):
-            return path.name, played(spec, path, episodes, seed)
-        _refuse_unknown(spec, loaded)
-        return path.name, asked(spec, loaded, episodes, seed)
-    _refuse_unknown(spec, policy)
-    return type(policy).__name__, asked(spec, policy, episodes, seed)
+        return policy, NAMED[policy](spec, seed)
+    path = Path(policy)
+    if not path.suffix:
+        raise ConfigError(
+            f"policy: {str(policy)!r} is neither {' nor '.join(NAMED)} nor a policy's file: other "
+            "controllers decide inside the simulator, with each ACK, and tell no observations"
+        )
+    loaded = NetworkPolicy.load(path)
+    return path.name, path if _plays_inside(spec, loaded) else loaded
 
 
 def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.trajectories import dataset as storing
 from ns3_env.agents.trajectories import record
@@ -53,11 +54,15 @@ def test_what_was_played_is_read_again(recorded: Any) -> None:
     assert read[0].observations.dtype == read[0].actions.dtype == np.float32
 
 
-def test_a_flows_rewards_are_minus_its_slowdown_and_its_actions_the_tasks(recorded: Any) -> None:
+def test_a_flows_rewards_are_minus_its_slowdown_where_the_task_pays_that() -> None:
+    for flow in asked(task("Tcp"), RandomPolicy(task("Tcp").fields, task("Tcp").action.name, 1), 1, 5):
+        assert flow.rewards.sum() == pytest.approx(-flow.slowdown)
+
+
+def test_a_row_has_one_of_the_tasks_actions_and_what_it_led_to(recorded: Any) -> None:
     for flow in recorded.iterate_episodes():
         steps = len(flow.rewards)
         assert len(flow.observations) == steps + 1 == len(flow.infos["elapsed"])
-        assert flow.rewards.sum() == pytest.approx(-flow.infos["slowdown"][-1])
         assert flow.terminations[-1]
         assert not flow.terminations[:-1].any()
         assert recorded.action_space.contains(flow.actions[0])
@@ -78,13 +83,27 @@ def test_a_dataset_says_who_played_what(recorded: Any) -> None:
 
 def test_a_policys_file_is_recorded_alike_inside_the_simulator_and_from_python(tmp_path: Path) -> None:
     action = {"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)}
-    settings = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
+    settings: dict[str, Any] = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
+    settings["observation"] = [{"field": name, "transform": "symlog"} for name in LONG_SHORT.fields]
     file = mlp_file(tmp_path / "policy.safetensors", **settings)
     inside = sorted(played(LONG_SHORT, file, 1, 3), key=lambda flow: flow.flow)
     outside = sorted(asked(LONG_SHORT, NetworkPolicy.load(file), 1, 3), key=lambda flow: flow.flow)
     assert len(inside) == len(outside) > 10
     for one, other in zip(inside, outside, strict=True):
         same(one, other)
+
+
+def test_noise_disturbs_a_files_actions_and_is_told(tmp_path: Path) -> None:
+    action = {"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)}
+    settings: dict[str, Any] = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
+    settings["observation"] = [{"field": name} for name in LONG_SHORT.fields]
+    file = mlp_file(tmp_path / "policy.safetensors", zero=True, **settings)
+    noisy = record("LongShort", file, 1, "ns3_env/longshort/noisy-v0", noise=0.2)
+    actions = np.concatenate([flow.actions for flow in noisy.iterate_episodes()])
+    assert actions.std() == pytest.approx(0.2, rel=0.1)
+    assert noisy.storage.metadata["noise"] == 0.2
+    with pytest.raises(ConfigError, match="noise: needs a policy's file"):
+        record("LongShort", "mpcc", 1, "ns3_env/longshort/other-v0", noise=0.2)
 
 
 def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: Path) -> None:

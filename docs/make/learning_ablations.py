@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trains PPO and SAC with one thing changed at a time, five seeds each, and prints a table of scores.
+
+Usage: python docs/make/learning_ablations.py [--out runs/ablations]. It takes half an hour on two cores; what
+is trained or played already stays. Needs the extra train.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+
+from ns3_env.eval.benchmark.statistics import bootstrap_interval
+
+ROOT = Path(__file__).parents[2]
+TASKS = ("Incast", "LongShort", "WebSearch")
+SEEDS = range(1, 6)
+DECISIONS = {"ppo": 200_000, "sac": 60_000}
+#: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
+VARIANTS: dict[str, dict[str, str]] = {
+    "as configured": {},
+    "reward slowdown": {"env.reward.name": "slowdown"},
+    "reward team_slowdown": {"env.reward.name": "team_slowdown"},
+    "reward proportional": {"env.reward.name": "proportional"},
+    "horizon of 100 RTTs": {"agent.gamma_per_rtt": "0.99"},
+    "action logarithmic_window": {"env.action.name": "logarithmic_window"},
+    "action multiplicative_window": {"env.action.name": "multiplicative_window"},
+    "twice as many decisions": {},
+    "ladder": {"curriculum": "curricula/ladder.yaml"},
+}
+CLOCKS = {"ppo": {"env.clock.rtt_fraction": "0.5"}, "sac": {"env.clock.interval_ns": "5000"}}
+
+
+def train(algorithm: str, variant: str, seed: int, out: Path) -> None:
+    """Trains once, unless it is done; leaves OUT/ALGORITHM-VARIANT/SEED-.../checkpoints."""
+    runs = out / folder(algorithm, variant)
+    if any((runs / "done").glob(f"{seed}")):
+        return
+    changed = {"curriculum": str(out / "curriculum.yaml"), **VARIANTS[variant]}
+    if variant == "twice as many decisions":
+        changed |= CLOCKS[algorithm]
+    curriculum = changed.pop("curriculum")
+    command = [sys.executable, "train.py", "--config", f"configs/tasks/{algorithm}.yaml", "--no-evaluation"]
+    command += ["--curriculum", curriculum, "--runs", str(runs), f"name={seed}", f"seed={seed}"]
+    decisions = DECISIONS[algorithm]
+    command += [f"train.decisions={decisions}", f"train.checkpoint_every={decisions}"]
+    command += [f"{key}={value}" for key, value in changed.items()]
+    subprocess.run(
+        command, check=True, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL
+    )
+    (runs / "done").mkdir(exist_ok=True)
+    (runs / "done" / str(seed)).touch()
+    print(f"{folder(algorithm, variant)}, seed {seed}: trained", file=sys.stderr)
+
+
+def folder(algorithm: str, variant: str) -> str:
+    """Name of what an algorithm's variant leaves."""
+    return f"{algorithm}-{variant.replace(' ', '-')}"
+
+
+def entry(runs: Path) -> Path:
+    """A folder with a policy for each seed, as the leaderboard reads an entry."""
+    for run in runs.glob("[0-9]*-*"):
+        [policy] = run.glob("checkpoints/*/policy.safetensors")
+        kept = runs / "entry" / run.name.partition("-")[0]
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / policy.name).write_bytes(policy.read_bytes())
+    return runs / "entry"
+
+
+def main() -> None:
+    """Trains, plays the tests, prints."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "ablations")
+    out = arguments.parse_args().out.absolute()
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "curriculum.yaml").write_text(f"tasks: [{', '.join(TASKS)}]\n", encoding="utf-8")
+    chosen = [(algorithm, variant) for variant in VARIANTS for algorithm in DECISIONS]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(lambda one: train(*one, out), [(*one, seed) for one in chosen for seed in SEEDS]))
+    entries = [f"{folder(*one)}={entry(out / folder(*one))}" for one in chosen]
+    played = [sys.executable, "-m", "eval", "benchmark", "--tasks", *TASKS, "--entries", *entries]
+    subprocess.run([*played, "--out", str(out / "played")], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    scores = pd.read_parquet(out / "played" / "scores.parquet")
+    means = scores.groupby(["entry", "run", "task"])["score"].mean()
+    print("| changed | " + " | ".join(f"{algorithm}, {name}" for algorithm in DECISIONS for name in TASKS) + " |")
+    print("|---|" + "--:|" * len(TASKS) * len(DECISIONS))
+    for variant in VARIANTS:
+        cells = []
+        for algorithm in DECISIONS:
+            for name in TASKS:
+                found = means[folder(algorithm, variant), :, name].to_numpy()
+                low, high = bootstrap_interval(found)
+                cells.append(f"{found.mean():.0f} [{low:.0f}, {high:.0f}]")
+        print(f"| {variant} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
