@@ -3,8 +3,8 @@
 
     python examples/offline_rl.py --task LongShort --episodes 16 --out runs/offline
 
-Datasets are Minari's (``pip install 'ns3-env[minari]'``): "expert" is a trained policy, "medium" the same with
-noise of 0.5 on its actions, "mixed" half of each. TD3+BC is that of Fujimoto and Gu (2021).
+Datasets are Minari's (``pip install 'ns3-env[minari]'``): "expert" is a trained policy, "medium" the same
+with noise of 0.5 on its actions, "mixed" half of each. TD3+BC is that of Fujimoto and Gu (2021).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 import minari
 import numpy as np
 import torch
+from behaviour_cloning import fit, save
 from torch import Tensor, nn
 
-from behaviour_cloning import fit, save
 from ns3_env.agents.trajectories import record
 from ns3_env.tasks import TaskSpec, task
 
@@ -56,9 +56,7 @@ def transitions(*datasets: Any) -> Transitions:
         return seen.sign() * seen.abs().log1p()
 
     ends = [flow.terminations | flow.infos["final"][1:] for flow in flows]
-    discounts = [
-        GAMMA ** flow.infos["elapsed"][1:] * ~end for flow, end in zip(flows, ends, strict=True)
-    ]
+    discounts = [GAMMA ** flow.infos["elapsed"][1:] * ~end for flow, end in zip(flows, ends, strict=True)]
     return Transitions(
         seen=symlog([flow.observations[:-1] for flow in flows]),
         done=joined([flow.actions for flow in flows]),
@@ -70,7 +68,9 @@ def transitions(*datasets: Any) -> Transitions:
 
 def network(inputs: int, *last: nn.Module) -> nn.Sequential:
     """Two hidden layers of 64."""
-    return nn.Sequential(nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1), *last)
+    return nn.Sequential(
+        nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1), *last
+    )
 
 
 def td3_bc(rows: Transitions, updates: int) -> nn.Sequential:

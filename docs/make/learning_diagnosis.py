@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures what makes the tasks hard to learn, and draws it.
 
-Usage: python docs/make/learning_diagnosis.py [NAME=POLICY ...], where a POLICY's file is one whose actions are
-looked at. Writes docs/images/learning-diagnosis.png and prints Markdown. Needs the extra train.
+Usage: python docs/make/learning_diagnosis.py [NAME=POLICY ...]; POLICY: a file whose actions are looked at.
+Writes docs/images/learning-diagnosis.png and prints Markdown. Needs the extra train.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def explained(played: list[Rollout], reward: str, gamma: float) -> float:
 
 
 def not_the_agents(played: list[Rollout], reward: str) -> float:
-    """Share of the variance of flows' whole returns that is there before anybody acts: network, flow, start."""
+    """Share of the variance of flows' whole returns that is there before anybody acts."""
     rows = []
     for number, one in enumerate(played):
         begins = np.flatnonzero(one.first)
@@ -167,9 +167,11 @@ def draw_difficulty(axes: Axes, played: dict[str, list[Rollout]]) -> None:
         shares = [not_the_agents(rollouts, reward) for rollouts in played.values()]
         axes.bar(places + offset, shares, 0.4, color=colour, label=reward)
         for name, share in zip(played, shares, strict=True):
-            print(f"{name}, {reward}: {100 * share:.0f} % of the variance of whole returns is not the agent's")
+            print(
+                f"{name}, {reward}: {100 * share:.0f} % of the variance of whole returns is not the agent's"
+            )
     axes.set_xticks(places, list(played))
-    axes.set(ylim=(0, 1), ylabel="share of the variance of whole returns")
+    axes.set(ylim=(0, 1.25), ylabel="share of the variance of whole returns")
     axes.set_title("What is not the agent's")
 
 
