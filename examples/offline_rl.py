@@ -25,8 +25,11 @@ from behaviour_cloning import fit, save
 from torch import Tensor, nn
 
 from ns3_env.agents.trajectories import record
+from ns3_env.config.folders import DATA
 from ns3_env.tasks import TaskSpec, task
 
+#: A trained policy of the tasks.
+EXPERT = DATA / "checkpoints" / "tasks" / "ppo" / "1" / "policy.safetensors"
 #: Standard deviation of noise, by the quality of the dataset.
 NOISE = {"expert": 0.0, "medium": 0.5}
 #: Discount per base RTT; weight of the critic against cloning; targets' noise, its bound, and their pace.
@@ -118,7 +121,7 @@ def main() -> None:
     """Records, learns, plays the tests."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--task", default="LongShort")
-    arguments.add_argument("--policy", type=Path, default=Path("checkpoints/tasks/ppo/1/policy.safetensors"))
+    arguments.add_argument("--policy", type=Path, default=EXPERT)
     arguments.add_argument("--episodes", type=int, default=16, help="training scenarios of each dataset")
     arguments.add_argument("--updates", type=int, default=10_000, help="of each learner")
     arguments.add_argument("--seed", type=int, default=1)

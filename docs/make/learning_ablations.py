@@ -67,7 +67,7 @@ def folder(algorithm: str, variant: str) -> str:
 def entry(runs: Path) -> Path:
     """A folder with a policy for each seed, as the leaderboard reads an entry."""
     for run in runs.glob("seed-*"):
-        [policy] = run.glob("checkpoints/*/policy.safetensors")
+        policy = max(run.glob("checkpoints/*/policy.safetensors"))
         kept = runs / "entry" / run.name.split("-")[1]
         kept.mkdir(parents=True, exist_ok=True)
         (kept / policy.name).write_bytes(policy.read_bytes())

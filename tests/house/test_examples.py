@@ -50,6 +50,16 @@ def ran(name: str, options: list[str], folder: Path) -> str:
     return done.stdout
 
 
+def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(tmp_path: Path) -> None:
+    pytest.importorskip("minari")
+    printed = ran("offline_rl", ["--episodes", "1", "--updates", "40", "--out", "out"], tmp_path)
+    sizes = {name: int(n.replace(",", "")) for name, n in re.findall(r"(\w+): (\S+) decisions", printed)}
+    assert sizes["mixed"] == sizes["expert"] + sizes["medium"] > 1000
+    for learner in ("clone", "td3bc"):
+        for quality in sizes:
+            assert re.search(rf"{learner}-{quality} +1 +-?\d+ \[", printed.replace("−", "-"))
+
+
 def test_a_clone_acts_nearly_as_what_it_was_cloned_from(tmp_path: Path) -> None:
     pytest.importorskip("minari")
     printed = ran("behaviour_cloning", ["--episodes", "2", "--updates", "500", "--out", "out"], tmp_path)
