@@ -34,7 +34,7 @@ MEANINGS = {
     "rtt": "RTT of the last ACK",
     "qlen": "queue of the most congested hop",
     "switch_rate": "what that hop sends",
-    "flow_count": "flows there",
+    "fair_share": "least rate / flows of the path's hops",
     "goodput": "what arrived since the last decision",
     "ecn_fraction": "share of marked ACKs",
     "repeated_fraction": "share of what was sent that had been sent before",
