@@ -177,7 +177,7 @@ def test_a_files_first_line_says_what_is_in_it() -> None:
 def test_no_file_of_any_kind_begins_with_a_question() -> None:
     """Comments among the first three lines of scripts, configurations, templates; headings of pages."""
     for path in tracked():
-        if path.suffix in (".png", ".csv", ".safetensors", ".npz", ".txt"):
+        if path.suffix in (".png", ".csv", ".parquet", ".safetensors", ".npz", ".txt"):
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         heads = [line for line in lines if line.startswith("#")] if path.suffix == ".md" else lines[:3]
