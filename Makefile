@@ -176,6 +176,8 @@ fuzz: attackers
 sanitize: attackers
 	$(BIN)/cmake --build build/sanitize --target rdma-tests tcp-sim
 	build/sanitize/rdma-tests
+	$(BIN)/cmake --build build/threads --target rdma-tests
+	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-tests --test-name=rdma-parts
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
 	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING) \
 		--deselect tests/envs/test_env_contract.py::test_500_resets_in_one_process_keep_memory_flat

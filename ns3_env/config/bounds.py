@@ -35,6 +35,7 @@ MAX_SOCKET_BUFFER_BYTES = int(BOUNDS["socket_buffer_bytes"])
 MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
 #: PFC has as many priorities.
 MAX_CLASSES = 8
+MAX_THREADS = 1024
 #: This machine's.
 MAX_HOSTS = 50_000
 MAX_SWITCHES = 10_000

@@ -47,6 +47,7 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
         "failures": "TCP's links never fail: leave it out",
         "switch": "write tcp.queue: how much each egress holds (limit), and when it marks or drops (marking)",
         "classes": "a port of TCP has one queue: leave them out",
+        "simulator": "TCP's networks are played as a whole: leave it out",
         "retransmission_timeout_ns": "write tcp.min_rto_ns, and tcp.initial_rto_ns of a SYN",
     },
     "tcp": {

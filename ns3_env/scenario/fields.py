@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr
@@ -12,6 +13,7 @@ from ns3_env.config.bounds import (
     MAX_CONTROLLERS,
     MAX_FLOWS,
     MAX_PAYLOAD_BYTES,
+    MAX_THREADS,
     WHY_FLOWS,
     BitsPerSecond,
     Bytes,
@@ -28,6 +30,20 @@ from ns3_env.scenario.switch import Switch, TrafficClass
 from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
 from ns3_env.scenario.traffic import Group, Incast, Traffic
+
+
+class SimulatorOptions(Strict):
+    """How the simulator plays a scenario."""
+
+    threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
+        default=None,
+        description="play the network in parts, on so many threads or on each core (auto); the results "
+        "are the same for any number (docs/scenarios.md). none: as a whole, on one",
+    )
+
+    def thread_count(self) -> int | None:
+        """Threads of a network in parts; None of one that is played as a whole."""
+        return len(os.sched_getaffinity(0)) if self.threads == "auto" else self.threads
 
 
 class ScenarioFields(Strict):
@@ -68,6 +84,7 @@ class ScenarioFields(Strict):
         default=0, ge=0, description="flows due within it decide together"
     )
     record: Record = Record()
+    simulator: SimulatorOptions = SimulatorOptions()
     measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
 
     _source: str | None = PrivateAttr(default=None)

@@ -77,6 +77,8 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         content["nic"] = scenario.nic.model_dump()
     if (balancing := balancing_content(scenario.load_balancing)) is not None:
         content["load_balancing"] = balancing
+    if (threads := scenario.simulator.thread_count()) is not None:
+        content["threads"] = threads
     min_rate = min_rate_bps(scenario, network)
     if min_rate is not None:
         content["min_rate_bps"] = min_rate

@@ -13,7 +13,7 @@ from examples import chakra_traces
 from ns3_env.config.yaml import parse
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.fields import ScenarioFields
+from ns3_env.scenario.fields import ScenarioFields, SimulatorOptions
 from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
@@ -112,6 +112,7 @@ VARIATIONS: list[dict[str, Any]] = [
     },
     {"corruption": [{"link": [0, 5], "towards": 5, "bit_error_rate": 1e-6}]},
     {"nic": {"cnp_delay_ns": 500, "ack_delay_ns": 700, "ack_every": 3}},
+    {**SPREAD, "simulator": {"threads": 2}},
     {"controllers": [{"name": "swift"}, {"name": "hpcc", "attributes": {"Eta": 0.8}}]},
     {"controllers": [{"name": "agent"}, {"name": "hpcc"}], "controlled_flows": []},
     {
@@ -167,6 +168,7 @@ SECTIONS = {
     "failures": [Failures, Outage, DrawnOutages],
     "record": [Record],
     "measurement": [Measurement],
+    "simulator": [SimulatorOptions],
     "tcp": [Tcp, Queue, AckNoise],
 }
 

@@ -90,6 +90,10 @@ class CongestionControl : public Object
     /// How ports schedule packets where `switch.scheduling: auto` leaves it to this controller.
     virtual Scheduling GetScheduling() const;
 
+    /// Whether flows of a large network may be under it in several threads at once, each under an object of its own
+    /// (`simulator.threads`). Not where such objects share what they write: then one thread plays all.
+    virtual bool IsThreadSafe() const { return true; }
+
     /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
     virtual double GetWindowFloor(const FlowState& flow) const;
 

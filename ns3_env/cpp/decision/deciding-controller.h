@@ -46,6 +46,7 @@ class DecidingController : public CongestionControl
                  JobCosts& jobs);
 
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
+    bool IsThreadSafe() const override { return false; } // flows are decided for together
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;

@@ -7,7 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 

@@ -5,7 +5,7 @@
 #include "deciding-controller.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Source of a network's random numbers: one ns-3 stream, made when it is first needed.
+// Sources of random numbers: an ns-3 stream of a network, or a stream for each port.
 #ifndef NS3_ENV_ENGINE_RANDOM_SOURCE_H
 #define NS3_ENV_ENGINE_RANDOM_SOURCE_H
 
@@ -46,6 +46,35 @@ class OneStream final : public RandomSource
   private:
     int64_t m_stream;
     Ptr<UniformRandomVariable> m_variable;
+};
+
+/// A port's own numbers, whatever other ports draw: SplitMix64 (Steele 2014).
+class PortStream final : public RandomSource
+{
+  public:
+    PortStream(uint64_t seed, uint32_t node, uint32_t port)
+        : m_state(Mixed(Mixed(seed) + (uint64_t{node} << 32 | port)))
+    {
+    }
+
+    double Draw() override
+    {
+        constexpr double UNIT = 0x1p-53;
+        m_state += GAMMA;
+        return static_cast<double>(Mixed(m_state) >> 11) * UNIT;
+    }
+
+  private:
+    static constexpr uint64_t GAMMA = 0x9e3779b97f4a7c15;
+
+    static uint64_t Mixed(uint64_t x)
+    {
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+        return x ^ (x >> 31);
+    }
+
+    uint64_t m_state;
 };
 
 } // namespace ns3::env

@@ -3,7 +3,7 @@
 #include "fluid-flow.h"
 
 #include "ns3_env/cpp/engine/constant-rate.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 #include <cmath>

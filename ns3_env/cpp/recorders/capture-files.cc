@@ -4,7 +4,7 @@
 
 #include "pcap-file.h"
 
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 #include <filesystem>

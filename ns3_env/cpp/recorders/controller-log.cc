@@ -3,7 +3,7 @@
 #include "controller-log.h"
 
 #include "ns3_env/cpp/contract/congestion-control.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 
@@ -36,9 +36,9 @@ CommonInterval::OnAllStarted()
 }
 
 void
-CommonInterval::OnFinished(const Flow& flow)
+CommonInterval::OnFinished(const Flow&)
 {
-    Close(flow.EndTime());
+    Close(NowPicos());
 }
 
 void

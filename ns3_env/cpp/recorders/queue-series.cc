@@ -4,7 +4,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 namespace ns3::env
 {

@@ -4,7 +4,8 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/event-loop.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -81,7 +82,9 @@ Episode::Create(const FlowEntry& entry)
     const auto sourcePort =
         static_cast<uint16_t>(FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
     std::unique_ptr<Flow> flow = Connect(entry, sourcePort);
-    flow->SetFinishedCallback([this](Flow& done) { OnFinished(done); });
+    flow->SetFinishedCallback(
+        [this](Flow& done)
+        { EventLoop::Report(done.EndTime(), done.Id(), [this, &done] { OnFinished(done); }); });
 
     m_records[spec.id].sourcePort = sourcePort;
     m_records[spec.id].baseRtt = flow->Path().baseRtt;
@@ -94,11 +97,12 @@ void
 Episode::StartDueFlows()
 {
     const Picos now = NowPicos();
+    const Picos until = std::min(now + CreatesAhead(), std::max(now, m_scenario.timeLimit - 1));
     SweepRetired();
     while (m_nextStart < m_order.size())
     {
         const FlowEntry& entry = m_scenario.flows[m_order[m_nextStart]];
-        if (entry.flow.start > now)
+        if (entry.flow.start > until)
         {
             Simulator::Schedule(Time(entry.flow.start - now), &Episode::StartDueFlows, this);
             return;
@@ -140,7 +144,13 @@ Episode::ReportAllStarted()
 {
     if (m_nextStart == m_order.size() && (!m_dependencies || m_dependencies->FlowsLeft() == 0))
     {
-        m_traces.allStarted();
+        if (CreatesAhead() == 0)
+        {
+            OnAllStarted();
+            return;
+        }
+        const Picos last = m_scenario.flows[m_order.back()].flow.start;
+        Simulator::Schedule(Time(last - NowPicos()), &Episode::OnAllStarted, this);
     }
 }
 

@@ -134,7 +134,9 @@ class Episode
   protected:
     /// Both ends of a flow, not started.
     virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
-    /// Its time has come.
+    /// How long before their starts flows may be created, so that several are at once.
+    virtual Picos CreatesAhead() const { return 0; }
+    /// It is created: it starts now, or when its time has come.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
     /// Before the first event of the run.
     virtual void OnRunBegins() {}
@@ -151,6 +153,7 @@ class Episode
     void Begin(const FlowEntry& entry);
     void StartWaiting(uint32_t flow);
     void ReportAllStarted();
+    void OnAllStarted() { m_traces.allStarted(); }
     void CutIfOver();
     std::unique_ptr<Flow> Create(const FlowEntry& entry);
     void OnFinished(Flow& flow);

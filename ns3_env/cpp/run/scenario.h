@@ -86,6 +86,7 @@ struct Scenario
     bool published{false}; ///< with the published simulator's accidents
     bool inBandTelemetry{
         true}; ///< packets may carry records of switches, and switches may answer them
+    std::optional<uint32_t> threads; ///< that play it in parts; absent: one plays it as a whole
     uint32_t payloadBytes{1000};
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id

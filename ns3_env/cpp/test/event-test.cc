@@ -2,10 +2,10 @@
 // Tests of the order of events: the queue against a plain one, the loop against ns-3's own.
 #include "ns3/default-simulator-impl.h"
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/event-loop.h"
-#include "ns3_env/cpp/engine/event-queue.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/events/event-loop.h"
+#include "ns3_env/cpp/events/event-queue.h"
+#include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/test/suite.h"
 
 #include <memory>

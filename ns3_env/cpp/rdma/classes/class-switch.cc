@@ -34,13 +34,13 @@ ClassPort::ConfigureClasses(const NetworkRules& rules, const std::vector<Traffic
     for (size_t i = 0; i < classes.size(); ++i)
     {
         Queue& own = m_queues[i];
-        own.marker = rules.MakeMarker(classes[i].ecn, RateBps(), *m_network.random);
+        own.marker = rules.MakeMarker(classes[i].ecn, RateBps(), Random());
         if (classes[i].congestionPoints.enabled)
         {
             const auto place = static_cast<uint32_t>(Index() * MOST_CLASSES + i) & 0xffff;
             own.congestionPoint = std::make_unique<CongestionPoint>(classes[i].congestionPoints,
                                                                     NodeId() << 16 | place,
-                                                                    *m_network.random);
+                                                                    Random());
         }
     }
 }

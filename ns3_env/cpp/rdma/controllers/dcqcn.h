@@ -7,7 +7,7 @@
 #include "ns3/nstime.h"
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
-#include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/events/reusable-event.h"
 
 #include <functional>
 #include <optional>

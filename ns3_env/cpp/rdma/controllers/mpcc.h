@@ -39,6 +39,10 @@ class Mpcc : public CongestionControl
     static TypeId GetTypeId();
 
     IntRequest GetIntRequest() const override;
+    bool IsThreadSafe() const override
+    {
+        return false;
+    } // qpOASES keeps its messages for all together
     double GetWindowFloor(const FlowState& flow) const override;
     double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;

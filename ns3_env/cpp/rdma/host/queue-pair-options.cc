@@ -162,7 +162,7 @@ QueuePair::Receiver() const
 void
 QueuePair::SendCnp(Picos sentAt)
 {
-    OnPacketOnNetwork();
+    Receiver().Network().CountPacket(*this, 1);
     const Picos delay = m_answers->config.cnpDelay;
     Simulator::Schedule(Time(delay),
                         [this, sentAt = sentAt + delay] // the RTT that it tells is the packet's

@@ -60,6 +60,7 @@ void
 QueuePair::SetPath(Nic& sender, Route forward, Route backward)
 {
     m_sender = &sender;
+    m_home = &sender.Network();
     m_forward = std::move(forward);
     m_backward = std::move(backward);
 }

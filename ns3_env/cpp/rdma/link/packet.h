@@ -5,7 +5,6 @@
 
 #include "ns3_env/cpp/contract/int-record.h"
 #include "ns3_env/cpp/contract/units.h"
-#include "ns3_env/cpp/engine/random-source.h"
 
 #include <algorithm>
 #include <array>
@@ -124,7 +123,17 @@ class PacketPool
     }
 
     /// Packets handed out and not yet returned.
-    uint64_t LiveCount() const { return m_live; }
+    uint64_t LiveCount() const { return static_cast<uint64_t>(m_live); }
+    /// The same of one of several pools: below 0 where more came that other pools had handed out.
+    int64_t Balance() const { return m_live; }
+    /// Takes `count` packets that wait in another pool; it has as many.
+    void Take(PacketPool& other, int64_t count)
+    {
+        for (int64_t i = 0; i < count; ++i)
+        {
+            Release(other.Allocate());
+        }
+    }
 
   private:
     static constexpr size_t CHUNK = 1024;
@@ -142,7 +151,7 @@ class PacketPool
     std::vector<std::unique_ptr<Packet[]>> m_chunks;
     size_t m_fresh{CHUNK}; ///< packets of the last chunk that were handed out before
     Packet* m_free{nullptr};
-    uint64_t m_live{0};
+    int64_t m_live{0};
 };
 
 /// First in, first out, linked through the packets themselves.
@@ -243,34 +252,6 @@ class Flight
   private:
     Packet* m_first{nullptr};
     Packet* m_last{nullptr};
-};
-
-/// The events that a link costs.
-enum class LinkEvents : uint8_t
-{
-    /// As few as will do: a transmission's end only where something waits for it, one arrival per link.
-    Merged,
-    /// Each transmission's end and each arrival, so that those of one instant run in the order in which
-    /// transmissions began.
-    PerFrame,
-};
-
-/// Counts and shared stores of one network; every port and node of it holds a reference.
-struct NetworkContext
-{
-    /// Returns a packet to the pool and reports to its flow that it is off the network.
-    void Release(Packet* packet);
-
-    PacketPool pool;
-    std::unique_ptr<RandomSource> random{std::make_unique<OneStream>()}; ///< of marks and losses
-    Rounding rounding{Rounding::Exact};
-    LinkEvents linkEvents{LinkEvents::Merged};
-    uint64_t packetHops{0};  ///< transmissions of all packets but PFC frames
-    uint64_t packetsSent{0}; ///< data packets, retransmissions included
-    uint64_t droppedPackets{0};
-    uint64_t droppedPayload{0}; ///< payload bytes of dropped data packets
-    uint64_t pfcFrames{0};      ///< pause frames (not resumes)
-    uint64_t notifications{0};  ///< feedback frames of switches
 };
 
 } // namespace ns3::env::rdma

@@ -2,8 +2,6 @@
 // One end of a full-duplex link: transmitter, flight, PFC state.
 #include "port.h"
 
-#include "wire-flow.h"
-
 #include "ns3/trace-source-accessor.h"
 #include "ns3_env/cpp/engine/watched-trace.h"
 
@@ -43,7 +41,8 @@ Port::Port(NetworkContext& network, uint32_t nodeId, uint32_t index)
       m_arrivalEvent(this, nodeId),
       m_nodeId(nodeId),
       m_index(static_cast<uint16_t>(index)),
-      m_txEvent(this, nodeId)
+      m_txEvent(this, nodeId),
+      m_random(network.RandomOf(nodeId, index))
 {
 }
 
@@ -61,29 +60,29 @@ Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
 void
 Port::Reserve()
 {
-    EventLoop* loop = EventLoop::Current();
-    if (loop == nullptr)
+    Timeline* timeline = Timeline::Current();
+    if (timeline == nullptr)
     {
         Arm(m_busyUntil, NowPicos());
         return;
     }
     m_armedAt = m_busyUntil;
-    m_reserved = loop->Reserve(m_busyUntil - loop->NowTicks()).number;
+    m_reserved = timeline->Reserve(m_busyUntil - timeline->Now()).number;
     m_isReserved = true;
 }
 
 void
 Port::TakeReserved()
 {
-    EventLoop& loop = *EventLoop::Current();
+    Timeline& timeline = *Timeline::Current();
     m_isReserved = false;
     const Moment place{m_armedAt, m_reserved};
-    if (loop.HasPassed(place))
+    if (timeline.HasPassed(place))
     {
         m_armedAt = NEVER; // it would have found nothing to send
         return;
     }
-    loop.ArmAt(m_txEvent, place, m_nodeId);
+    timeline.ArmAt(m_txEvent, place, m_nodeId);
 }
 
 void
@@ -102,9 +101,9 @@ Port::OnArrival()
 {
     Packet* packet = m_incoming.Pop();
     const Picos now = NowPicos();
-    if (!m_incoming.IsEmpty() && m_network.linkEvents == LinkEvents::Merged)
+    if (!m_incoming.IsEmpty() && m_network.linkEvents != LinkEvents::PerFrame)
     {
-        m_arrivalEvent.Arm(packet->arrival - now);
+        ArmArrival(packet->arrival, now);
     }
     packet->arrival = now;
     if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]
@@ -112,6 +111,16 @@ Port::OnArrival()
         return;
     }
     Receive(packet);
+}
+
+void
+Port::Expect(Packet* packet, Picos arrival)
+{
+    if (m_incoming.IsEmpty())
+    {
+        ArmArrival(arrival, NowPicos());
+    }
+    m_incoming.Push(packet, arrival);
 }
 
 bool
@@ -136,14 +145,16 @@ void
 Port::Lose(Packet* packet, LossCause cause)
 {
     m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
-    ++m_network.droppedPackets;
-    m_network.droppedPayload += packet->payloadBytes;
+    // The end of a link finds out what the link has lost.
+    NetworkContext& network = cause == LossCause::Link ? m_peer->m_network : m_network;
+    ++network.droppedPackets;
+    network.droppedPayload += packet->payloadBytes;
     if (packet->kind == PacketKind::Data)
     {
         packet->flow->OnDataLost(packet->payloadBytes);
     }
     m_dropTrace(*packet, cause);
-    m_network.Release(packet);
+    network.Release(packet);
 }
 
 void
@@ -213,7 +224,7 @@ Port::SetLoss(const Corruption& corruption)
     {
         SetDropFilter(Callback<bool, const Packet&>(
             [this, corruption](const Packet& packet)
-            { return m_network.random->Draw() < corruption.OfBits(8 * packet.wireBytes); }));
+            { return m_peer->Random().Draw() < corruption.OfBits(8 * packet.wireBytes); }));
     }
 }
 
@@ -279,21 +290,11 @@ Port::Passes(Packet* packet)
 bool
 Port::IsLost(const Packet& packet)
 {
-    if (m_lossProbability > 0 && m_network.random->Draw() < m_lossProbability)
+    if (m_lossProbability > 0 && m_peer->Random().Draw() < m_lossProbability)
     {
         return true;
     }
     return !m_dropFilter.IsNull() && m_dropFilter(packet);
-}
-
-void
-NetworkContext::Release(Packet* packet)
-{
-    if (packet->flow != nullptr)
-    {
-        packet->flow->OnPacketOffNetwork();
-    }
-    pool.Release(packet);
 }
 
 } // namespace ns3::env::rdma

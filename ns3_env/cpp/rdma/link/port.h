@@ -3,14 +3,16 @@
 #ifndef NS3_ENV_RDMA_LINK_PORT_H
 #define NS3_ENV_RDMA_LINK_PORT_H
 
+#include "network-context.h"
 #include "packet.h"
+#include "passage.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 #include "ns3_env/cpp/engine/losses.h"
-#include "ns3_env/cpp/engine/now.h"
-#include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/events/now.h"
+#include "ns3_env/cpp/events/reusable-event.h"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +35,15 @@ class Port : public Object
     /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
     static void Connect(Port& a, Port& b, double rateBps, Picos delay);
 
+    /// What this end sends goes to another part of the network.
+    void SendBy(Passage& passage)
+    {
+        m_passage = &passage;
+        m_leavesPart = true;
+    }
+    /// A packet sent in another part will arrive here.
+    void Expect(Packet* packet, Picos arrival);
+
     double RateBps() const { return m_rateBps; }
     Picos Delay() const { return m_delay; }
     uint32_t NodeId() const { return m_nodeId; }
@@ -41,6 +52,9 @@ class Port : public Object
 
     /// Sends what can be sent now, or makes sure the port looks again when it can.
     virtual void Kick() = 0;
+
+    /// Of what this port marks, samples and, as the end of a link, does not receive.
+    RandomSource& Random() { return m_random; }
 
     /// Queues a PFC frame, of a class where there are several, ahead of everything else.
     void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
@@ -130,6 +144,8 @@ class Port : public Object
     }
     void OnTransmitterFree();
     void OnArrival();
+    /// The next arrival here is due then.
+    [[gnu::always_inline]] void ArmArrival(Picos arrival, Picos now);
     void Arm(Picos when, Picos now);
     /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
     void Reserve();
@@ -160,7 +176,8 @@ class Port : public Object
     uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false}; ///< somebody listens to a trace source
+    bool m_traced{false};     ///< somebody listens to a trace source
+    bool m_leavesPart{false}; ///< m_passage
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -187,8 +204,10 @@ class Port : public Object
     uint64_t m_pauseFramesReceived{0};
     uint64_t m_pauseFramesSent{0};
 
+    Passage* m_passage{nullptr}; ///< to the peer, where that is in another part of the network
     LossCounts m_lost;
     std::unique_ptr<Outage> m_outage; ///< null where the link never failed
+    RandomSource& m_random;
     double m_lossProbability{0};
     Callback<bool, const Packet&> m_dropFilter;
     TracedCallback<const Packet&, LossCause> m_dropTrace;
@@ -295,12 +314,28 @@ Port::Transmit(Packet* packet, Picos now)
 }
 
 inline void
+Port::ArmArrival(Picos arrival, Picos now)
+{
+    if (m_network.linkEvents == LinkEvents::MergedByPort) [[unlikely]]
+    {
+        Timeline::Current()->ArmAt(m_arrivalEvent, {arrival, m_index}, m_nodeId);
+        return;
+    }
+    m_arrivalEvent.Arm(arrival - now);
+}
+
+inline void
 Port::PutOnLink(Packet* packet, Picos now)
 {
     const Picos arrival = m_busyUntil + m_peer->m_delay;
+    if (m_leavesPart) [[unlikely]]
+    {
+        m_passage->Put(*m_peer, packet, arrival);
+        return;
+    }
     if (m_peer->m_incoming.IsEmpty() || m_network.linkEvents == LinkEvents::PerFrame)
     {
-        m_peer->m_arrivalEvent.Arm(arrival - now);
+        m_peer->ArmArrival(arrival, now);
     }
     m_peer->m_incoming.Push(packet, arrival);
 }

@@ -7,12 +7,14 @@
 
 #include "ns3_env/cpp/engine/flow.h"
 
+#include <atomic>
 #include <memory>
 
 namespace ns3::env::rdma
 {
 
 class SwitchPort;
+struct NetworkContext;
 
 /// A flow as its packets carry it through the network. Hosts know it as a QueuePair.
 class WireFlow : public Flow
@@ -34,15 +36,18 @@ class WireFlow : public Flow
     SteeredFlow* Steered() const { return m_steered.get(); }
     const PacketOrder* Order() const override { return m_steered ? &m_steered->Order() : nullptr; }
 
-    /// One packet more is on the network that is about this flow, though it did not send it.
-    void OnPacketOnNetwork() { ++m_packetsOut; }
-    /// One of this flow's packets, in either direction, was dropped or consumed.
-    void OnPacketOffNetwork() { --m_packetsOut; }
+    /// So many packets that are about this flow, in either direction, came onto the network, or were dropped or consumed.
+    void CountPackets(int change) { m_packetsOut += static_cast<uint32_t>(change); }
+    /// Of the part of the network that it is sent from.
+    const NetworkContext* Home() const { return m_home; }
     /// Packets of this flow that are on the network; while there are any, the object must live.
     uint32_t PacketsOnNetwork() const { return m_packetsOut; }
     bool IsOnNetwork() const override { return m_packetsOut > 0; }
 
-    void OnDataLost(uint32_t payloadBytes) { m_lost += payloadBytes; }
+    void OnDataLost(uint32_t payloadBytes)
+    {
+        m_lost.fetch_add(payloadBytes, std::memory_order_relaxed);
+    }
     /// Payload bytes that were lost on their way, of packets that were sent again too.
     uint64_t LostBytes() const { return m_lost; }
 
@@ -50,8 +55,11 @@ class WireFlow : public Flow
     bool MarkCounted(uint8_t hop)
     {
         const uint32_t bit = 1U << hop;
-        const bool fresh = (m_countedHops & bit) == 0;
-        m_countedHops |= bit;
+        const bool fresh = (m_countedHops.load(std::memory_order_relaxed) & bit) == 0;
+        if (fresh)
+        {
+            m_countedHops.fetch_or(bit, std::memory_order_relaxed);
+        }
         return fresh;
     }
 
@@ -59,9 +67,7 @@ class WireFlow : public Flow
     bool ClearCounted(uint8_t hop)
     {
         const uint32_t bit = 1U << hop;
-        const bool was = (m_countedHops & bit) != 0;
-        m_countedHops &= ~bit;
-        return was;
+        return (m_countedHops.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
     }
 
   protected:
@@ -71,13 +77,15 @@ class WireFlow : public Flow
     }
 
     uint32_t m_packetsOut{0};
-    uint32_t m_countedHops{0}; ///< a bit per switch of the path
+    std::atomic<uint32_t> m_countedHops{
+        0}; ///< a bit per switch of the path; their parts play at once
+    const NetworkContext* m_home{nullptr};
     bool m_isOpenLoop{false};
     std::unique_ptr<SteeredFlow> m_steered;
 
   private:
     uint8_t m_class;
-    uint64_t m_lost{0};
+    std::atomic<uint64_t> m_lost{0};
 };
 
 } // namespace ns3::env::rdma

@@ -5,6 +5,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/rdma/classes/build-classes.h"
 #include "ns3_env/cpp/rdma/classes/class-nic.h"
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
@@ -30,16 +31,15 @@ constexpr Picos DEFAULT_FLOW_TIMEOUT = 1'000'000 * PS_PER_NS;
 
 } // namespace
 
-Fabric::Fabric(const Scenario& scenario)
+Fabric::Fabric(const Scenario& scenario, const std::optional<Division>& division)
     : m_scenario(scenario),
-      m_paths(m_scenario)
+      m_paths(m_scenario),
+      m_division(division),
+      m_contexts(division ? division->count : 1)
 {
     CheckClasses(m_scenario);
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    m_context.rounding = Rules().GetRounding();
-    m_context.linkEvents = Rules().GetLinkEvents();
-    m_context.random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
-    EventLoop::FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps(), m_scenario.links.size());
+    SetUpContexts();
     if (m_scenario.paths)
     {
         m_steering = std::make_unique<Steering>(
@@ -52,6 +52,39 @@ Fabric::Fabric(const Scenario& scenario)
     BuildNodes();
     ConfigureSwitches();
     m_timeout = m_scenario.retransmissionTimeout.value_or(DefaultTimeout());
+}
+
+void
+Fabric::SetUpContexts()
+{
+    for (const auto& context : m_contexts.All())
+    {
+        context->rounding = Rules().GetRounding();
+        context->linkEvents = IsDivided() ? LinkEvents::MergedByPort : Rules().GetLinkEvents();
+    }
+    const size_t links = m_scenario.links.size();
+    Timeline* whole = EventLoop::Whole();
+    if (!IsDivided())
+    {
+        Context().random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
+        if (whole != nullptr)
+        {
+            whole->FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps(), links);
+        }
+        return;
+    }
+    auto parts = std::make_unique<Parts>(m_division->partOf,
+                                         m_division->count,
+                                         m_scenario.threads.value_or(1),
+                                         m_division->lookahead);
+    for (uint32_t part = 0; part < parts->Count(); ++part)
+    {
+        m_contexts.All()[part]->portSeed = m_scenario.seed;
+        parts->Of(part).FitPart(m_scenario.payloadBytes,
+                                m_scenario.FastestBps(),
+                                m_division->lookahead);
+    }
+    EventLoop::Current()->Divide(std::move(parts), m_contexts);
 }
 
 Port&
@@ -85,9 +118,9 @@ Fabric::AddPort(Owner& owner, uint32_t id)
 {
     const auto index = static_cast<uint32_t>(owner.Ports().size());
     owner.AddPort(
-        m_steering
-            ? Ptr<SwitchPort>(CreateObject<Steered<Kind>>(m_context, owner, id, index, *m_steering))
-            : Ptr<SwitchPort>(CreateObject<Kind>(m_context, owner, id, index)));
+        m_steering ? Ptr<SwitchPort>(
+                         CreateObject<Steered<Kind>>(ContextOf(id), owner, id, index, *m_steering))
+                   : Ptr<SwitchPort>(CreateObject<Kind>(ContextOf(id), owner, id, index)));
 }
 
 void
@@ -101,7 +134,7 @@ Fabric::AddPort(uint32_t id)
     else if (m_scenario.scheduling == Scheduling::LeastRemaining) // not steered (ReadPaths)
     {
         const auto index = static_cast<uint32_t>(sw.Ports().size());
-        sw.AddPort(CreateObject<LeastRemainingPort>(m_context, sw, id, index));
+        sw.AddPort(CreateObject<LeastRemainingPort>(ContextOf(id), sw, id, index));
     }
     else
     {
@@ -127,7 +160,7 @@ Fabric::BuildNodes()
         Heartbeat::Beat();
         if (m_scenario.isSwitch[id])
         {
-            m_switchOf[id] = MakeSwitch(buffer);
+            m_switchOf[id] = MakeSwitch(id, buffer);
             m_switches.emplace_back(id, m_switchOf[id]);
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
@@ -148,6 +181,11 @@ Fabric::BuildNodes()
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
+        if (IsDivided() && m_division->partOf[link.a] != m_division->partOf[link.b])
+        {
+            m_contexts.AddPassage(a, m_division->partOf[link.a], m_division->partOf[link.b]);
+            m_contexts.AddPassage(b, m_division->partOf[link.b], m_division->partOf[link.a]);
+        }
         a.SetLoss(m_scenario.CorruptionOf(link.a, link.b));
         b.SetLoss(m_scenario.CorruptionOf(link.b, link.a));
     }
@@ -171,7 +209,7 @@ Fabric::ConfigureSwitches()
             Heartbeat::Beat();
             const auto unit =
                 static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
-            port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), *m_context.random),
+            port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), port->Random()),
                             unit);
             if (m_scenario.flowTimeout || m_steering) // an exact count is of a flow's one path
             {
@@ -198,13 +236,13 @@ Fabric::ConfigureSwitches()
 }
 
 Ptr<Switch>
-Fabric::MakeSwitch(const SharedBufferConfig& buffer)
+Fabric::MakeSwitch(uint32_t id, const SharedBufferConfig& buffer)
 {
     if (!m_scenario.classes.empty())
     {
-        return CreateObject<ClassSwitch>(m_context, buffer, m_scenario.classes, FrameBytes());
+        return CreateObject<ClassSwitch>(ContextOf(id), buffer, m_scenario.classes, FrameBytes());
     }
-    return CreateObject<Switch>(m_context, buffer);
+    return CreateObject<Switch>(ContextOf(id), buffer);
 }
 
 Ptr<Nic>
@@ -212,11 +250,11 @@ Fabric::MakeNic(uint32_t id)
 {
     if (!m_scenario.classes.empty())
     {
-        return CreateObject<ClassNic>(m_context, id, m_scenario.classes, FrameBytes());
+        return CreateObject<ClassNic>(ContextOf(id), id, m_scenario.classes, FrameBytes());
     }
     return m_scenario.scheduling == Scheduling::LeastRemaining
-               ? Ptr<Nic>(CreateObject<LeastRemainingNic>(m_context, id))
-               : Rules().MakeNic(m_context, id);
+               ? Ptr<Nic>(CreateObject<LeastRemainingNic>(ContextOf(id), id))
+               : Rules().MakeNic(ContextOf(id), id);
 }
 
 void

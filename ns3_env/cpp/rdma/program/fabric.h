@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
 #define NS3_ENV_RDMA_PROGRAM_FABRIC_H
 
+#include "division.h"
 #include "paths.h"
 
 #include "ns3_env/cpp/rdma/host/nic.h"
@@ -12,6 +13,7 @@
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,13 +25,22 @@ class Fabric
 {
   public:
     /// \throws ScenarioError where links, nodes or buffers do not fit together.
-    explicit Fabric(const Scenario& scenario);
+    /// \param division with which it is played in parts; absent: as a whole
+    explicit Fabric(const Scenario& scenario, const std::optional<Division>& division = {});
 
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;
 
-    NetworkContext& Context() { return m_context; }
-    const NetworkContext& Context() const { return m_context; }
+    /// The counts of an undivided network.
+    NetworkContext& Context() { return *m_contexts.All().front(); }
+    const NetworkContext& Context() const { return *m_contexts.All().front(); }
+    /// The counts of each part.
+    const std::vector<std::unique_ptr<NetworkContext>>& Contexts() const
+    {
+        return m_contexts.All();
+    }
+    bool IsDivided() const { return m_division.has_value(); }
+    Picos Lookahead() const { return m_division->lookahead; } ///< of a divided network
     const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
     /// Every port, by node and index.
@@ -46,11 +57,16 @@ class Fabric
     uint64_t DeliveredPayload() const;
 
   private:
+    NetworkContext& ContextOf(uint32_t node) const
+    {
+        return *m_contexts.All()[m_division ? m_division->partOf[node] : 0];
+    }
+    void SetUpContexts();
     void BuildNodes();
     void AddPort(uint32_t id);
     template <class Kind, class Owner>
     void AddPort(Owner& owner, uint32_t id);
-    Ptr<Switch> MakeSwitch(const SharedBufferConfig& buffer);
+    Ptr<Switch> MakeSwitch(uint32_t id, const SharedBufferConfig& buffer);
     Ptr<Nic> MakeNic(uint32_t id);
     void ConfigureSwitches();
     uint32_t FrameBytes() const { return m_scenario.payloadBytes + MAX_HEADER_BYTES; }
@@ -62,7 +78,8 @@ class Fabric
 
     const Scenario& m_scenario;
     Paths m_paths;
-    NetworkContext m_context;
+    std::optional<Division> m_division;
+    PartContexts m_contexts;
     Picos m_timeout{0};
     std::unique_ptr<Steering> m_steering;
 

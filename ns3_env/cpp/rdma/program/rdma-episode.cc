@@ -8,12 +8,13 @@
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/rdma/classes/build-classes.h"
 #include "ns3_env/cpp/run/attributes.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -39,9 +40,10 @@ Streams::Schedule()
     for (const auto& stream : m_streams)
     {
         Heartbeat::Beat();
-        Simulator::Schedule(Time(stream->StartTime()),
-                            [this, pair = stream.get()]
-                            { m_fabric.Rules().Start([pair] { pair->Start(); }); });
+        Simulator::ScheduleWithContext(stream->Sender().NodeId(),
+                                       Time(stream->StartTime()),
+                                       [this, pair = stream.get()]
+                                       { m_fabric.Rules().Start([pair] { pair->Start(); }); });
     }
 }
 
@@ -132,9 +134,38 @@ RdmaEpisode::FindPauseCircle() const
     return rdma::FindPauseCircle(m_fabric, m_scenario);
 }
 
+namespace
+{
+
+constexpr Picos WINDOWS_AHEAD = 16; ///< for which flows are created together
+
+/// How the scenario is played in parts; nothing where it is not to be, or has what its parts would share.
+std::optional<Division>
+DivisionOf(const Scenario& scenario)
+{
+    const bool recorded = scenario.recordWindows || scenario.recordEvents ||
+                          scenario.recordControllerState || scenario.recordControllerCounters ||
+                          scenario.pcap;
+    if (!scenario.threads || scenario.published || scenario.dependencies || scenario.paths ||
+        scenario.scheduling != Scheduling::Fifo || recorded ||
+        std::any_of(scenario.flows.begin(),
+                    scenario.flows.end(),
+                    [](const FlowEntry& entry) { return entry.slot >= 0; }) ||
+        std::any_of(scenario.controllers.begin(),
+                    scenario.controllers.end(),
+                    [](const ControllerSpec& spec)
+                    { return !CreateController(spec)->IsThreadSafe(); }))
+    {
+        return std::nullopt;
+    }
+    return Divide(scenario, *scenario.threads);
+}
+
+} // namespace
+
 RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
     : Episode(std::move(scenario), std::move(onCreate)),
-      m_fabric(m_scenario),
+      m_fabric(m_scenario, DivisionOf(m_scenario)),
       m_streams(m_scenario, m_fabric)
 {
     CheckEach(m_scenario, CreateController);
@@ -157,9 +188,23 @@ RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
                             CreateController(m_scenario.controllers[entry.controller]));
 }
 
+Picos
+RdmaEpisode::CreatesAhead() const
+{
+    return m_fabric.IsDivided() ? WINDOWS_AHEAD * m_fabric.Lookahead() : 0;
+}
+
 void
 RdmaEpisode::StartFlow(Flow& flow)
 {
+    if (m_fabric.IsDivided())
+    {
+        const uint32_t node = static_cast<QueuePair&>(flow).Sender().NodeId();
+        Simulator::ScheduleWithContext(node,
+                                       Time(flow.StartTime() - NowPicos()),
+                                       [&flow] { flow.Start(); });
+        return;
+    }
     m_fabric.Rules().Start([&flow] { flow.Start(); });
 }
 
@@ -262,17 +307,19 @@ RdmaEpisode::LossRecords() const
 RunTotals
 RdmaEpisode::Totals() const
 {
-    const NetworkContext& context = Context();
     RunTotals totals;
-    totals.packetsSent = context.packetsSent;
-    totals.packetHops = context.packetHops;
-    totals.droppedPackets = context.droppedPackets;
-    totals.droppedPayload = context.droppedPayload;
+    for (const auto& context : m_fabric.Contexts())
+    {
+        totals.packetsSent += context->packetsSent;
+        totals.packetHops += context->packetHops;
+        totals.droppedPackets += context->droppedPackets;
+        totals.droppedPayload += context->droppedPayload;
+        totals.packetsLeft += context->pool.LiveCount();
+        totals.pauseFrames += context->pfcFrames;
+        totals.notificationFrames += context->notifications;
+    }
     totals.transmittedPayload = TransmittedPayload();
     totals.deliveredPayload = DeliveredPayload();
-    totals.packetsLeft = context.pool.LiveCount();
-    totals.pauseFrames = context.pfcFrames;
-    totals.notificationFrames = context.notifications;
     for (const auto& nic : Nics())
     {
         totals.hostPauseNs += nic ? static_cast<double>(nic->PausedTime(EndTime())) / PS_PER_NS : 0;

@@ -246,6 +246,10 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     {
         scenario.minRateBps = root.Number("min_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
     }
+    if (root.Has("threads"))
+    {
+        scenario.threads = root.Whole<uint32_t>("threads", 1, bounds::THREADS);
+    }
     scenario.paths = ReadPaths(root);
     ReadSwitch(root.Sub("switch"), scenario);
     if (root.Has("classes"))

@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_RDMA_PUBLISHED_NIC_H
 #define NS3_ENV_RDMA_PUBLISHED_NIC_H
 
-#include "ns3_env/cpp/engine/reusable-event.h"
+#include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/rdma/host/nic.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ class WakeUp
 
     void OnTime()
     {
-        const EventLoop* loop = EventLoop::Current();
-        const Moment here = loop != nullptr ? loop->Here() : Moment{NowPicos(), 0};
+        const Timeline* timeline = Timeline::Current();
+        const Moment here = timeline != nullptr ? timeline->Here() : Moment{NowPicos(), 0};
         if (m_pending && here == m_place)
         {
             m_pending = false;

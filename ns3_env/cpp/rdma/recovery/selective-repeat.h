@@ -6,7 +6,7 @@
 #include "sequence-bits.h"
 
 #include "ns3_env/cpp/contract/units.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <cstdint>
 

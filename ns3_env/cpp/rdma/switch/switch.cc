@@ -182,7 +182,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
 {
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
-    m_congestionPoint = std::make_unique<CongestionPoint>(config, id, *m_network.random);
+    m_congestionPoint = std::make_unique<CongestionPoint>(config, id, Random());
     m_queuesAll = true; // it is asked about each
 }
 
@@ -262,7 +262,7 @@ SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
     frame->hop = packet.hop;
     frame->intHops = 0;
     frame->feedback = feedback;
-    packet.flow->OnPacketOnNetwork();
+    m_network.CountPacket(*packet.flow, 1);
     ++m_network.notifications;
     packet.flow->TowardsSource(packet.hop).SendNotification(frame);
 }
@@ -371,8 +371,7 @@ SwitchPort::WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now)
     }
     const double utilisation =
         m_meter->Measure(now, TxBytes(), bytesLeft, RateBps(), packet.flow->Path().maxBaseRtt);
-    UtilisationMeter::Write(packet,
-                            utilisation_byte::Encode(utilisation, m_network.random->Draw()));
+    UtilisationMeter::Write(packet, utilisation_byte::Encode(utilisation, Random().Draw()));
 }
 
 void

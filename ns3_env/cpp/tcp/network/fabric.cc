@@ -8,8 +8,8 @@
 #include "ns3/double.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/event-loop.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
@@ -46,7 +46,12 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
 {
     CheckSettings();
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    EventLoop::FitGrain(m_settings.segmentBytes, m_scenario.FastestBps(), m_scenario.links.size());
+    if (Timeline* timeline = EventLoop::Whole())
+    {
+        timeline->FitGrain(m_settings.segmentBytes,
+                           m_scenario.FastestBps(),
+                           m_scenario.links.size());
+    }
     m_network =
         std::make_unique<Network>([this](const FiveTuple& tuple) { return PortsOn(tuple); });
     m_ports.resize(m_scenario.isSwitch.size());

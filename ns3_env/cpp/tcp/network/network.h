@@ -96,7 +96,7 @@ class Network
     void Deliver(Segment* segment);
 
     TimerPool& Timers() { return m_timers; }
-    EventLoop& Loop() const { return m_timers.Loop(); }
+    Timeline& GetTimeline() const { return m_timers.GetTimeline(); }
     /// Of all that came over its last link.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 

@@ -12,7 +12,7 @@ namespace ns3::env::tcp
 
 Port::Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link)
     : m_network(network),
-      m_loop(network.Loop()),
+      m_timeline(network.GetTimeline()),
       m_node(node),
       m_queue(std::move(queue)),
       m_rate(static_cast<uint64_t>(std::llround(link.rateBps))),
@@ -68,7 +68,7 @@ Port::RunQueue()
     {
         return;
     }
-    if (m_doneArmed || !m_loop.HasPassed(m_done))
+    if (m_doneArmed || !m_timeline.HasPassed(m_done))
     {
         m_slot = segment;
         ArmDone();
@@ -83,11 +83,11 @@ Port::RunQueue()
 void
 Port::Start(Segment* segment)
 {
-    m_wake = m_loop.Reserve(0);
+    m_wake = m_timeline.Reserve(0);
     Transmit(segment);
     if (m_queue->CountsIdleTime())
     {
-        m_loop.ArmAt(m_woken, *m_wake, m_node);
+        m_timeline.ArmAt(m_woken, *m_wake, m_node);
     }
     else if (m_queue->Packets() > 0)
     {
@@ -106,7 +106,7 @@ Port::OnWoken()
 void
 Port::CatchUp()
 {
-    if (m_wake && m_loop.HasPassed(*m_wake))
+    if (m_wake && m_timeline.HasPassed(*m_wake))
     {
         OnWoken();
     }
@@ -115,7 +115,7 @@ Port::CatchUp()
 uint32_t
 Port::QueuedPackets() const
 {
-    const bool oneIsInDevice = m_wake && m_loop.HasPassed(*m_wake) && m_queue->Packets() > 0;
+    const bool oneIsInDevice = m_wake && m_timeline.HasPassed(*m_wake) && m_queue->Packets() > 0;
     return m_queue->Packets() - (oneIsInDevice ? 1 : 0);
 }
 
@@ -125,7 +125,7 @@ Port::ArmDone()
     if (!m_doneArmed)
     {
         m_doneArmed = true;
-        m_loop.ArmAt(m_transmitted, m_done, m_node);
+        m_timeline.ArmAt(m_transmitted, m_done, m_node);
     }
 }
 
@@ -170,13 +170,13 @@ Port::Transmit(Segment* segment)
         observer->OnSent(*this, *segment);
     }
     const Picos time = TransmissionTime(bytes);
-    m_done = m_loop.Reserve(time);
-    segment->arrival = m_loop.Reserve(time + m_link.delay);
+    m_done = m_timeline.Reserve(time);
+    segment->arrival = m_timeline.Reserve(time + m_link.delay);
     segment->next = nullptr;
     if (m_onLinkFirst == nullptr)
     {
         m_onLinkFirst = segment;
-        m_loop.ArmAt(m_arrival, segment->arrival, m_node);
+        m_timeline.ArmAt(m_arrival, segment->arrival, m_node);
     }
     else
     {
@@ -192,7 +192,7 @@ Port::OnArrival()
     m_onLinkFirst = segment->next;
     if (m_onLinkFirst != nullptr)
     {
-        m_loop.ArmAt(m_arrival, m_onLinkFirst->arrival, m_node);
+        m_timeline.ArmAt(m_arrival, m_onLinkFirst->arrival, m_node);
     }
     if (m_link.loss && m_link.loss->IsCorrupt(nullptr))
     {
@@ -243,7 +243,7 @@ Port::UpdateStats()
 {
     if (m_stats)
     {
-        m_stats->Update(WaitingBytes(), m_loop.NowTicks());
+        m_stats->Update(WaitingBytes(), m_timeline.Now());
     }
 }
 

@@ -115,7 +115,7 @@ class Port
     void UpdateStats();
 
     Network& m_network;
-    EventLoop& m_loop;
+    Timeline& m_timeline;
     uint32_t m_node;
     std::unique_ptr<PacketQueue> m_queue;
     DataRate m_rate;

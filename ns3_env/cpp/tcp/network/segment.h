@@ -4,7 +4,7 @@
 #define NS3_ENV_TCP_NETWORK_SEGMENT_H
 
 #include "ns3/sequence-number.h"
-#include "ns3_env/cpp/engine/event-loop.h"
+#include "ns3_env/cpp/events/event-loop.h"
 
 #include <array>
 #include <cstdint>

@@ -11,19 +11,18 @@ namespace ns3::env::tcp
 namespace
 {
 
-EventLoop&
-CurrentLoop()
+Timeline&
+CurrentTimeline()
 {
     Simulator::Now(); // there is an implementation from here on
-    NS_ABORT_MSG_IF(EventLoop::Current() == nullptr,
-                    "TCP's network needs the project's event loop");
-    return *EventLoop::Current();
+    NS_ABORT_MSG_IF(Timeline::Current() == nullptr, "TCP's network needs the project's event loop");
+    return *Timeline::Current();
 }
 
 } // namespace
 
 TimerPool::TimerPool()
-    : m_loop(CurrentLoop())
+    : m_timeline(CurrentTimeline())
 {
 }
 
@@ -48,7 +47,7 @@ Timer::Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context
     : m_owner(owner),
       m_call(call),
       m_entry(pool.Take(*this)),
-      m_loop(pool.Loop()),
+      m_timeline(pool.GetTimeline()),
       m_context(context)
 {
 }
@@ -66,7 +65,7 @@ void
 Timer::Set(Picos delay)
 {
     m_set = true;
-    m_due = m_loop.Reserve(delay);
+    m_due = m_timeline.Reserve(delay);
     if (!m_armed || m_due < m_first)
     {
         Arm();
@@ -79,7 +78,7 @@ Timer::Arm()
     m_armed = true;
     m_first = m_due;
     ++m_entry->queued;
-    m_loop.ArmAt(*m_entry, m_due, m_context);
+    m_timeline.ArmAt(*m_entry, m_due, m_context);
 }
 
 void
@@ -88,7 +87,7 @@ Timer::Entry::Fire()
     --queued;
     if (timer != nullptr)
     {
-        timer->OnDue(timer->m_loop.Here());
+        timer->OnDue(timer->m_timeline.Here());
     }
     else if (queued == 0)
     {

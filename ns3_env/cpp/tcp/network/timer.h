@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_TCP_NETWORK_TIMER_H
 #define NS3_ENV_TCP_NETWORK_TIMER_H
 
-#include "ns3_env/cpp/engine/event-loop.h"
+#include "ns3_env/cpp/events/event-loop.h"
 
 #include <cstdint>
 #include <memory>
@@ -51,7 +51,7 @@ class Timer
     void* m_owner;
     void (*m_call)(void*);
     Entry* m_entry;
-    EventLoop& m_loop;
+    Timeline& m_timeline;
     uint32_t m_context;
     bool m_set{false};
     bool m_armed{false};
@@ -69,7 +69,7 @@ class TimerPool
     TimerPool(const TimerPool&) = delete;
     TimerPool& operator=(const TimerPool&) = delete;
 
-    EventLoop& Loop() const { return m_loop; }
+    Timeline& GetTimeline() const { return m_timeline; }
 
   private:
     friend class Timer;
@@ -77,7 +77,7 @@ class TimerPool
     Timer::Entry* Take(Timer& timer);
     void Give(Timer::Entry& entry) { m_free.push_back(&entry); }
 
-    EventLoop& m_loop;
+    Timeline& m_timeline;
     std::vector<std::unique_ptr<Timer::Entry>> m_entries;
     std::vector<Timer::Entry*> m_free;
 };

@@ -5,7 +5,7 @@
 #include "pcap.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 

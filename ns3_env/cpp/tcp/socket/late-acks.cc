@@ -2,7 +2,7 @@
 // ACKs that wait for a random time where they are made, in their order.
 #include "late-acks.h"
 
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <cmath>
 

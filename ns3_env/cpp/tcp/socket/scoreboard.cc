@@ -3,7 +3,7 @@
 #include "scoreboard.h"
 
 #include "ns3/abort.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // What a sender makes of an ACK: RTT, window, progress, congestion that is echoed.
 #include "sender.h"
 
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/ns3-time.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "sender.h"
 
 #include "ns3/tcp-prr-recovery.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
 #include <cmath>

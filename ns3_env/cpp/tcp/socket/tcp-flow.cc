@@ -3,7 +3,7 @@
 #include "tcp-flow.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 
 #include <algorithm>

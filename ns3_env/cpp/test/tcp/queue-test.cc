@@ -3,8 +3,8 @@
 #include "episodes.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/now.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/red-queue.h"
 #include "ns3_env/cpp/test/suite.h"
 

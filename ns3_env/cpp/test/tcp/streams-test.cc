@@ -3,7 +3,7 @@
 #include "episodes.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
 #include "ns3_env/cpp/test/suite.h"
 

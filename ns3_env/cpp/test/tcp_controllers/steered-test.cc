@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of a controller on a TCP flow: window, rate, less than a packet, waiting, marks, losses.
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
 #include "ns3_env/cpp/test/suite.h"
 #include "ns3_env/cpp/test/tcp/episodes.h"

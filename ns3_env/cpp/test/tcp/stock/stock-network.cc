@@ -16,7 +16,7 @@
 #include "ns3/simulator.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/traffic-control-layer.h"
-#include "ns3_env/cpp/engine/now.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/tcp-path.h"
 #include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 

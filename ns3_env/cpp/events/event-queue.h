@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event queue: a wheel of short lists for the near future, a heap for what is later.
-#ifndef NS3_ENV_ENGINE_EVENT_QUEUE_H
-#define NS3_ENV_ENGINE_EVENT_QUEUE_H
+#ifndef NS3_ENV_EVENTS_EVENT_QUEUE_H
+#define NS3_ENV_EVENTS_EVENT_QUEUE_H
 
 #include "ns3_env/cpp/contract/units.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace ns3::env
@@ -75,6 +75,23 @@ class EventQueue
         return PopFromSlot(slot);
     }
 
+    /// Takes the least entry out where it lies before `end`; false where none does.
+    bool PopBefore(Picos end, EventEntry& entry)
+    {
+        if (NextTime() >= end)
+        {
+            return false;
+        }
+        entry = Pop();
+        return true;
+    }
+    /// Time of the least entry; NEVER without one.
+    Picos NextTime() const
+    {
+        return m_inWheel == 0 ? m_heapTime
+                              : std::min(m_heapTime, m_nodes[m_first[FirstSlot()]].entry.time);
+    }
+
     /// Entries in the heap: those that ClearHeap looks at.
     size_t HeapSize() const { return m_heap.size(); }
     /// Takes out the heap's entries for which `goes` is true.
@@ -117,15 +134,13 @@ class EventQueue
     [[gnu::noinline]] void MoveFromHeap();
     EventEntry PopFromHeap();
     void RestoreHeap();
-    void LookAtHeap() { m_heapTime = m_heap.empty() ? NONE_EVER : m_heap.front().time; }
-
-    static constexpr Picos NONE_EVER = std::numeric_limits<Picos>::max();
+    void LookAtHeap() { m_heapTime = m_heap.empty() ? NEVER : m_heap.front().time; }
 
     uint32_t m_grainBits{0};
     uint32_t m_free{NONE};
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
-    Picos m_heapTime{NONE_EVER}; ///< of the heap's least entry
+    Picos m_heapTime{NEVER}; ///< of the heap's least entry
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order
@@ -214,4 +229,4 @@ EventQueue::ForEach(Visitor visit) const
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_ENGINE_EVENT_QUEUE_H
+#endif // NS3_ENV_EVENTS_EVENT_QUEUE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event that is re-armed rather than allocated anew.
-#ifndef NS3_ENV_ENGINE_REUSABLE_EVENT_H
-#define NS3_ENV_ENGINE_REUSABLE_EVENT_H
+#ifndef NS3_ENV_EVENTS_REUSABLE_EVENT_H
+#define NS3_ENV_EVENTS_REUSABLE_EVENT_H
 
-#include "event-loop.h"
 #include "now.h"
+#include "timeline.h"
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
@@ -32,9 +32,9 @@ class ReusableEvent final : public RearmedEvent
     /// \returns its place under EventLoop, otherwise its time
     Moment Arm(Picos delay)
     {
-        if (EventLoop* loop = EventLoop::Current(); loop != nullptr) [[likely]]
+        if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {
-            return loop->Arm(*this, delay, m_context);
+            return timeline->Arm(*this, delay, m_context);
         }
         return Schedule(delay);
     }
@@ -54,4 +54,4 @@ class ReusableEvent final : public RearmedEvent
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_ENGINE_REUSABLE_EVENT_H
+#endif // NS3_ENV_EVENTS_REUSABLE_EVENT_H

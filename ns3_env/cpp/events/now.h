@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Current simulated time.
-#ifndef NS3_ENV_ENGINE_NOW_H
-#define NS3_ENV_ENGINE_NOW_H
+#ifndef NS3_ENV_EVENTS_NOW_H
+#define NS3_ENV_EVENTS_NOW_H
 
-#include "event-loop.h"
+#include "timeline.h"
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
@@ -16,14 +16,14 @@ namespace ns3::env
 inline Picos
 NowPicos()
 {
-    const EventLoop* loop = EventLoop::Current();
-    if (loop != nullptr) [[likely]]
+    const Timeline* timeline = Timeline::Current();
+    if (timeline != nullptr) [[likely]]
     {
-        return loop->NowTicks();
+        return timeline->Now();
     }
     return Simulator::Now().GetTimeStep();
 }
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_ENGINE_NOW_H
+#endif // NS3_ENV_EVENTS_NOW_H

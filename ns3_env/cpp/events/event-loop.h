@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Simulator implementation for ns-3 with a short way for re-armed events.
+#ifndef NS3_ENV_EVENTS_EVENT_LOOP_H
+#define NS3_ENV_EVENTS_EVENT_LOOP_H
+
+#include "parts.h"
+#include "timeline.h"
+
+#include "ns3/simulator-impl.h"
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ns3::env
+{
+
+/**
+ * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread, but
+ * for those that play parts: what other threads schedule is not taken.
+ */
+class EventLoop : public SimulatorImpl
+{
+  public:
+    static TypeId GetTypeId();
+
+    EventLoop();
+    ~EventLoop() override;
+
+    /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
+    static EventLoop* Current() { return s_current; }
+    /// The timeline of the loop that ns3::Simulator uses, made where there is none yet; null under another implementation.
+    static Timeline* Whole();
+
+    /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
+    void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
+    /// Null in an undivided network.
+    const Parts* GetParts() const { return m_parts.get(); }
+    /// `told` is called now; in a part of a network when its window is over (Parts::Report).
+    static void Report(Picos time, uint64_t key, std::function<void()> told);
+
+    /// @name ns3::SimulatorImpl
+    /// @{
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    EventId Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    /// The heap is the loop's own: the factory is not used.
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+    /// @}
+
+  private:
+    /// Where what is scheduled for node `context` goes.
+    Timeline& TimelineOf(uint32_t context);
+
+    static EventLoop* s_current;
+
+    Timeline m_whole;
+    std::unique_ptr<Parts> m_parts;
+    PartExchange* m_exchange{nullptr};
+    bool m_stop{false};
+    std::vector<EventId> m_atDestroy;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_EVENTS_EVENT_LOOP_H

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Parts of a network, each with a timeline, played window by window on one or several threads.
+#ifndef NS3_ENV_EVENTS_PARTS_H
+#define NS3_ENV_EVENTS_PARTS_H
+
+#include "timeline.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// What travels from one part of a network to another.
+class PartExchange
+{
+  public:
+    virtual ~PartExchange() = default;
+
+    /// Part `part` takes in what others sent to it in the window before; on the thread that plays it.
+    virtual void Enter(uint32_t part) = 0;
+    /// A window is over in all parts. \returns the earliest arrival of what they sent to each other, NEVER without any
+    virtual Picos Turn() = 0;
+};
+
+/**
+ * The parts of a divided network. Nothing that happens in one part reaches another within the lookahead; so each part
+ * plays a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
+ * called Run(), come the events of the whole network (its timeline), which are before the parts' events of the same
+ * time, and what parts reported. Windows depend on events and the lookahead alone: the results are the same
+ * for any division and any number of threads.
+ */
+class Parts
+{
+  public:
+    /// \param partOf each node's part
+    /// \param lookahead above 0
+    Parts(std::vector<uint32_t> partOf, uint32_t count, uint32_t threads, Picos lookahead);
+
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    Picos Lookahead() const { return m_lookahead; }
+    uint32_t Count() const { return m_count; }
+    uint32_t PartOf(uint32_t node) const { return m_partOf[node]; }
+    bool HasNode(uint32_t node) const { return node < m_partOf.size(); }
+    Timeline& Of(uint32_t part) { return m_timelines[part]; }
+    /// Events that have run in all parts.
+    uint64_t EventCount() const;
+    /// Whether no part has an event.
+    bool IsEmpty() const;
+
+    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`. From within a part.
+    void Report(Picos time, uint64_t key, std::function<void()> told);
+
+    /// Plays until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
+    void Run(Timeline& whole, PartExchange& exchange, const bool& stopped);
+
+  private:
+    class Crew;
+
+    struct Told
+    {
+        Picos time;
+        uint64_t key;
+        std::function<void()> call;
+    };
+
+    void Play(uint32_t part, PartExchange& exchange, Picos end);
+    Picos NextTime() const;
+    void TellAll();
+
+    std::vector<uint32_t> m_partOf;
+    uint32_t m_count;
+    uint32_t m_threads;
+    Picos m_lookahead;
+    std::unique_ptr<Timeline[]> m_timelines;
+    std::vector<std::vector<Told>> m_told; ///< by part
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_EVENTS_PARTS_H

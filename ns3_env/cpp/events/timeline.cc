@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Events of a network, or of one part of it, in order of time.
+#include "timeline.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+constexpr uint64_t LINKS_PER_EVENT = 8;
+constexpr uint64_t LEAST_PER_FRAME = 64;
+constexpr uint64_t MOST_PER_FRAME = 1024;
+constexpr uint64_t PER_FRAME_OF_PART = 128;
+constexpr uint64_t MOST_SLOTS_OF_PART = 65536;
+constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
+
+} // namespace
+
+Timeline::~Timeline()
+{
+    m_events.ForEach(
+        [](const EventEntry& entry)
+        {
+            if (!IsRearmed(entry))
+            {
+                EventOf(entry)->Unref(); // what goes with it may cancel others here
+            }
+        });
+    if (s_current == this)
+    {
+        s_current = nullptr;
+    }
+}
+
+void
+Timeline::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
+{
+    if (m_events.IsEmpty() && fastestBps > 0)
+    {
+        const uint64_t events =
+            std::clamp(std::bit_ceil(links / LINKS_PER_EVENT), LEAST_PER_FRAME, MOST_PER_FRAME);
+        m_events.SetGrain(IdealTime(frameBytes, fastestBps, Rounding::Exact) /
+                              static_cast<Picos>(events),
+                          EventQueue::LEAST_SLOTS / LEAST_PER_FRAME * events);
+    }
+}
+
+void
+Timeline::FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead)
+{
+    if (fastestBps > 0)
+    {
+        const Picos grain =
+            std::max<Picos>(IdealTime(frameBytes, fastestBps, Rounding::Exact) / PER_FRAME_OF_PART,
+                            1);
+        // Most of what is scheduled comes due in this window or the next one.
+        const auto turns = static_cast<uint64_t>(2 * lookahead / grain);
+        m_events.SetGrain(grain,
+                          std::clamp(std::bit_ceil(turns), PER_FRAME_OF_PART, MOST_SLOTS_OF_PART));
+    }
+}
+
+uint32_t
+Timeline::Add(Picos time, uint32_t context, EventImpl* event)
+{
+    const uint64_t number = m_scheduled++;
+    m_events.Push({time,
+                   (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
+                   reinterpret_cast<uintptr_t>(event)});
+    return static_cast<uint32_t>(number);
+}
+
+void
+Timeline::CountCancelled()
+{
+    if (++m_cancelled < LEAST_CLEARING || m_cancelled < m_events.HeapSize() / 2)
+    {
+        return;
+    }
+    m_cancelled = 0;
+    m_events.ClearHeap(
+        [](const EventEntry& entry)
+        {
+            const bool cancelled = !IsRearmed(entry) && EventOf(entry)->IsCancelled();
+            if (cancelled)
+            {
+                EventOf(entry)->Unref();
+            }
+            return cancelled;
+        });
+}
+
+bool
+Timeline::IsExpired(const EventId& id) const
+{
+    const auto time = static_cast<Picos>(id.GetTs());
+    // Numbers of events at one time differ by less than half of an EventId's range.
+    const auto later = static_cast<int32_t>(id.GetUid() - static_cast<uint32_t>(Here().number));
+    return time < m_now || (time == m_now && later <= 0);
+}
+
+uint32_t
+Timeline::Context() const
+{
+    const auto context = static_cast<uint32_t>(m_order) & CONTEXT_MASK;
+    return m_count == 0 || context == CONTEXT_MASK ? Simulator::NO_CONTEXT : context;
+}
+
+} // namespace ns3::env

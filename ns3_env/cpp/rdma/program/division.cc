@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which node of a network belongs to which of its parts, and what travels between parts.
+#include "division.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3::env::rdma
+{
+
+namespace
+{
+
+constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t HOSTS_PER_PART = 32; ///< so many, with their switches, fit the second cache
+constexpr Picos MOST_LOOKAHEAD = 10'000 * PS_PER_NS;
+constexpr int64_t SURPLUS = 4096; ///< packets that a pool may hold of others'
+
+/// The nodes' neighbours, in order of the links.
+std::vector<std::vector<uint32_t>>
+NeighboursOf(const Scenario& scenario)
+{
+    std::vector<std::vector<uint32_t>> neighbours(scenario.isSwitch.size());
+    for (const LinkSpec& link : scenario.links)
+    {
+        neighbours[link.a].push_back(link.b);
+        neighbours[link.b].push_back(link.a);
+    }
+    return neighbours;
+}
+
+/// Each node's rack: the first switch of a host; a switch's own number.
+std::vector<uint32_t>
+RacksOf(const Scenario& scenario, const std::vector<std::vector<uint32_t>>& neighbours)
+{
+    std::vector<uint32_t> racks(scenario.isSwitch.size());
+    for (uint32_t node = 0; node < racks.size(); ++node)
+    {
+        racks[node] = node;
+        for (uint32_t other : neighbours[node])
+        {
+            if (!scenario.isSwitch[node] && scenario.isSwitch[other])
+            {
+                racks[node] = other;
+                break;
+            }
+        }
+    }
+    return racks;
+}
+
+/// Gives switches without hosts to the part with which they have most links, of several to the one with fewest ports.
+void
+PlaceSwitches(const std::vector<std::vector<uint32_t>>& neighbours,
+              uint32_t count,
+              std::vector<uint32_t>& partOf)
+{
+    std::vector<size_t> ports(count, 0);
+    for (size_t left = partOf.size(); left > 0;)
+    {
+        const std::vector<uint32_t> before = partOf;
+        left = 0;
+        bool moved = false;
+        for (uint32_t node = 0; node < partOf.size(); ++node)
+        {
+            if (before[node] != NONE)
+            {
+                continue;
+            }
+            std::vector<size_t> links(count, 0);
+            for (uint32_t other : neighbours[node])
+            {
+                links[before[other] == NONE ? 0 : before[other]] += before[other] == NONE ? 0 : 1;
+            }
+            uint32_t best = 0;
+            for (uint32_t part = 1; part < count; ++part)
+            {
+                const bool better = links[part] > links[best] ||
+                                    (links[part] == links[best] && ports[part] < ports[best]);
+                best = better ? part : best;
+            }
+            if (links[best] == 0)
+            {
+                ++left;
+                continue;
+            }
+            moved = true;
+            partOf[node] = best;
+            ports[best] += neighbours[node].size();
+        }
+        if (!moved) // what no link joins to a host
+        {
+            std::replace(partOf.begin(), partOf.end(), NONE, uint32_t{0});
+            return;
+        }
+    }
+}
+
+} // namespace
+
+std::optional<Division>
+Divide(const Scenario& scenario, uint32_t parts)
+{
+    const auto neighbours = NeighboursOf(scenario);
+    const std::vector<uint32_t> racks = RacksOf(scenario, neighbours);
+    Division division{.partOf = std::vector<uint32_t>(racks.size(), NONE),
+                      .count = 1,
+                      .lookahead = MOST_LOOKAHEAD};
+    for (const LinkSpec& link : scenario.links)
+    {
+        if (racks[link.a] != racks[link.b])
+        {
+            division.lookahead = std::min(division.lookahead, link.delay);
+        }
+    }
+    if (division.lookahead == 0)
+    {
+        return std::nullopt;
+    }
+    std::vector<uint32_t> inOrder; // racks with hosts
+    std::vector<uint32_t> hosts(racks.size(), 0);
+    for (uint32_t node = 0; node < racks.size(); ++node)
+    {
+        if (!scenario.isSwitch[node] && hosts[racks[node]]++ == 0)
+        {
+            inOrder.push_back(racks[node]);
+        }
+    }
+    const auto total = static_cast<uint64_t>(
+        std::count(scenario.isSwitch.begin(), scenario.isSwitch.end(), false));
+    const auto wanted = static_cast<uint32_t>((total + HOSTS_PER_PART - 1) / HOSTS_PER_PART);
+    division.count =
+        std::clamp<uint32_t>(std::max(wanted, parts), 1, static_cast<uint32_t>(inOrder.size()));
+    uint64_t before = 0;
+    for (uint32_t rack : inOrder)
+    {
+        division.partOf[rack] = static_cast<uint32_t>(before * division.count / total);
+        before += hosts[rack];
+    }
+    for (uint32_t node = 0; node < racks.size(); ++node)
+    {
+        division.partOf[node] = division.partOf[racks[node]];
+    }
+    PlaceSwitches(neighbours, division.count, division.partOf);
+    return division;
+}
+
+PartContexts::PartContexts(uint32_t parts)
+    : m_towards(parts)
+{
+    for (uint32_t part = 0; part < parts; ++part)
+    {
+        m_contexts.push_back(std::make_unique<NetworkContext>());
+    }
+}
+
+void
+PartContexts::AddPassage(Port& from, uint32_t source, uint32_t destination)
+{
+    const auto [entry, isNew] = m_passages.try_emplace({source, destination});
+    if (isNew)
+    {
+        m_towards[destination].push_back(&entry->second);
+    }
+    from.SendBy(entry->second);
+}
+
+void
+PartContexts::Enter(uint32_t part)
+{
+    for (Passage* passage : m_towards[part])
+    {
+        passage->Empty([](Port& into, Packet* packet, Picos arrival)
+                       { into.Expect(packet, arrival); });
+    }
+}
+
+Picos
+PartContexts::Turn()
+{
+    Picos earliest = NEVER;
+    for (auto& [ends, passage] : m_passages)
+    {
+        earliest = std::min(earliest, passage.Turn());
+    }
+    for (const auto& context : m_contexts)
+    {
+        for (const auto& [flow, change] : context->ofOthers)
+        {
+            flow->CountPackets(change);
+        }
+        context->ofOthers.clear();
+    }
+    BalancePools();
+    return earliest;
+}
+
+void
+PartContexts::BalancePools()
+{
+    for (const auto& context : m_contexts)
+    {
+        if (context->pool.Balance() < -SURPLUS)
+        {
+            const auto neediest = std::max_element(
+                m_contexts.begin(),
+                m_contexts.end(),
+                [](const auto& a, const auto& b) { return a->pool.Balance() < b->pool.Balance(); });
+            (*neediest)->pool.Take(context->pool, SURPLUS);
+        }
+    }
+}
+
+} // namespace ns3::env::rdma

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which node of a network belongs to which of its parts, and what travels between parts.
+#ifndef NS3_ENV_RDMA_PROGRAM_DIVISION_H
+#define NS3_ENV_RDMA_PROGRAM_DIVISION_H
+
+#include "ns3_env/cpp/events/parts.h"
+#include "ns3_env/cpp/rdma/link/network-context.h"
+#include "ns3_env/cpp/rdma/link/passage.h"
+#include "ns3_env/cpp/rdma/link/port.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// A network's parts, each a few racks (a switch with its hosts) that are near each other.
+struct Division
+{
+    std::vector<uint32_t> partOf; ///< by node id
+    uint32_t count;
+    Picos
+        lookahead; ///< the least delay of a link between racks, of one part or not; 10 us where there is none
+};
+
+/// Divides a network into at least `parts` parts, where it has so many racks; nothing where a link between
+/// racks has no delay.
+std::optional<Division> Divide(const Scenario& scenario, uint32_t parts);
+
+/// The counts and stores of a network, one of each part, and the passages between parts. An undivided network is one part.
+class PartContexts final : public PartExchange
+{
+  public:
+    explicit PartContexts(uint32_t parts);
+
+    /// Each context.
+    const std::vector<std::unique_ptr<NetworkContext>>& All() const { return m_contexts; }
+    /// Packets from `from`, of part `source`, go to another part from now on.
+    void AddPassage(Port& from, uint32_t source, uint32_t destination);
+
+    void Enter(uint32_t part) override;
+    Picos Turn() override;
+
+  private:
+    void BalancePools();
+
+    std::vector<std::unique_ptr<NetworkContext>> m_contexts;
+    std::map<std::pair<uint32_t, uint32_t>, Passage> m_passages; ///< by source and destination
+    std::vector<std::vector<Passage*>> m_towards;                ///< each part
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_PROGRAM_DIVISION_H

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests of networks that are played in parts: the same results whatever the parts and the threads.
+#include "test-network.h"
+
+#include "ns3_env/cpp/rdma/program/division.h"
+#include "ns3_env/cpp/run/attributes.h"
+#include "ns3_env/cpp/test/suite.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+
+namespace ns3::env::rdma::test
+{
+
+namespace
+{
+
+SUITE("rdma-parts");
+
+constexpr Picos NS = PS_PER_NS;
+constexpr uint32_t RACKS = 8;
+constexpr const char* CONTROLLERS[] =
+    {"dcqcn", "dctcp", "hpcc", "hpcc-pint", "nscc", "powertcp", "qcn", "swift", "timely"};
+
+/// A leaf-spine network of eight racks with rates, delays and flows by lot.
+Scenario
+Drawn(uint64_t seed)
+{
+    std::mt19937_64 random(seed);
+    const auto draw = [&](uint64_t least, uint64_t most)
+    { return std::uniform_int_distribution<uint64_t>(least, most)(random); };
+    const auto perRack = static_cast<uint32_t>(draw(2, 5));
+    const auto spines = static_cast<uint32_t>(draw(1, 3));
+    const uint32_t hosts = RACKS * perRack;
+    Scenario s;
+    s.seed = seed;
+    s.timeLimit = 20'000'000 * NS;
+    s.isSwitch.assign(hosts, false);
+    s.isSwitch.resize(hosts + RACKS + spines, true);
+    for (uint32_t host = 0; host < hosts; ++host)
+    {
+        s.links.push_back({host, hosts + host / perRack, 25e9, 500 * NS});
+    }
+    for (uint32_t rack = 0; rack < RACKS; ++rack)
+    {
+        for (uint32_t spine = 0; spine < spines; ++spine)
+        {
+            const double rate = draw(0, 1) == 0 ? 25e9 : 100e9;
+            const auto delay = static_cast<Picos>(draw(1, 4)) * 500 * NS;
+            s.links.push_back({hosts + rack, hosts + RACKS + spine, rate, delay});
+        }
+    }
+    const auto first = draw(0, std::size(CONTROLLERS) - 1);
+    for (uint64_t i : {first, (first + 1) % std::size(CONTROLLERS)})
+    {
+        s.controllers.push_back({CONTROLLERS[i], {}});
+    }
+    s.ecn.enabled = true;
+    s.congestionPoints.enabled = true;
+    s.buffer.bufferBytes = draw(0, 1) == 0 ? 2'000'000 : 12'000'000;
+    s.buffer.pfc = draw(0, 2) > 0;
+    if (draw(0, 3) == 0)
+    {
+        s.lossProbability = 1e-3;
+    }
+    if (draw(0, 2) == 0)
+    {
+        s.selectiveRepeat.emplace();
+    }
+    const uint64_t flows = draw(20, 60);
+    const bool incast = draw(0, 2) == 0;
+    for (uint64_t i = 0; i < flows; ++i)
+    {
+        const auto to = incast ? 0 : static_cast<uint32_t>(draw(0, hosts - 1));
+        const auto from = static_cast<uint32_t>((to + draw(1, hosts - 1)) % hosts);
+        AddFlow(s, from, to, draw(1, 200'000), static_cast<Picos>(draw(0, 40)) * 1000 * NS);
+        s.flows.back().controller = static_cast<uint32_t>(draw(0, 1));
+    }
+    if (draw(0, 1) == 0)
+    {
+        const FlowSpec spec{static_cast<uint32_t>(flows),
+                            1,
+                            hosts - 1,
+                            ENDLESS_BYTES,
+                            2000 * NS,
+                            0};
+        s.streams.push_back({spec, 5e9, 60'000 * NS});
+    }
+    return s;
+}
+
+std::string
+Played(Scenario scenario, std::optional<uint32_t> threads)
+{
+    scenario.threads = threads;
+    TestNetwork net(std::move(scenario));
+    net->Run();
+    return ResultsToJson(*net, net.Recorded());
+}
+
+TEST("results are the same bytes with 1, 2, 3 and 8 parts and threads")
+{
+    for (uint64_t seed = 1; seed <= 25; ++seed)
+    {
+        const Case about("seed " + std::to_string(seed));
+        const std::string one = Played(Drawn(seed), 1);
+        for (uint32_t threads : {2U, 3U, 8U})
+        {
+            ASSERT(Played(Drawn(seed), threads) == one, std::to_string(threads) + " threads");
+        }
+    }
+}
+
+/// The order of what meets at one instant is another, and so are random numbers; nothing else is.
+TEST("a network in parts has the completion times of one that is played as a whole")
+{
+    const auto meanSlowdown = [](std::optional<uint32_t> threads)
+    {
+        double sum = 0;
+        size_t flows = 0;
+        for (uint64_t seed = 1; seed <= 25; ++seed)
+        {
+            Scenario s = Drawn(seed);
+            s.lossProbability = 0; // a packet more or less is a timeout
+            s.threads = threads;
+            TestNetwork net(std::move(s));
+            net->Run();
+            for (const FlowRecord& record : net->Records())
+            {
+                const auto i = static_cast<size_t>(&record - net->Records().data());
+                const Picos start = net->GetScenario().flows[i].flow.start;
+                const Picos end = record.end < 0 ? net->EndTime() : record.end;
+                sum += static_cast<double>(end - start) / static_cast<double>(record.standalone);
+                ++flows;
+            }
+        }
+        return sum / static_cast<double>(flows);
+    };
+    const double whole = meanSlowdown({});
+    ASSERT_NEAR(meanSlowdown(3), whole, 0.01 * whole, "mean slowdown");
+}
+
+TEST("a network whose switches have no delay between them is played as a whole")
+{
+    Scenario s = Drawn(1);
+    for (LinkSpec& link : s.links)
+    {
+        link.delay = 0;
+    }
+    ASSERT(!Divide(s, 2), "nothing may be played ahead");
+    ASSERT(Played(s, 2) == Played(s, {}), "the same");
+}
+
+TEST("a rack is of one part, and parts have about as many hosts")
+{
+    const Scenario s = Drawn(3);
+    const std::optional<Division> division = Divide(s, 4);
+    ASSERT_EQ(division->count, 4, "parts");
+    std::vector<size_t> hosts(4, 0);
+    for (const LinkSpec& link : s.links)
+    {
+        if (!s.isSwitch[link.a])
+        {
+            ASSERT_EQ(division->partOf[link.a], division->partOf[link.b], "a host and its switch");
+            ++hosts[division->partOf[link.a]];
+        }
+    }
+    ASSERT_EQ(std::set<size_t>(hosts.begin(), hosts.end()).size(), 1, "two racks each");
+}
+
+} // namespace
+
+} // namespace ns3::env::rdma::test

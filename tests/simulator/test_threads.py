@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Networks in parts: the same results on any number of threads. C++'s `rdma-parts` draws networks by lot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+NETWORK: dict[str, Any] = {
+    "topology": {"kind": "fat_tree_3", "pods": 4, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4}
+    | {"hosts_per_tor": 4},
+    "traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.6, "duration_ns": 200_000},
+    "time_limit_ns": 20_000_000,
+}
+CLASSES: dict[str, Any] = {
+    "classes": [{"name": "urgent"}, {"name": "bulk", "weight": 2}],
+    "groups": {
+        "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
+        "rpc": {"controller": "hpcc", "traffic_class": "urgent"},
+    },
+    "traffic": {
+        "kind": "mix",
+        "parts": [
+            {
+                "kind": "poisson",
+                "sizes": "fb_hadoop",
+                "load": 0.4,
+                "duration_ns": 200_000,
+                "group": "storage",
+            },
+            {"kind": "poisson_incast", "fan_in": 8, "size_bytes": 20_000, "load": 0.1, "duration_ns": 200_000}
+            | {"group": "rpc"},
+        ],
+    },
+}
+
+
+def play(simulator: Simulator, threads: int | str | None, controller: str, **changes: Any) -> dict[str, Any]:
+    keys = {**NETWORK, **changes, "simulator": {"threads": threads}, "controllers": [controller]}
+    return simulator.play(Scenario.from_mapping(keys, "x"))
+
+
+@pytest.mark.parametrize(
+    ("controller", "changes"),
+    [
+        ("hpcc", {}),
+        ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
+        ("swift", CLASSES),
+        ("hpcc-pint", {"nic": {"ack_every": 4, "ack_delay_ns": 2000}}),
+        (
+            "timely",
+            {"switch": {"pfc": False, "buffer_bytes": 200_000}, "recovery": {"kind": "selective_repeat"}},
+        ),
+    ],
+)
+def test_results_are_the_same_on_any_number_of_threads(
+    simulator: Simulator, controller: str, changes: dict[str, Any]
+) -> None:
+    one = play(simulator, 1, controller, **changes)
+    assert one["totals"]["unfinished"] == 0
+    for threads in (2, 5, "auto"):
+        assert play(simulator, threads, controller, **changes) == one
+
+
+def test_completion_times_are_those_of_a_network_played_as_a_whole(simulator: Simulator) -> None:
+    def mean(threads: int | None) -> float:
+        flows = play(simulator, threads, "dcqcn")["flows"]
+        return float(np.mean(np.divide(flows["fct_ns"], flows["standalone_ns"])))
+
+    assert mean(2) == pytest.approx(mean(None), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("controller", "changes"),
+    [
+        ("mpcc", {}),
+        ("oracle", {}),
+        ("dcqcn", {"load_balancing": {"kind": "spray"}}),
+        ("dcqcn", {"record": {"windows": True}}),
+        ("dcqcn", {"preset": "published"}),
+    ],
+)
+def test_what_its_parts_would_share_is_played_as_a_whole(
+    simulator: Simulator, controller: str, changes: dict[str, Any]
+) -> None:
+    assert play(simulator, 4, controller, **changes) == play(simulator, None, controller, **changes)
