@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks in parts: the same results on any number of threads. C++'s `rdma-parts` draws networks by lot."""
+"""Networks in parts: the same results on any number of threads."""
 
 from __future__ import annotations
 
