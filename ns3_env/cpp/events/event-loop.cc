@@ -44,18 +44,22 @@ EventLoop::~EventLoop()
     }
 }
 
-Timeline*
-EventLoop::Whole()
+void
+EventLoop::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
 {
-    Simulator::Now(); // there is an implementation from here on
-    return s_current != nullptr ? &s_current->m_whole : nullptr;
+    Simulator::Now(); // there is a loop from here on, and no event in it
+    if (s_current != nullptr)
+    {
+        s_current->m_whole.FitGrain(frameBytes, fastestBps, links);
+    }
 }
 
 void
 EventLoop::Divide(std::unique_ptr<Parts> parts, PartExchange& exchange)
 {
-    m_parts = std::move(parts);
-    m_exchange = &exchange;
+    Simulator::Now(); // there is a loop from here on
+    s_current->m_parts = std::move(parts);
+    s_current->m_exchange = &exchange;
 }
 
 void

@@ -31,13 +31,11 @@ class EventLoop : public SimulatorImpl
 
     /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
     static EventLoop* Current() { return s_current; }
-    /// The timeline of the loop that ns3::Simulator uses, made where there is none yet; null under another implementation.
-    static Timeline* Whole();
+    /// A hint to the loop that runs, where one does and no event waits (Timeline::FitGrain).
+    static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
     /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
-    void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
-    /// Null in an undivided network.
-    const Parts* GetParts() const { return m_parts.get(); }
+    static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
     /// `told` is called now; in a part of a network when its window is over (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
 

@@ -42,7 +42,6 @@ class Parts
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
 
-    Picos Lookahead() const { return m_lookahead; }
     uint32_t Count() const { return m_count; }
     uint32_t PartOf(uint32_t node) const { return m_partOf[node]; }
     bool HasNode(uint32_t node) const { return node < m_partOf.size(); }

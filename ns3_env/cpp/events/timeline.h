@@ -76,7 +76,8 @@ class Timeline
     }
     /// The place that an event would have that is scheduled now and comes due `delay` from now. It may stay empty.
     Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
-    /// `event` takes a place that was reserved and has not passed, or one of an `Ahead` number; it must live until then.
+    /// `event` takes a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
+    /// until then.
     void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
         m_events.Push({place.time,

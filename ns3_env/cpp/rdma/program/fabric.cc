@@ -62,15 +62,12 @@ Fabric::SetUpContexts()
         context->rounding = Rules().GetRounding();
         context->linkEvents = IsDivided() ? LinkEvents::MergedByPort : Rules().GetLinkEvents();
     }
-    const size_t links = m_scenario.links.size();
-    Timeline* whole = EventLoop::Whole();
     if (!IsDivided())
     {
         Context().random = Rules().MakeRandomSource(m_scenario.isSwitch.size());
-        if (whole != nullptr)
-        {
-            whole->FitGrain(m_scenario.payloadBytes, m_scenario.FastestBps(), links);
-        }
+        EventLoop::FitGrain(m_scenario.payloadBytes,
+                            m_scenario.FastestBps(),
+                            m_scenario.links.size());
         return;
     }
     auto parts = std::make_unique<Parts>(m_division->partOf,
@@ -84,7 +81,7 @@ Fabric::SetUpContexts()
                                 m_scenario.FastestBps(),
                                 m_division->lookahead);
     }
-    EventLoop::Current()->Divide(std::move(parts), m_contexts);
+    EventLoop::Divide(std::move(parts), m_contexts);
 }
 
 Port&

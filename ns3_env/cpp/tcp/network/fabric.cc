@@ -46,12 +46,7 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
 {
     CheckSettings();
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
-    if (Timeline* timeline = EventLoop::Whole())
-    {
-        timeline->FitGrain(m_settings.segmentBytes,
-                           m_scenario.FastestBps(),
-                           m_scenario.links.size());
-    }
+    EventLoop::FitGrain(m_settings.segmentBytes, m_scenario.FastestBps(), m_scenario.links.size());
     m_network =
         std::make_unique<Network>([this](const FiveTuple& tuple) { return PortsOn(tuple); });
     m_ports.resize(m_scenario.isSwitch.size());
