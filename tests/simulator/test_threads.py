@@ -10,6 +10,7 @@ import pytest
 
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from tests.paths import ROOT
 
 NETWORK: dict[str, Any] = {
     "topology": {"kind": "fat_tree_3", "pods": 4, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4}
@@ -40,7 +41,13 @@ CLASSES: dict[str, Any] = {
 }
 
 
-def play(simulator: Simulator, threads: int | str | None, controller: str, **changes: Any) -> dict[str, Any]:
+def policy(name: str) -> dict[str, Any]:
+    return {"name": "policy", "attributes": {"File": str(ROOT / "checkpoints" / name / "policy.safetensors")}}
+
+
+def play(
+    simulator: Simulator, threads: int | str | None, controller: str | dict[str, Any], **changes: Any
+) -> dict[str, Any]:
     keys = {**NETWORK, **changes, "simulator": {"threads": threads}, "controllers": [controller]}
     return simulator.play(Scenario.from_mapping(keys, "x"))
 
@@ -56,13 +63,23 @@ def play(simulator: Simulator, threads: int | str | None, controller: str, **cha
             "timely",
             {"switch": {"pfc": False, "buffer_bytes": 200_000}, "recovery": {"kind": "selective_repeat"}},
         ),
+        ("dcqcn", {"load_balancing": {"kind": "spray"}, "recovery": {"kind": "selective_repeat"}}),
+        (
+            "hpcc",
+            {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, "recovery": {"kind": "selective_repeat"}}
+            | {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}},
+        ),
+        (policy("courier"), {}),
+        (policy("scout"), {}),
+        (policy("tasks/ppo/1"), {}),
     ],
 )
 def test_results_are_the_same_on_any_number_of_threads(
-    simulator: Simulator, controller: str, changes: dict[str, Any]
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
 ) -> None:
     one = play(simulator, 1, controller, **changes)
     assert one["totals"]["unfinished"] == 0
+    assert play(simulator, None, controller, **changes) != one, "it is played in parts"
     for threads in (2, 5, "auto"):
         assert play(simulator, threads, controller, **changes) == one
 
@@ -80,7 +97,6 @@ def test_completion_times_are_those_of_a_network_played_as_a_whole(simulator: Si
     [
         ("mpcc", {}),
         ("oracle", {}),
-        ("dcqcn", {"load_balancing": {"kind": "spray"}}),
         ("dcqcn", {"record": {"windows": True}}),
         ("dcqcn", {"preset": "published"}),
     ],

@@ -85,6 +85,8 @@ class DecidingController : public CongestionControl
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
+    /// Whether its flow is told of what other flows cost or gain.
+    bool IsToldOfOthers() const { return m_teamCost || m_sharingGain || m_jobCost; }
 
     /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.
     virtual void OnLoss(Picos /* now */) {}

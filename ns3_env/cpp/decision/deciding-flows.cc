@@ -7,6 +7,7 @@
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -138,7 +139,7 @@ DecidingFlows::AddGroup(const std::string& file,
 }
 
 void
-DecidingFlows::Adopt(Flow& flow, int32_t slot)
+DecidingFlows::Adopt(Flow& flow, const FlowEntry& entry)
 {
     if (m_teams)
     {
@@ -171,16 +172,36 @@ DecidingFlows::Adopt(Flow& flow, int32_t slot)
             "the clock 'per_notification' waits for feedback frames, and no switch sends any: give "
             "some, such as {feedback: both}, as policies declare none");
     }
-    group->second.decider->Adopt(flow.Id(), *controller);
-    controller->Connect(group->second.broker,
+    Group& own = EventLoop::IsDivided()
+                     ? GroupAt(group->first, group->second.clock, entry.flow.source)
+                     : group->second;
+    own.decider->Adopt(flow.Id(), *controller);
+    controller->Connect(own.broker,
                         flow,
-                        slot,
-                        group->second.clock,
+                        entry.slot,
+                        own.clock,
                         m_inBandTelemetry,
                         m_teamCosts,
                         m_sharingGains,
                         m_jobCosts);
-    m_members[flow.Id()] = {controller, &group->second};
+    m_members[flow.Id()] = {controller, &group->second, entry.flow.source};
+}
+
+DecidingFlows::Group&
+DecidingFlows::GroupAt(const std::string& file, const ClockSpec& clock, uint32_t host)
+{
+    const auto found = m_hostGroups.find({file, host});
+    if (found != m_hostGroups.end())
+    {
+        return found->second;
+    }
+    auto decider = std::make_unique<PolicyDecider>(PolicyCache::Get(file, EventLoop::PartOf(host)),
+                                                   m_seed,
+                                                   nullptr);
+    DecisionBroker broker(*decider, clock.quantum);
+    return m_hostGroups
+        .emplace(std::pair(file, host), Group{std::move(decider), clock, std::move(broker)})
+        .first->second;
 }
 
 void
@@ -227,7 +248,8 @@ DecidingFlows::Tick(const Group* group, Episode* episode)
         const auto member = m_members.find(flow->Id());
         if (member != m_members.end() && member->second.group == group)
         {
-            member->second.controller->Decide(now);
+            const Member& due = member->second;
+            EventLoop::RunAt(due.source, [&] { due.controller->Decide(now); });
         }
     }
     StartClock(group, episode);
@@ -251,6 +273,10 @@ void
 DecidingFlows::Flush()
 {
     for (auto& [file, group] : m_groups)
+    {
+        group.broker.Flush();
+    }
+    for (auto& [place, group] : m_hostGroups)
     {
         group.broker.Flush();
     }

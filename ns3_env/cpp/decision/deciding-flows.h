@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace ns3::env
 {
@@ -37,7 +38,7 @@ class DecidingFlows
     DecidingFlows& operator=(const DecidingFlows&) = delete;
 
     /// A flow is there, and will start; one that is under no policy decides nothing.
-    void Adopt(Flow& flow, int32_t slot);
+    void Adopt(Flow& flow, const FlowEntry& entry);
     /// Clocks begin that make all flows of a policy decide at once; ends of flows are watched.
     void Begin(Episode& episode);
     /// The episode ends here for every live flow.
@@ -63,11 +64,14 @@ class DecidingFlows
     struct Member
     {
         DecidingController* controller;
-        const Group* group;
+        const Group* group; ///< of the whole network
+        uint32_t source;    ///< host
     };
 
     void AddPolicy(const ControllerSpec& spec);
     void OnFinished(const Flow& flow);
+    /// The flows of one host under the policy of `file`, in a divided network.
+    Group& GroupAt(const std::string& file, const ClockSpec& clock, uint32_t host);
     void
     AddGroup(const std::string& file, std::unique_ptr<Decider> decider, const ClockSpec& clock);
     void Tick(const Group* group, Episode* episode);
@@ -84,8 +88,9 @@ class DecidingFlows
     SharingGains m_sharingGains;
     bool m_jobs{false}; ///< some flow tells what it costs as one of its job's
     JobCosts m_jobCosts;
-    std::map<std::string, Group> m_groups;          ///< by the policy's file; "" across the channel
-    std::unordered_map<uint32_t, Member> m_members; ///< by flow, live or over
+    std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
+    std::map<std::pair<std::string, uint32_t>, Group> m_hostGroups; ///< by file and host
+    std::unordered_map<uint32_t, Member> m_members;                 ///< by flow, live or over
 };
 
 } // namespace ns3::env

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 
 namespace ns3::env
@@ -211,6 +212,8 @@ PolicyController::OnLoss(Picos now)
 ActionRow
 PolicyController::FallBack(Picos now)
 {
+    static std::mutex making; // ns-3 counts references to an object's defaults without locks
+    const std::lock_guard lock(making);
     ++m_fallbacks;
     return HandOver(CreateController({FALLBACK, {}}), now);
 }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3::env
@@ -111,6 +112,8 @@ class PolicyController final : public DecidingController
     static TypeId GetTypeId();
 
     IntRequest GetIntRequest() const override;
+    /// Where a flow decides of what it sees itself.
+    bool IsThreadSafe() const override { return !IsToldOfOthers(); }
 
     std::string PolicyFile() const override { return m_file; }
     ExplorationSettings Exploring() const
@@ -150,10 +153,11 @@ class PolicyController final : public DecidingController
 class PolicyCache
 {
   public:
+    /// \param part of the network that it decides in: each has its own, as they decide at once
     /// \throws ScenarioError naming the file and what is wrong with it
-    static Policy& Get(const std::string& file)
+    static Policy& Get(const std::string& file, uint32_t part = 0)
     {
-        auto& policy = s_policies[file];
+        auto& policy = s_policies[{file, part}];
         if (!policy)
         {
             policy = std::make_unique<Policy>(file);
@@ -165,7 +169,7 @@ class PolicyCache
     static void Clear() { s_policies.clear(); }
 
   private:
-    inline static std::map<std::string, std::unique_ptr<Policy>> s_policies;
+    inline static std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Policy>> s_policies;
 };
 
 } // namespace ns3::env

@@ -46,6 +46,15 @@ class LossCounts
         losses.payloadBytes += payloadBytes;
     }
     const Losses& By(LossCause cause) const { return m_losses[static_cast<size_t>(cause)]; }
+    LossCounts& operator+=(const LossCounts& other)
+    {
+        for (size_t i = 0; i < m_losses.size(); ++i)
+        {
+            m_losses[i].packets += other.m_losses[i].packets;
+            m_losses[i].payloadBytes += other.m_losses[i].payloadBytes;
+        }
+        return *this;
+    }
 
   private:
     std::array<Losses, LOSS_CAUSES.size()> m_losses{};

@@ -73,6 +73,31 @@ EventLoop::Report(Picos time, uint64_t key, std::function<void()> told)
     s_current->m_parts->Report(time, key, std::move(told));
 }
 
+void
+EventLoop::Settle()
+{
+    if (IsDivided())
+    {
+        s_current->m_parts->Settle(*s_current->m_exchange);
+        Timeline::SetCurrent(&s_current->m_whole);
+    }
+}
+
+void
+EventLoop::RunAt(uint32_t node, const std::function<void()>& call)
+{
+    if (!IsDivided())
+    {
+        call();
+        return;
+    }
+    Timeline& own = s_current->TimelineOf(node);
+    own.Enter(s_current->m_whole.Now(), node);
+    Timeline::SetCurrent(&own);
+    call();
+    Timeline::SetCurrent(&s_current->m_whole);
+}
+
 Timeline&
 EventLoop::TimelineOf(uint32_t context)
 {

@@ -38,6 +38,17 @@ class EventLoop : public SimulatorImpl
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
     /// `told` is called now; in a part of a network when its window is over (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
+    /// @name For an event of a whole network
+    /// @{
+    /// What parts have sent to each other is on its way to the receivers.
+    static void Settle();
+    /// Calls `call` as an event of the node `node` now: what it schedules is that node's.
+    static void RunAt(uint32_t node, const std::function<void()>& call);
+    /// @}
+    /// Whether the network is played in parts.
+    static bool IsDivided() { return s_current != nullptr && s_current->m_parts; }
+    /// The part of a divided network that a node is in.
+    static uint32_t PartOf(uint32_t node) { return s_current->m_parts->PartOf(node); }
 
     /// @name ns3::SimulatorImpl
     /// @{

@@ -159,6 +159,16 @@ Parts::TellAll()
 }
 
 void
+Parts::Settle(PartExchange& exchange)
+{
+    for (uint32_t part = 0; part < m_count; ++part)
+    {
+        Timeline::SetCurrent(&m_timelines[part]);
+        exchange.Enter(part);
+    }
+}
+
+void
 Parts::Play(uint32_t part, PartExchange& exchange, Picos end)
 {
     Timeline::SetCurrent(&m_timelines[part]);

@@ -54,6 +54,9 @@ class Parts
     /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
+    /// Each part takes in what others sent to it. Between windows.
+    void Settle(PartExchange& exchange);
+
     /// Plays until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
     void Run(Timeline& whole, PartExchange& exchange, const bool& stopped);
 

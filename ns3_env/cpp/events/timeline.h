@@ -59,6 +59,12 @@ class Timeline
     Picos Now() const { return m_now; }
     /// Time goes on to `now`, before which no event is left.
     void AdvanceTo(Picos now) { m_now = now; }
+    /// The same, for what happens at node `context` before all its events of that time.
+    void Enter(Picos now, uint32_t context)
+    {
+        m_now = now;
+        m_order = context & CONTEXT_MASK;
+    }
     /// Fits the queue to a network with frames of so many bytes on links of up to `fastestBps`: a hop takes as long as
     /// a frame, and a network has some dozens of events in that time, or one for every few of its `links`. Only
     /// while no event waits.

@@ -76,9 +76,9 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     scenario.columns &= channel != nullptr; // a file of results is text
     const SimulationScope scope;
     DecidingFlows deciding(scenario, channel);
-    const std::unique_ptr<Episode> episode = transport.Build(std::move(scenario),
-                                                             [&](Flow& flow, const FlowEntry& entry)
-                                                             { deciding.Adopt(flow, entry.slot); });
+    const std::unique_ptr<Episode> episode =
+        transport.Build(std::move(scenario),
+                        [&](Flow& flow, const FlowEntry& entry) { deciding.Adopt(flow, entry); });
     bool horizon = false;               // this process is a copy, and ends before the episode
     std::map<uint32_t, double> sharing; // what is left of flows then, by flow, ps
     episode->SetCutHook(

@@ -142,11 +142,9 @@ Port::TakesIn(Packet* packet)
 }
 
 void
-Port::Lose(Packet* packet, LossCause cause)
+Port::Lose(Packet* packet, LossCause cause, LossCounts& counts, NetworkContext& network)
 {
-    m_lost.Add(cause, packet->payloadBytes); // 0 of an ACK
-    // The end of a link finds out what the link has lost.
-    NetworkContext& network = cause == LossCause::Link ? m_peer->m_network : m_network;
+    counts.Add(cause, packet->payloadBytes); // 0 of an ACK
     ++network.droppedPackets;
     network.droppedPayload += packet->payloadBytes;
     if (packet->kind == PacketKind::Data)
@@ -273,15 +271,15 @@ Port::Passes(Packet* packet)
         --m_outage->lostNext;
         if (packet->flow == nullptr)
         {
-            m_network.Release(packet);
+            m_peer->m_network.Release(packet);
             return false;
         }
-        Lose(packet, LossCause::Failure);
+        LoseOnLink(packet, LossCause::Failure);
         return false;
     }
     if (packet->flow != nullptr && IsLost(*packet))
     {
-        Lose(packet, LossCause::Link);
+        LoseOnLink(packet, LossCause::Link);
         return false;
     }
     return true;

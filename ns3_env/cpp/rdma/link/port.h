@@ -69,7 +69,7 @@ class Port : public Object
     /// Pause frames that this end sent to its peer, a switch or a host.
     uint64_t PauseFramesSent() const { return m_pauseFramesSent; }
     /// Packets that were on their way through this port, or on its link, and do not arrive.
-    const LossCounts& Lost() const { return m_lost; }
+    LossCounts Lost() const { return LossCounts(m_lost) += m_lostOnLink; }
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
@@ -131,8 +131,8 @@ class Port : public Object
     /// Whether anybody listens to one of its trace sources.
     bool IsTraced() const { return m_traced; }
 
-    /// Counts a lost packet and takes it off the network.
-    void Lose(Packet* packet, LossCause cause);
+    /// Counts a packet that is lost before it leaves here, and takes it off the network.
+    void Lose(Packet* packet, LossCause cause) { Lose(packet, cause, m_lost, m_network); }
 
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
@@ -151,6 +151,12 @@ class Port : public Object
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
+    /// Counts a packet that is lost on the link: its end finds out, which may be in another part of the network.
+    void LoseOnLink(Packet* packet, LossCause cause)
+    {
+        Lose(packet, cause, m_lostOnLink, m_peer->m_network);
+    }
+    void Lose(Packet* packet, LossCause cause, LossCounts& counts, NetworkContext& network);
     /// Whether what has come in is to be received, and not lost, or for the port itself.
     bool TakesIn(Packet* packet);
 
@@ -204,8 +210,9 @@ class Port : public Object
     uint64_t m_pauseFramesReceived{0};
     uint64_t m_pauseFramesSent{0};
 
-    Passage* m_passage{nullptr}; ///< to the peer, where that is in another part of the network
-    LossCounts m_lost;
+    Passage* m_passage{nullptr};      ///< to the peer, where that is in another part of the network
+    LossCounts m_lost;                ///< before they left
+    LossCounts m_lostOnLink;          ///< counted by the link's other end
     std::unique_ptr<Outage> m_outage; ///< null where the link never failed
     RandomSource& m_random;
     double m_lossProbability{0};

@@ -7,10 +7,10 @@
 #include "ns3_env/cpp/engine/packet-order.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 
-#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 namespace ns3::env::rdma
 {
@@ -25,6 +25,20 @@ class SteeredFlow
     {
     }
 
+    ~SteeredFlow()
+    {
+        for (std::atomic<Entry*>& first : m_memory)
+        {
+            for (Entry* entry = first; entry != nullptr;)
+            {
+                delete std::exchange(entry, entry->next);
+            }
+        }
+    }
+
+    SteeredFlow(const SteeredFlow&) = delete;
+    SteeredFlow& operator=(const SteeredFlow&) = delete;
+
     /// The port that a switch sent its last packet by.
     struct Memory
     {
@@ -38,22 +52,37 @@ class SteeredFlow
     uint32_t Target(bool answer) const { return m_target[answer]; }
     const FiveTuple& Tuple(bool answer) const { return m_tuple[answer]; }
 
-    /// Of the switch `node`; its version is 0 at first.
+    /// Of the switch `node`; its version is 0 at first. Switches may ask at once, each for its own.
     Memory& At(bool answer, uint32_t node)
     {
-        auto& all = m_memory[answer];
-        const auto at = std::find_if(all.begin(),
-                                     all.end(),
-                                     [node](const Memory& x) { return x.node == node; });
-        return at != all.end() ? *at : all.emplace_back(Memory{node, 0, 0, 0});
+        std::atomic<Entry*>& first = m_memory[answer];
+        for (Entry* entry = first.load(std::memory_order_acquire); entry != nullptr;
+             entry = entry->next)
+        {
+            if (entry->memory.node == node)
+            {
+                return entry->memory;
+            }
+        }
+        auto* fresh = new Entry{{node, 0, 0, 0}, first.load(std::memory_order_relaxed)};
+        while (!first.compare_exchange_weak(fresh->next, fresh, std::memory_order_release))
+        {
+        }
+        return fresh->memory;
     }
 
     PacketOrder& Order() { return m_order; }
 
   private:
+    struct Entry
+    {
+        Memory memory;
+        Entry* next;
+    };
+
     std::array<uint32_t, 2> m_target;
     std::array<FiveTuple, 2> m_tuple;
-    std::array<std::vector<Memory>, 2> m_memory; ///< a handful
+    std::array<std::atomic<Entry*>, 2> m_memory{}; ///< lists of a handful, which only grow
     PacketOrder m_order;
 };
 

@@ -46,8 +46,13 @@ Fabric::Fabric(const Scenario& scenario, const std::optional<Division>& division
             *m_scenario.paths,
             Routing(m_scenario,
                     [this](const Graph& graph) { return Rules().MakeNextHopOrder(graph); }),
+            m_scenario.isSwitch.size(),
             [this](uint32_t node, uint32_t port) -> SwitchPort&
             { return *m_switchOf[node]->Ports()[port]; });
+        if (IsDivided())
+        {
+            m_steering->DivideRandom(m_scenario.seed);
+        }
     }
     BuildNodes();
     ConfigureSwitches();

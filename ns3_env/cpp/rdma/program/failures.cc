@@ -4,6 +4,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <functional>
@@ -83,9 +84,10 @@ Failures::Count(Link& link, int change)
         return;
     }
     const Picos now = NowPicos();
+    EventLoop::Settle(); // what is on the link is lost
     for (Port* end : {link.a, link.b})
     {
-        down ? end->Fail(now) : end->Recover(now);
+        EventLoop::RunAt(end->NodeId(), [&] { down ? end->Fail(now) : end->Recover(now); });
     }
 }
 

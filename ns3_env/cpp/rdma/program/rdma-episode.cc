@@ -98,6 +98,56 @@ MostTogether(const RdmaEpisode& network)
     return most;
 }
 
+constexpr Picos WINDOWS_AHEAD = 16; ///< for which flows are created together
+
+/// What its parts would share, so that the scenario is played as a whole; "" where they share nothing.
+std::string
+SharedByParts(const Scenario& scenario)
+{
+    if (scenario.published)
+    {
+        return "the published preset";
+    }
+    if (scenario.dependencies)
+    {
+        return "flows that wait for others";
+    }
+    if (scenario.scheduling != Scheduling::Fifo)
+    {
+        return "switches that know what is left of each flow";
+    }
+    if (scenario.recordWindows || scenario.recordEvents || scenario.recordControllerState ||
+        scenario.recordControllerCounters || scenario.recordTransitions || scenario.pcap)
+    {
+        return "what is recorded as it happens";
+    }
+    if (std::any_of(scenario.flows.begin(),
+                    scenario.flows.end(),
+                    [](const FlowEntry& entry) { return entry.slot >= 0; }))
+    {
+        return "an agent that decides for all flows";
+    }
+    for (const ControllerSpec& spec : scenario.controllers)
+    {
+        if (!CreateController(spec)->IsThreadSafe())
+        {
+            return "the controller " + spec.name;
+        }
+    }
+    return {};
+}
+
+/// How the scenario is played in parts; nothing where it is not to be, or cannot.
+std::optional<Division>
+DivisionOf(const Scenario& scenario)
+{
+    if (!scenario.threads || !SharedByParts(scenario).empty())
+    {
+        return std::nullopt;
+    }
+    return Divide(scenario, *scenario.threads);
+}
+
 } // namespace
 
 std::string
@@ -106,6 +156,12 @@ RdmaEpisode::Warning() const
     if (const PauseCircle circle = FindPauseCircle(); !circle.ports.empty())
     {
         return circle.Text();
+    }
+    if (GetScenario().threads && !m_fabric.IsDivided())
+    {
+        const std::string shared = SharedByParts(GetScenario());
+        return "'simulator.threads': the network is played as a whole, on one thread, because of " +
+               (shared.empty() ? "switches without a delay between them" : shared);
     }
     const std::optional<double> least = GetScenario().minRateBps;
     if (!least)
@@ -133,35 +189,6 @@ RdmaEpisode::FindPauseCircle() const
 {
     return rdma::FindPauseCircle(m_fabric, m_scenario);
 }
-
-namespace
-{
-
-constexpr Picos WINDOWS_AHEAD = 16; ///< for which flows are created together
-
-/// How the scenario is played in parts; nothing where it is not to be, or has what its parts would share.
-std::optional<Division>
-DivisionOf(const Scenario& scenario)
-{
-    const bool recorded = scenario.recordWindows || scenario.recordEvents ||
-                          scenario.recordControllerState || scenario.recordControllerCounters ||
-                          scenario.pcap;
-    if (!scenario.threads || scenario.published || scenario.dependencies || scenario.paths ||
-        scenario.scheduling != Scheduling::Fifo || recorded ||
-        std::any_of(scenario.flows.begin(),
-                    scenario.flows.end(),
-                    [](const FlowEntry& entry) { return entry.slot >= 0; }) ||
-        std::any_of(scenario.controllers.begin(),
-                    scenario.controllers.end(),
-                    [](const ControllerSpec& spec)
-                    { return !CreateController(spec)->IsThreadSafe(); }))
-    {
-        return std::nullopt;
-    }
-    return Divide(scenario, *scenario.threads);
-}
-
-} // namespace
 
 RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
     : Episode(std::move(scenario), std::move(onCreate)),

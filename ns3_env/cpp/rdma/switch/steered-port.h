@@ -34,7 +34,7 @@ class Steered final : public Kind
   private:
     void Receive(Packet* packet) override
     {
-        if (m_steering.Steer(packet, *this))
+        if (m_steering.Steer(packet, *this, m_way))
         {
             Kind::Receive(packet);
         }
@@ -54,6 +54,7 @@ class Steered final : public Kind
     }
 
     Steering& m_steering;
+    Way m_way{}; ///< of the packet that comes in
     bool m_countsOrder{false};
 };
 

@@ -6,8 +6,8 @@
 
 #include "ns3_env/cpp/engine/random-source.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace ns3::env::rdma
 {
@@ -17,6 +17,7 @@ namespace
 
 /// Not that of marks and losses, so that they do not depend on who chooses.
 constexpr int64_t STREAM_OF_PATHS = 2;
+constexpr uint32_t PORT_OF_PATHS = UINT32_MAX;
 
 constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd, so that no way is lost: 2^32 / golden ratio
 
@@ -29,17 +30,29 @@ IsAnswer(const Packet& packet)
 class RandomChoice : public PathChoice
 {
   public:
-    size_t Pick(NextHops& hops, const Packet&, uint32_t, Picos) override { return Draw(hops); }
+    size_t Pick(NextHops& hops, const Packet&, uint32_t node, Picos) override
+    {
+        return Draw(hops, node);
+    }
+
+    void DivideRandom(uint64_t seed, uint32_t nodes) override
+    {
+        for (uint32_t node = 0; node < nodes; ++node)
+        {
+            m_ofNodes.emplace_back(seed, node, PORT_OF_PATHS);
+        }
+    }
 
   protected:
-    size_t Draw(const NextHops& hops)
+    size_t Draw(const NextHops& hops, uint32_t node)
     {
-        const auto count = static_cast<double>(hops.ports.size());
-        return static_cast<size_t>(m_random.Draw() * count);
+        const double drawn = m_ofNodes.empty() ? m_ofAll.Draw() : m_ofNodes[node].Draw();
+        return static_cast<size_t>(drawn * static_cast<double>(hops.ports.size()));
     }
 
   private:
-    OneStream m_random{STREAM_OF_PATHS};
+    OneStream m_ofAll{STREAM_OF_PATHS};
+    std::vector<PortStream> m_ofNodes; ///< of a divided network
 };
 
 /// The flow's hash, which a flow of the same five-tuple has at any time; after a pause one by chance.
@@ -64,7 +77,7 @@ class FlowletChoice final : public RandomChoice
         }
         else if (now - memory.seen > m_gap)
         {
-            memory.port = static_cast<uint32_t>(Draw(hops));
+            memory.port = static_cast<uint32_t>(Draw(hops, node));
         }
         memory.seen = now;
         return memory.port;
@@ -123,21 +136,23 @@ MakeChoice(const PathSpec& spec)
 
 } // namespace
 
-Steering::Steering(const PathSpec& spec, Routing routing, PortOf portOf)
+Steering::Steering(const PathSpec& spec, Routing routing, size_t nodes, PortOf portOf)
     : m_routing(std::move(routing)),
       m_portOf(std::move(portOf)),
-      m_choice(MakeChoice(spec))
+      m_choice(MakeChoice(spec)),
+      m_hops(nodes)
 {
+}
+
+void
+Steering::DivideRandom(uint64_t seed)
+{
+    m_choice->DivideRandom(seed, static_cast<uint32_t>(m_hops.size()));
 }
 
 NextHops&
 Steering::HopsTo(uint32_t host, uint32_t node)
 {
-    const size_t least = std::max(host, node) + size_t{1};
-    if (m_hops.size() < least)
-    {
-        m_hops.resize(least);
-    }
     auto& row = m_hops[node];
     if (row.size() <= host)
     {
@@ -152,14 +167,21 @@ Steering::HopsTo(uint32_t host, uint32_t node)
     NextHops& hops = *row[host];
     if (hops.version != m_version)
     {
-        hops.version = m_version;
-        hops.ports.clear();
-        for (const Neighbour* next : m_routing.NextHops(node, host))
-        {
-            hops.ports.push_back(&m_portOf(node, next->port));
-        }
+        Find(hops, host, node);
     }
     return hops;
+}
+
+void
+Steering::Find(NextHops& hops, uint32_t host, uint32_t node)
+{
+    const std::lock_guard lock(m_looking);
+    hops.version = m_version;
+    hops.ports.clear();
+    for (const Neighbour* next : m_routing.NextHops(node, host))
+    {
+        hops.ports.push_back(&m_portOf(node, next->port));
+    }
 }
 
 SwitchPort*
@@ -174,7 +196,7 @@ Steering::NextPort(const Packet& packet, uint32_t node, Picos now)
 }
 
 bool
-Steering::Steer(Packet* packet, SwitchPort& ingress)
+Steering::Steer(Packet* packet, SwitchPort& ingress, Way& way)
 {
     SwitchPort* egress = NextPort(*packet, ingress.NodeId(), packet->arrival);
     // Routes that change while a packet is on its way may lead it round and round.
@@ -196,8 +218,8 @@ Steering::Steer(Packet* packet, SwitchPort& ingress)
             packet->telemetry = Telemetry::None; // a detour longer than a packet has room for
         }
     }
-    m_told[packet->hop] = egress;
-    packet->egress = m_told.data();
+    way[packet->hop] = egress;
+    packet->egress = way.data();
     return true;
 }
 

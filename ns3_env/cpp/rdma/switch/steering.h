@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace ns3::env::rdma
@@ -34,20 +35,31 @@ class PathChoice
     virtual ~PathChoice() = default;
     /// \returns an index into `hops.ports`, of which there are at least two
     virtual size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) = 0;
+
+    /// Each node draws from a stream of its own from now on, so that parts of the network may draw at once.
+    virtual void DivideRandom(uint64_t /* seed */, uint32_t /* nodes */) {}
 };
 
-/// The routes of one network as its switches know them, and the choice among them.
+/// The ports by which a packet leaves its switches; only that of the next switch counts.
+using Way = std::array<SwitchPort*, MAX_PATH_SWITCHES>;
+
+/// The routes of one network as its switches know them, and the choice among them. Parts of the network may ask at once, for
+/// different switches.
 class Steering
 {
   public:
     /// Finds a port by node and index; not called before the first packet.
     using PortOf = std::function<SwitchPort&(uint32_t node, uint32_t port)>;
 
-    Steering(const PathSpec& spec, Routing routing, PortOf portOf);
+    /// \param nodes how many the network has
+    Steering(const PathSpec& spec, Routing routing, size_t nodes, PortOf portOf);
+
+    /// Each node draws from a stream of its own from now on.
+    void DivideRandom(uint64_t seed);
 
     /// Chooses the port by which a packet leaves the switch that it came to by `ingress`, and tells the switch, which
-    /// asks next. False where the packet is lost: there is no way, or the port is down.
-    bool Steer(Packet* packet, SwitchPort& ingress);
+    /// asks next, by `way`. False where the packet is lost: there is no way, or the port is down.
+    bool Steer(Packet* packet, SwitchPort& ingress, Way& way);
 
     /// Switches hear that a link is down, or is back.
     void SetLink(uint32_t a, uint32_t b, bool up);
@@ -56,13 +68,14 @@ class Steering
     /// Null where the switch `node` knows of no way.
     SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
     NextHops& HopsTo(uint32_t host, uint32_t node);
+    void Find(NextHops& hops, uint32_t host, uint32_t node);
 
     Routing m_routing;
     PortOf m_portOf;
     std::unique_ptr<PathChoice> m_choice;
     uint64_t m_version{1};
-    std::array<SwitchPort*, MAX_PATH_SWITCHES> m_told{};
     std::vector<std::vector<std::unique_ptr<NextHops>>> m_hops; ///< by node and host, on demand
+    std::mutex m_looking; ///< for hops: Routing keeps distances that it was asked for
 };
 
 } // namespace ns3::env::rdma

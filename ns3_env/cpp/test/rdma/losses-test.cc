@@ -83,7 +83,7 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     // One is on the link; the reserve of the port whose peer sends nothing stays empty.
     const uint64_t fit = 1 + (bufferBytes - reserveBytes) / PACKET;
     const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
-    const Losses& lost = uplink.Lost().By(LossCause::BufferFull);
+    const Losses lost = uplink.Lost().By(LossCause::BufferFull);
     ASSERT_EQ(lost.packets, SENDERS * PACKETS - fit, "lost");
     ASSERT_EQ(lost.payloadBytes, 1000 * lost.packets, "payload");
     ASSERT_EQ(uplink.Lost().By(LossCause::Link).packets, 0, "no other cause");
@@ -108,7 +108,7 @@ TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
     for (const Port* port : net->Ports())
     {
         const bool bottleneck = port == &net.PortTo(9, 10);
-        const Losses& lost = port->Lost().By(LossCause::BufferFull);
+        const Losses lost = port->Lost().By(LossCause::BufferFull);
         ASSERT_EQ(lost.packets > 0, bottleneck, "at node " << port->NodeId());
         payload += lost.payloadBytes;
     }

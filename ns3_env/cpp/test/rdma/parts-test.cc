@@ -24,6 +24,26 @@ constexpr uint32_t RACKS = 8;
 constexpr const char* CONTROLLERS[] =
     {"dcqcn", "dctcp", "hpcc", "hpcc-pint", "nscc", "powertcp", "qcn", "swift", "timely"};
 
+/// A choice among spines for each packet, and links to spines that fail, some of them more than once, or at once.
+template <class Draw>
+PathSpec
+DrawnPaths(const Draw& draw, uint32_t hosts, uint32_t spines)
+{
+    PathSpec paths;
+    paths.balancing = static_cast<Balancing>(draw(0, 3));
+    paths.gap = draw(0, 1) == 0 ? NEVER : 2000 * NS;
+    paths.convergence = static_cast<Picos>(draw(0, 3)) * 5000 * NS;
+    for (uint64_t i = draw(0, 4); i > 0; --i)
+    {
+        const auto rack = static_cast<uint32_t>(hosts + draw(0, RACKS - 1));
+        const auto spine = static_cast<uint32_t>(hosts + RACKS + draw(0, spines - 1));
+        const auto begin = static_cast<Picos>(draw(1, 60)) * 1000 * NS;
+        paths.outages.push_back(
+            {rack, spine, begin, begin + static_cast<Picos>(draw(1, 40)) * 500 * NS});
+    }
+    return paths;
+}
+
 /// A leaf-spine network of eight racks with rates, delays and flows by lot.
 Scenario
 Drawn(uint64_t seed)
@@ -88,6 +108,11 @@ Drawn(uint64_t seed)
                             0};
         s.streams.push_back({spec, 5e9, 60'000 * NS});
     }
+    if (draw(0, 1) == 0)
+    {
+        s.paths = DrawnPaths(draw, hosts, spines);
+        s.congestionPoints.enabled = false; // feedback takes a flow's one path
+    }
     return s;
 }
 
@@ -124,6 +149,11 @@ TEST("a network in parts has the completion times of one that is played as a who
         {
             Scenario s = Drawn(seed);
             s.lossProbability = 0; // a packet more or less is a timeout
+            if (s.paths)
+            {
+                s.paths->outages.clear();
+                s.selectiveRepeat.emplace(); // and so is one that is late
+            }
             s.threads = threads;
             TestNetwork net(std::move(s));
             net->Run();
