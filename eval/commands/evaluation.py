@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
@@ -17,13 +18,23 @@ from ns3_env.eval.commands.options import Work, add_json, check_json, of_process
 
 
 def add_speed(options: argparse.ArgumentParser) -> Work:
-    """packet-hops/s, decisions/s, µs per MPCC decision"""
+    """packet-hops/s, decisions/s, µs per MPCC decision; or large networks"""
     add_json(options)
+    options.add_argument(
+        "--large",
+        type=Path,
+        metavar="DIR",
+        help="measure networks of 16 to 16,384 hosts and 100 to 1,000,000 flows instead, some minutes; "
+        "table and figure go to this folder",
+    )
 
     def work(arguments: argparse.Namespace) -> None:
-        from ns3_env.eval.speed import measure
+        from ns3_env.eval.speed import large, measure
 
-        measure.report(arguments.json)
+        if arguments.large is not None:
+            large.report(arguments.large)
+        else:
+            measure.report(arguments.json)
 
     return work
 

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -27,6 +25,7 @@ from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.eval.benchmark.cell import CellJob, Played
 from ns3_env.eval.benchmark.folder import cell_folder
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.speed.alone import play_alone
 from ns3_env.eval.speed.front_ends import (
     FRONT_ENDS,
     NETWORKS,
@@ -38,7 +37,7 @@ from ns3_env.eval.speed.front_ends import (
 from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import DecisionBatch, Simulator, find_executable, wait_any
+from ns3_env.simulator import DecisionBatch, Simulator, wait_any
 
 _FLOWS = 4
 #: Cells that are written together, as a benchmark's are that are played meanwhile.
@@ -303,8 +302,8 @@ def _packet_hops_per_s() -> float:
         time_limit_ns=100_000_000,
         record=Record(queues=False),
     )
-    results, spent = _run_alone(scenario)
-    return float(results["totals"]["packet_hops"]) / spent
+    run = play_alone(scenario)
+    return run.packet_hops / run.cpu_s
 
 
 def _tcp_packets_per_s(senders: int) -> float:
@@ -316,8 +315,8 @@ def _tcp_packets_per_s(senders: int) -> float:
         "controllers": [{"name": "cubic"}],
         "time_limit_ns": "10s",
     }
-    results, spent = _run_alone(Scenario.from_mapping(keys, "speed"))
-    return float(results["totals"]["packets_sent"]) / spent
+    run = play_alone(Scenario.from_mapping(keys, "speed"))
+    return float(run.results["totals"]["packets_sent"]) / run.cpu_s
 
 
 def _mpcc_us(horizon: int, shortcut: bool) -> float:
@@ -334,26 +333,13 @@ def _mpcc_us(horizon: int, shortcut: bool) -> float:
         time_limit_ns=100_000_000,
         record=Record(queues=False),
     )
-    return float(_run_alone(scenario)[0]["counters"]["decision_us_mean"])
+    return float(play_alone(scenario).results["counters"]["decision_us_mean"])
 
 
 def _reference_cpu_s(name: str, controller: str) -> float:
     scenario = Scenario.load(_SCENARIOS / f"{name}.yaml").under(controller)
     changes = {"record": Record(queues=False), "preset": "default"}
-    return _run_alone(scenario.model_copy(update=changes))[1]
-
-
-def _run_alone(scenario: Scenario) -> tuple[dict[str, Any], float]:
-    """Results of an episode without Python in the loop, and the CPU seconds of its process."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "scenario.json")
-        path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        program = str(find_executable(scenario.transport))
-        done = subprocess.run([program, str(path)], capture_output=True, check=True, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return json.loads(done.stdout), spent
+    return play_alone(scenario.model_copy(update=changes)).cpu_s
 
 
 def _decisions_per_s(count: int, seconds: float) -> float:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -92,8 +93,27 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
         if traffic is scenario.traffic and topology is scenario.topology and seed == scenario.seed:
             return flows
     flows = scenario.traffic.draw(network, np.random.default_rng(scenario.seed))
+    if network.cards:
+        flows = between_cards(flows, network)
     _DRAWN.append((scenario.traffic, scenario.topology, scenario.seed, flows))
     return flows
+
+
+def between_cards(flows: Flows, network: Network) -> Flows:
+    """The same flows, each between two cards of its hosts, in turn where several pairs are equally near.
+
+    Raises ScenarioError where there are none that reach each other.
+    """
+    turns: Counter[tuple[int, int]] = Counter()
+    ends = []
+    for pair in zip(flows.src, flows.dst, strict=True):
+        ends.append(network.ends_of(*pair, turn=turns[pair] + sum(pair)))
+        turns[pair] += 1
+    streams = []
+    for stream in flows.streams:
+        src, dst = network.ends_of(stream.src, stream.dst)
+        streams.append(stream._replace(src=src, dst=dst))
+    return replace(flows, src=[src for src, _ in ends], dst=[dst for _, dst in ends], streams=streams)
 
 
 #: The last ones: traffic, topology, seed, flows.

@@ -31,19 +31,26 @@ from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
 from ns3_env.scenario.traffic import Group, Incast, Traffic
 
+_HOSTS_PER_THREAD = 64
+
 
 class SimulatorOptions(Strict):
     """How the simulator plays a scenario."""
 
     threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
         default=None,
-        description="play the network in parts, on so many threads or on each core (auto); the results "
-        "are the same for any number (docs/scenarios.md). none: as a whole, on one",
+        description="play the network in parts, on so many threads or as many as pay (auto); the results "
+        "are the same for any number (docs/large-networks.md). none: as a whole, on one",
     )
 
-    def thread_count(self) -> int | None:
-        """Threads of a network in parts; None of one that is played as a whole."""
-        return len(os.sched_getaffinity(0)) if self.threads == "auto" else self.threads
+    def thread_count(self, hosts: int) -> int | None:
+        """Threads of a network of so many hosts in parts; None of one that is played as a whole.
+
+        ``auto`` is one for each core, but for each 64 hosts at most: fewer give a thread too little to do.
+        """
+        if self.threads != "auto":
+            return self.threads
+        return max(1, min(len(os.sched_getaffinity(0)), hosts // _HOSTS_PER_THREAD))
 
 
 class ScenarioFields(Strict):

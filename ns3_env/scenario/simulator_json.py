@@ -77,7 +77,7 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         content["nic"] = scenario.nic.model_dump()
     if (balancing := balancing_content(scenario.load_balancing)) is not None:
         content["load_balancing"] = balancing
-    if (threads := scenario.simulator.thread_count()) is not None:
+    if (threads := scenario.simulator.thread_count(len(network.access))) is not None:
         content["threads"] = threads
     min_rate = min_rate_bps(scenario, network)
     if min_rate is not None:
@@ -244,7 +244,7 @@ def _fixed(
         raise ScenarioError("\n".join(place + fault for fault in faults))
     content: dict[str, Any] = {
         "time_limit_ns": scenario.time_limit_ns,
-        "nodes": network.nodes,
+        "nodes": ["host" if kind == "card" else kind for kind in network.nodes],
         "links": [vars(link) for link in network.links],
         "loss": {"probability": scenario.loss_probability},
         "controllers": [

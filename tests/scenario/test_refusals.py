@@ -80,7 +80,7 @@ FAULTS: list[tuple[str | dict[str, Any], str]] = [
     ("controllers: []", "controllers ... at least 1"),
     ("controllers: [hpcc, dcqcn]\ncontrolled_flows: [0]", "controlled_flows ... 'agent'"),
     ("controllers: [agent, hpcc]\ncontrolled_flows: [8]", "controlled_flows ... there is no flow 8"),
-    (graph("hhs", (0, 2)), "topology.links ... host 1 has 0 links"),
+    (graph("hhs", (0, 2)), "topology.links ... host 1 has no link"),
     (graph("hhs", (0, 2), (1, 2), (2, 2)), "topology.links.2 ... a link from node 2 to itself"),
     (
         graph("hhss", (0, 2), (2, 3), (1, 3), (3, 2)),

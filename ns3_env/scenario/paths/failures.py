@@ -30,7 +30,7 @@ class Outage(Strict):
     def links(self, network: Network) -> list[tuple[int, int]]:
         """Links that are down."""
         if self.link is not None:
-            return [self.link]
+            return [network.link_ends(*self.link)]
         return [(link.a, link.b) for link in network.links if self.switch in (link.a, link.b)]
 
     def fault(self, network: Network) -> str | None:
@@ -43,9 +43,9 @@ class Outage(Strict):
             if self.switch in switches:
                 return None
             return f"switch: node {self.switch} is none; switches are {_few(switches)}"
-        if any({link.a, link.b} == set(self.link or ()) for link in network.links):
-            return None
         a, b = self.link or (0, 0)
+        if any({link.a, link.b} == set(network.link_ends(a, b)) for link in network.links):
+            return None
         near = sorted({link.a + link.b - a for link in network.links if a in (link.a, link.b)})
         return f"link: no link joins {a} and {b}; node {a} is joined to {_few(near) if near else 'none'}"
 

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
+from ns3_env.scenario.topology.cluster import Cluster, ScaleOut, ScaleUp
 from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.scenario.topology.published import PublishedTopology
@@ -18,6 +19,7 @@ from ns3_env.scenario.topology.regular import Dumbbell, FatTree2, FatTree3, Leaf
 
 __all__ = [
     "MAX_PATH_SWITCHES",
+    "Cluster",
     "Dumbbell",
     "FatTree2",
     "FatTree3",
@@ -28,9 +30,11 @@ __all__ = [
     "Network",
     "ParkingLot",
     "PublishedTopology",
+    "ScaleOut",
+    "ScaleUp",
     "Topology",
     "TopologyKind",
 ]
 
-_Kinds = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Graph | PublishedTopology
+_Kinds = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster | Graph | PublishedTopology
 Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -54,7 +54,10 @@ class GraphLink(Strict):
 
 
 class Graph(TopologyKind):
-    """Any network: a list of nodes ("host" or "switch"; the position is the id) and a list of links."""
+    """Any network: a list of nodes ("host" or "switch"; the position is the id) and a list of links.
+
+    A host may have several links: a card for each (docs/clusters.md).
+    """
 
     kind: Literal["graph"] = "graph"
     nodes: Annotated[list[Literal["host", "switch"]], few(MAX_HOSTS + MAX_SWITCHES, WHY_HOSTS)]
@@ -65,4 +68,4 @@ class Graph(TopologyKind):
         return hosts, len(self.nodes) - hosts, len(self.links)
 
     def build(self) -> Network:
-        return Network(list(self.nodes), [Link(x.a, x.b, x.rate_bps, x.delay_ns) for x in self.links])
+        return Network.of_hosts(self.nodes, [Link(x.a, x.b, x.rate_bps, x.delay_ns) for x in self.links])

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 
+from ns3_env.errors import ScenarioError
+
 #: Switches of the longest path that the simulators have room for.
 MAX_PATH_SWITCHES = 32
 
@@ -26,10 +28,43 @@ class Link:
 
 @dataclass
 class Network:
-    """Nodes ("host" or "switch"; the position is the node's id) and links."""
+    """Nodes ("host", "card" or "switch"; the position is the node's id) and links.
+
+    A host's first link begins at the host's own node; each further one at a node of its own, a "card".
+    ``cards`` has the nodes of such a host's links, the host's own first. Hosts do not forward: a card carries
+    the flows that begin or end at its host.
+    """
 
     nodes: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    cards: dict[int, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of_hosts(cls, nodes: Sequence[str], links: Sequence[Link]) -> Network:
+        """The network of hosts with any number of links: the second and later ones of a host get cards.
+
+        Args:
+            nodes: "host" or "switch".
+            links: between these nodes; where one is a fault (``faults``), all stay as they are.
+        """
+        net = cls(list(nodes), list(links))
+        pairs = {frozenset((link.a, link.b)) for link in links}
+        if len(pairs) < len(links) or any(len(x) < 2 or not x <= set(range(len(nodes))) for x in pairs):
+            return net
+        linked: set[int] = set()
+        for i, link in enumerate(links):
+            a, b = (net._card_of(end, linked) for end in (link.a, link.b))
+            net.links[i] = Link(a, b, link.rate_bps, link.delay_ns)
+        return net
+
+    def _card_of(self, node: int, linked: set[int]) -> int:
+        """Where one more link of a node begins."""
+        if self.nodes[node] == "switch" or node not in linked:
+            linked.add(node)
+            return node
+        (card,) = self.add("card", 1)
+        self.cards.setdefault(node, [node]).append(card)
+        return card
 
     def add(self, kind: str, count: int) -> list[int]:
         """Appends nodes; returns their ids."""
@@ -53,8 +88,8 @@ class Network:
 
     @cached_property
     def access(self) -> dict[int, Link]:
-        """The link of each host."""
-        hosts = set(self.hosts)
+        """The link of each host's first card, and of each other card."""
+        hosts = {i for i, kind in enumerate(self.nodes) if kind != "switch"}
         found: dict[int, Link] = {}
         for link in self.links:
             for end in (link.a, link.b):
@@ -85,9 +120,70 @@ class Network:
         }
 
     def access_switch(self, host: int) -> int:
-        """The node at the other end of a host's link."""
+        """The node at the other end of a host's link, or a card's."""
         link = self.access[host]
         return link.b if link.a == host else link.a
+
+    def link_ends(self, a: int, b: int) -> tuple[int, int]:
+        """The nodes at which the link between ``a`` and ``b`` begins: of a host with several the card's."""
+        return self._card_towards(a, b), self._card_towards(b, a)
+
+    def _card_towards(self, host: int, other: int) -> int:
+        ends = self.cards.get(other, [other])
+        return next((card for card in self.cards.get(host, ()) if self.access_switch(card) in ends), host)
+
+    def ends_of(self, src: int, dst: int, turn: int = 0) -> tuple[int, int]:
+        """The cards that a flow from a host to another goes between: those with the fewest links in between.
+
+        Args:
+            src: sending host.
+            dst: receiving host.
+            turn: chooses among several such pairs, one after the other.
+
+        Raises:
+            ScenarioError: no card of the one reaches any of the other.
+        """
+        if src not in self.cards and dst not in self.cards:
+            return src, dst
+        pairs = self._nearest.get((src, dst))
+        if pairs is None:
+            pairs = self._nearest[src, dst] = self._find_nearest(src, dst)
+        return pairs[turn % len(pairs)]
+
+    @cached_property
+    def _nearest(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        return {}
+
+    def _find_nearest(self, src: int, dst: int) -> list[tuple[int, int]]:
+        ways = [
+            (self._links_from(self.access_switch(a)).get(b, math.inf), a, b)
+            for a in self.cards.get(src, [src])
+            for b in self.cards.get(dst, [dst])
+            if a != b  # a card that hosts of a node share
+        ]
+        least = min(ways)[0]
+        if least == math.inf:
+            raise ScenarioError(f"there is no path from host {src} to host {dst}: hosts do not forward")
+        return [(a, b) for links, a, b in ways if links == least]
+
+    def _links_from(self, start: int) -> dict[int, int]:
+        """Links from a card's other end, a switch or a card, to each card that it reaches."""
+        if start not in self._reached:
+            neighbours = [[] if kind != "switch" else self._beside[i] for i, kind in enumerate(self.nodes)]
+            self._reached[start] = _hops(start, neighbours)
+        return self._reached[start]
+
+    @cached_property
+    def _reached(self) -> dict[int, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _beside(self) -> list[list[int]]:
+        beside: list[list[int]] = [[] for _ in self.nodes]
+        for link in self.links:
+            beside[link.a].append(link.b)
+            beside[link.b].append(link.a)
+        return beside
 
     def faults(self) -> list[str]:
         """Lists what is wrong with the graph; [] where nothing is."""
@@ -110,16 +206,16 @@ class Network:
             return faults
         if len(self.hosts) < 2:
             return ["nodes: a network needs at least two hosts"]
-        faults += [
-            f"links: host {host} has {len(neighbours[host])} links; a host has exactly one"
-            for host in self.hosts
-            if len(neighbours[host]) != 1
-        ]
+        faults += [f"links: host {host} has no link" for host in self.hosts if not neighbours[host]]
+        for first, *others in self.cards.values():
+            for card in others:
+                neighbours[first].append(card)
+                neighbours[card].append(first)
         reached = _hops(self.hosts[0], neighbours)
         lost = [host for host in self.hosts if host not in reached]
         if lost and not faults:
             faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
-        return faults or self._hop_faults(neighbours)
+        return faults or ([] if self.cards else self._hop_faults(neighbours))
 
     def _hop_faults(self, neighbours: list[list[int]]) -> list[str]:
         """Two hosts with more switches between them than there may be."""

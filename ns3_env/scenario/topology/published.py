@@ -56,15 +56,28 @@ class PublishedText:
 
     def count(self, what: str) -> int:
         """The next word, a whole number. Raises ValueError."""
-        word = self.next(what)
+        return self.whole(self.next(what), what)
+
+    @staticmethod
+    def whole(word: str, what: str) -> int:
+        """A word that is a whole number. Raises ValueError."""
         if not _COUNT.fullmatch(word):
             raise ValueError(f"{what} is {shown(word)}, must be a whole number")
         return int(word)
 
-    def row(self, columns: Sequence[str], what: str) -> list[str]:
-        """The next line's words, one for each column. Raises ValueError where there are others."""
+    def line_of_words(self, what: str) -> list[str]:
+        """The words that are left of the next line that has any. Raises ValueError where the file ends."""
         words = [self.next(what), *self._words[::-1]]
         self._words = []
+        return words
+
+    def put_back(self, words: Sequence[str]) -> None:
+        """These words of the line come once more."""
+        self._words = list(words[::-1])
+
+    def row(self, columns: Sequence[str], what: str) -> list[str]:
+        """The next line's words, one for each column. Raises ValueError where there are others."""
+        words = self.line_of_words(what)
         if len(words) != len(columns):
             raise ValueError(f"{len(words)} values where {what} should stand: {' '.join(columns)}")
         return words
@@ -89,6 +102,7 @@ class PublishedText:
 
 
 _COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
+_SIMAI_WORDS = 6  # of the first line: nodes, GPUs of a server, its switches, others, links, type of GPU
 _DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
 _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
@@ -96,9 +110,11 @@ _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 class PublishedTopology(TopologyKind):
     """A topology.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
-    Numbers of nodes, switches and links; the ids of the switches; then a row for each link: src, dst, rate
-    (100Gbps), delay (1us), error rate, which must be 0. Nodes keep their ids and links their order, so that
-    ports and paths are the published simulator's. A relative ``file`` lies beside the scenario's own.
+    Numbers of nodes, switches and links (or SimAI's: nodes, GPUs of a server, switches within servers, other
+    switches, links, type of GPU); the ids of the switches; then a row for each link: src, dst, rate
+    (100Gbps), delay (1us), error rate, which must be 0. A host may have several links (docs/clusters.md).
+    Nodes keep their ids and links their order, so that ports and paths are the published simulator's. A
+    relative ``file`` lies beside the scenario's own.
     """
 
     kind: Literal["published"] = "published"
@@ -118,7 +134,7 @@ class PublishedTopology(TopologyKind):
         text = PublishedText(lines)
         links: list[GraphLink] = []
         try:
-            nodes, switches, rows = (text.count(f"the number of {x}") for x in ("nodes", "switches", "links"))
+            nodes, switches, rows = self._head(text)
             if nodes > MAX_HOSTS + MAX_SWITCHES or rows > MAX_LINKS:
                 most = f"{MAX_HOSTS + MAX_SWITCHES} and {MAX_LINKS}"
                 raise ValueError(f"{nodes} nodes and {rows} links; there may be at most {most}: {WHY_HOSTS}")
@@ -147,6 +163,20 @@ class PublishedTopology(TopologyKind):
             return
         if not len(self._wrong):
             self._graph = Graph(nodes=kinds, links=links)
+
+    @staticmethod
+    def _head(text: PublishedText) -> tuple[int, int, int]:
+        """Numbers of nodes, switches and links.
+
+        SimAI's files say how many GPUs a node has, and of which type, and count its switches by themselves.
+        """
+        words = text.line_of_words("the number of nodes")
+        if len(words) >= _SIMAI_WORDS:
+            nodes, _, inner, outer, rows = (text.whole(word, "a number of nodes") for word in words[:5])
+            return nodes, inner + outer, rows
+        text.put_back(words)
+        nodes, switches, rows = (text.count(f"the number of {x}") for x in ("nodes", "switches", "links"))
+        return nodes, switches, rows
 
     def _check(self, error_rate: str, delay: str, line: int) -> None:
         """Refuses what this simulator has not got, and what it would have to guess."""

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plays an episode in a process of its own and measures it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import find_executable
+
+_EVERY_S = 0.005  # how often the process's memory is asked for
+
+
+@dataclass(frozen=True)
+class Run:
+    """One episode without Python in the loop.
+
+    Args:
+        results: as the simulator writes them.
+        cpu_s: CPU seconds of its process, all threads together.
+        wall_s: seconds from its start to its end.
+        peak_bytes: the most memory that it had at one time.
+    """
+
+    results: dict[str, Any]
+    cpu_s: float
+    wall_s: float
+    peak_bytes: int
+
+    @property
+    def packet_hops(self) -> int:
+        """Transmissions of data packets and ACKs."""
+        return int(self.results["totals"]["packet_hops"])
+
+
+def play_alone(scenario: Scenario) -> Run:
+    """Plays the scenario in a process of its own. Raises subprocess.CalledProcessError where that fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, answer = Path(folder, "scenario.json"), Path(folder, "results.json")
+        complaint = Path(folder, "complaint.txt")
+        path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
+        command = [str(find_executable(scenario.transport)), str(path)]
+        began = time.perf_counter()
+        peak = 0
+        with answer.open("wb") as out, complaint.open("wb") as err:
+            process = subprocess.Popen(command, stdout=out, stderr=err)
+            while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+                peak = _peak_bytes(process.pid) or peak
+                time.sleep(_EVERY_S)
+        wall = time.perf_counter() - began
+        _, status, usage = ended
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, command, stderr=complaint.read_bytes())
+        results = json.loads(answer.read_bytes())
+    return Run(results, usage.ru_utime + usage.ru_stime, wall, peak)
+
+
+def _peak_bytes(pid: int) -> int:
+    """VmHWM of proc(5); 0 of a process that is over. wait4(2) would count what it had before its program."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return 1024 * int(found[1]) if found else 0

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hosts with several cards: which card a flow takes, and how long it takes on an idle network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Cluster, Network
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+
+CLUSTER: dict[str, Any] = {
+    "kind": "cluster",
+    "nodes": 4,
+    "gpus_per_node": 2,
+    "scale_up": {"rate_bps": "1600Gbps", "delay_ns": 300},
+    "scale_out": {"rate_bps": "400Gbps", "delay_ns": 1000, "spines": 2},
+}
+#: Two servers of two GPUs, as SimAI writes them: 4 and 5 are switches of servers, 6 and 7 leaves, 8 a spine.
+SIMAI = """9 2 2 3 10 H100
+4 5 6 7 8
+0 4 3600Gbps 0.000025ms 0
+1 4 3600Gbps 0.000025ms 0
+2 5 3600Gbps 0.000025ms 0
+3 5 3600Gbps 0.000025ms 0
+0 6 400Gbps 0.0005ms 0
+1 7 400Gbps 0.0005ms 0
+2 6 400Gbps 0.0005ms 0
+3 7 400Gbps 0.0005ms 0
+6 8 400Gbps 0.0005ms 0
+7 8 400Gbps 0.0005ms 0
+"""
+
+
+def scenario(topology: dict[str, Any], *flows: tuple[int, int], size_bytes: int = 1000) -> Scenario:
+    listed = [
+        {"src": src, "dst": dst, "size_bytes": size_bytes, "start_ns": i * 1_000_000}
+        for i, (src, dst) in enumerate(flows)
+    ]
+    controllers = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
+    content = {"topology": topology, "controllers": controllers, "traffic": {"kind": "list", "flows": listed}}
+    return Scenario.from_mapping({**content, "time_limit_ns": "1s"}, "x")
+
+
+def play(made: Scenario) -> Results:
+    with Simulator() as simulator:
+        return simulator.play(made)
+
+
+#: Each transmission and each delay is a whole number of picoseconds; these are of up to a dozen.
+PS = 0.012
+
+
+def packet_ns(*links: tuple[float, int]) -> float:
+    """A packet there and its ACK back over links of (Gb/s, ns)."""
+    return sum((1048 + 60) * 8 / rate + 2 * delay for rate, delay in links)
+
+
+def test_a_flow_stays_in_its_node_or_takes_its_rail() -> None:
+    flows = play(scenario(CLUSTER, (0, 1), (0, 2), (0, 3)))["flows"]
+    rail = [(400, 1000)] * 2
+    assert flows["fct_ns"] == pytest.approx(
+        [
+            packet_ns((1600, 300), (1600, 300)),
+            packet_ns(*rail),
+            packet_ns(*rail, (800, 1000), (800, 1000)),  # by a spine to the leaf of the other rail
+        ],
+        abs=PS,
+    )
+
+
+@pytest.mark.parametrize("rails", [None, 1])
+@pytest.mark.parametrize("optimised", [True, False])
+def test_long_flows_fill_the_card_that_they_take(rails: int | None, optimised: bool) -> None:
+    topology = {**CLUSTER, "rails": rails, "scale_out": {**CLUSTER["scale_out"], "rail_optimised": optimised}}
+    flows = play(scenario(topology, (0, 1), (0, 7), (3, 4), size_bytes=1_000_000))["flows"]
+    assert flows["fct_ns"] == pytest.approx(flows["standalone_ns"], rel=1e-9)
+    assert min(flows["fct_ns"]) > 1_000_000 * 8 / 1600
+    assert flows["fct_ns"][1] > 1_000_000 * 8 / 400
+
+
+def test_a_ring_moves_its_bytes_over_each_card() -> None:
+    size, ranks = 1_000_000, 8
+    job = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": size}
+    content = {"topology": CLUSTER, "traffic": job, "controllers": ["dcqcn"], "time_limit_ns": "1s"}
+    made = Scenario.from_mapping(content, "x")
+    results = play(made)
+    sent = 2 * (ranks - 1) * size
+    assert sum(results["flows"]["size_bytes"]) == results["totals"]["delivered_payload_bytes"] == sent
+    network = made.topology.build()
+    out = {network.ends_of(rank, (rank + 1) % ranks)[0] for rank in range(ranks)}
+    assert set(results["flows"]["src"]) == out
+    assert len({network.nodes[card] for card in out}) == 2, "within nodes, and between them"
+
+
+def test_simai_s_files_are_read_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "topo").write_text(SIMAI)
+    topology = {"kind": "published", "file": str(tmp_path / "topo")}
+    flows = play(scenario(topology, (0, 1), (0, 2), (0, 3)))["flows"]
+    assert flows["fct_ns"] == pytest.approx(
+        [packet_ns(*[(3600, 25)] * 2), packet_ns(*[(400, 500)] * 2), packet_ns(*[(400, 500)] * 4)], abs=PS
+    )
+
+
+def ring(hosts: int) -> dict[str, Any]:
+    links = [{"a": i, "b": (i + 1) % hosts, "rate_bps": "100Gbps", "delay_ns": 1000} for i in range(hosts)]
+    return {"kind": "graph", "nodes": ["host"] * hosts, "links": links}
+
+
+def test_hosts_in_a_ring_reach_their_neighbours_and_forward_nothing() -> None:
+    flows = play(scenario(ring(4), (0, 1), (0, 3), (2, 1)))["flows"]
+    assert flows["fct_ns"] == pytest.approx([packet_ns((100, 1000))] * 3, rel=1e-9)
+    with pytest.raises(ScenarioError, match="no path from host 0 to host 2: hosts do not forward"):
+        scenario(ring(4), (0, 2)).flows()
+
+
+def test_flows_take_equally_near_cards_in_turn() -> None:
+    links = [(0, 2), (0, 3), (1, 2), (1, 3)]
+    network = Network.of_hosts(["host", "host", "switch", "switch"], [])
+    assert network.cards == {}
+    topology = {
+        "kind": "graph",
+        "nodes": ["host", "host", "switch", "switch"],
+        "links": [{"a": a, "b": b, "rate_bps": "100Gbps", "delay_ns": 1000} for a, b in links],
+    }
+    made = scenario(topology, *[(0, 1)] * 4)
+    assert sorted(zip(made.flows().src, made.flows().dst, strict=True)) == [(0, 1)] * 2 + [(4, 5)] * 2
+
+
+def test_a_failure_names_the_host_or_its_card() -> None:
+    made = scenario(CLUSTER, (0, 2))
+    network = made.topology.build()
+    card = network.ends_of(0, 2)[0]
+    leaf = network.access_switch(card)
+    assert network.link_ends(0, leaf) == network.link_ends(card, leaf) == (card, leaf)
+    outage = {"failures": {"outages": [{"link": [0, leaf], "at_ns": 1, "until_ns": 500_000}]}}
+    content = {**made.model_dump(exclude_unset=True), **outage, "retransmission_timeout_ns": 100_000}
+    late = play(Scenario.from_mapping(content, "x"))["flows"]["fct_ns"][0]
+    assert late > 500_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"rails": 3}, "rails: 3 does not divide 8 GPUs"),
+        ({"scale_out": {"nodes_per_group": 3}}, "nodes_per_group: 3 does not divide 4 nodes"),
+        ({"scale_up": None, "rails": 4}, "rails: GPUs without scale_up need a network card each"),
+        ({"scale_out": {"rail_optimised": False}}, "8 leaves cannot have equally many of 4 nodes"),
+    ],
+)
+def test_what_does_not_divide_is_refused(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ScenarioError, match=fault):
+        Scenario.from_mapping({"topology": {"kind": "cluster", **changes}}, "x")
+
+
+def test_a_cluster_has_what_it_counts() -> None:
+    for rails in (1, 2):
+        cluster = Cluster(nodes=4, gpus_per_node=2, rails=rails)
+        network = cluster.build()
+        switches = network.nodes.count("switch")
+        assert cluster.counts() == (len(network.nodes) - switches, switches, len(network.links))
+        assert network.hosts == list(range(cluster.gpus))
+        assert network.faults() == []
