@@ -33,6 +33,7 @@ from ns3_env.scenario.traffic.sizes import (
     mean_size_bytes,
     sample_sizes,
 )
+from ns3_env.scenario.traffic.training import Training
 
 __all__ = [
     "DATA_GROUP",
@@ -60,6 +61,7 @@ __all__ = [
     "Stream",
     "Traffic",
     "TrafficKind",
+    "Training",
     "mean_size_bytes",
     "sample_sizes",
 ]
@@ -132,6 +134,7 @@ _Kinds = (
     | Collective
     | Jobs
     | Chakra
+    | Training
     | Mix
 )
 Traffic = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

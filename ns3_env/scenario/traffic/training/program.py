@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Program of each rank of a training step: computations, collectives and sends, as nodes of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMPUTE, RECEIVE, SEND, Node
+
+#: comm_type of these collectives (MLCommons Chakra).
+_ALL_REDUCE, _ALL_TO_ALL = 0, 6
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What a block of layers moves and computes, of one microbatch and rank.
+
+    Args:
+        forward_us: computation forward; backward takes twice as long.
+        tensor_bytes: of an all-reduce among tensor-parallel ranks.
+        expert_bytes: of an all-to-all among expert-parallel ranks.
+        stage_bytes: passed on to the next stage.
+        gradient_bytes: of a block's dense parameters, reduced among data-parallel ranks.
+        expert_gradient_bytes: the same of its experts, among ranks with the same experts.
+    """
+
+    forward_us: int
+    tensor_bytes: int
+    expert_bytes: int
+    stage_bytes: int
+    gradient_bytes: int
+    expert_gradient_bytes: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Ranks of a job: tensor-parallel ones are neighbours, then data-parallel ones, then stages.
+
+    Args:
+        tp: tensor-parallel ranks.
+        pp: pipeline stages.
+        dp: data-parallel ranks.
+        ep: expert-parallel ranks among the data-parallel ones; 1: no experts.
+        blocks: of layers, in a stage.
+        micro_batches: of a step and data-parallel rank.
+    """
+
+    tp: int
+    pp: int
+    dp: int
+    ep: int
+    blocks: int
+    micro_batches: int
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the job."""
+        return self.tp * self.pp * self.dp
+
+    def schedule(self, stage: int) -> Iterator[tuple[bool, int]]:
+        """Forward (True) and backward passes of a stage with their microbatches, in turn (1F1B)."""
+        warm_up = min(self.pp - 1 - stage, self.micro_batches)
+        for i in range(warm_up):
+            yield True, i
+        for i in range(self.micro_batches - warm_up):
+            yield True, warm_up + i
+            yield False, i
+        for i in range(self.micro_batches - warm_up, self.micro_batches):
+            yield False, i
+
+
+@dataclass
+class RankProgram:
+    """Trace of one rank, node by node; each comes after the one before on the way of its data."""
+
+    layout: Layout
+    amounts: Amounts
+    rank: int
+    nodes: list[Node] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rest, self._tensor = divmod(self.rank, self.layout.tp)
+        self._stage, self._data = divmod(rest, self.layout.dp)
+
+    def play(self) -> list[Node]:
+        """All nodes of a step."""
+        for forward, batch in self.layout.schedule(self._stage):
+            self._pass(forward, batch)
+        return self.nodes
+
+    def _pass(self, forward: bool, batch: int) -> None:
+        before = self._stage - 1 if forward else self._stage + 1
+        after = self._stage + 1 if forward else self._stage - 1
+        last: tuple[int, ...] = ()
+        if 0 <= before < self.layout.pp:
+            last = (self._pass_on(RECEIVE, before, forward, batch, ()),)
+        for block in range(self.layout.blocks):
+            last = (self._block(forward, last),)
+            if not forward and batch == self.layout.micro_batches - 1:
+                self._reduce_gradients(block, last[0])
+        if 0 <= after < self.layout.pp:
+            self._pass_on(SEND, after, forward, batch, last)
+
+    def _block(self, forward: bool, last: tuple[int, ...]) -> int:
+        """Attention and MLP, or experts, of a block; backward takes twice as long and sends as much."""
+        half = self.amounts.forward_us * (1 if forward else 2)
+        parts = [half // 2, half - half // 2]
+        node = self._compute(parts[0], last)
+        node = self._collective(_ALL_REDUCE, "tensor", self.amounts.tensor_bytes, node)
+        node = self._collective(_ALL_TO_ALL, "expert", self.amounts.expert_bytes, node)
+        node = self._compute(parts[1], (node,))
+        node = self._collective(_ALL_TO_ALL, "expert", self.amounts.expert_bytes, node)
+        return self._collective(_ALL_REDUCE, "tensor", self.amounts.tensor_bytes, node)
+
+    def _reduce_gradients(self, block: int, after: int) -> None:
+        """Data-parallel ranks sum gradients, while the blocks before are still at work."""
+        for group, size in (
+            ("data", self.amounts.gradient_bytes),
+            ("same experts", self.amounts.expert_gradient_bytes),
+        ):
+            self._collective(_ALL_REDUCE, group, size, after, f"{block} ")
+
+    def _group(self, name: str) -> tuple[str, int]:
+        """A process group's name, and how many ranks it has."""
+        layout, (stage, data, tensor) = self.layout, (self._stage, self._data, self._tensor)
+        experts, place = divmod(data, layout.ep)
+        return {
+            "tensor": (f"tensor {stage} {data}", layout.tp),
+            "data": (f"data {stage} {tensor}", layout.dp),
+            "expert": (f"expert {stage} {tensor} {experts}", layout.ep),
+            "same experts": (f"same experts {stage} {tensor} {place}", layout.dp // layout.ep),
+        }[name]
+
+    def _collective(self, kind: int, group: str, size: int, after: int, of_block: str = "") -> int:
+        name, ranks = self._group(group)
+        if ranks == 1 or size == 0:
+            return after
+        texts = {"pg_name": of_block + name}
+        return self._add(COLLECTIVE, group, (after,), 0, {"comm_type": kind, "comm_size": size}, texts)
+
+    def _compute(self, micros: int, after: tuple[int, ...]) -> int:
+        return self._add(COMPUTE, "compute", after, micros, {})
+
+    def _pass_on(self, kind: int, stage: int, forward: bool, batch: int, after: tuple[int, ...]) -> int:
+        """A send to the rank of the same place in another stage, or the receive of what it sends."""
+        other = (stage * self.layout.dp + self._data) * self.layout.tp + self._tensor
+        ends = {"comm_dst": other} if kind == SEND else {"comm_src": other}
+        numbers = {"comm_tag": 2 * batch + forward, "comm_size": self.amounts.stage_bytes, **ends}
+        return self._add(kind, "stage", after, 0, numbers)
+
+    def _add(
+        self,
+        kind: int,
+        name: str,
+        after: tuple[int, ...],
+        micros: int,
+        numbers: dict[str, int],
+        texts: dict[str, str] | None = None,
+    ) -> int:
+        number = len(self.nodes)
+        self.nodes.append(Node(number, kind, name, after, micros, numbers, texts or {}))
+        return number

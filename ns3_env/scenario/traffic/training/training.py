@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Training of a transformer as traffic: tensor, pipeline, data and expert parallelism."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds
+from ns3_env.config.model import Strict
+from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
+from ns3_env.scenario.traffic.jobs.algorithms import count_flows
+from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
+from ns3_env.scenario.traffic.jobs.sending import Collected
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind
+from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram
+
+#: Of a transformer layer's parameters the attention's 4 h², beside the MLP's 8 h².
+_ATTENTION = 1 / 3
+
+
+class Model(Strict):
+    """A transformer, and what a rank computes with."""
+
+    parameters: float = Field(default=7e9, gt=0, description="of all layers; embeddings do not count")
+    layers: int = Field(default=32, ge=1)
+    hidden: int = Field(default=4096, ge=1)
+    sequence: int = Field(default=4096, ge=1, description="tokens of a sequence")
+    element_bytes: int = Field(default=2, ge=1, description="of an activation, and of a gradient")
+    experts: int = Field(
+        default=1, ge=1, description="MLPs of a layer, which expert-parallel ranks share among them"
+    )
+    top_k: int = Field(default=1, ge=1, description="experts that a token goes to")
+    flops_per_s: float = Field(default=400e12, gt=0, description="that a rank reaches")
+
+
+class Parallel(Strict):
+    """How many ranks share what: ``tp`` · ``pp`` · ``dp`` ranks, a GPU each."""
+
+    tp: int = Field(default=1, ge=1, description="tensor parallel")
+    pp: int = Field(default=1, ge=1, description="stages of the pipeline")
+    dp: int = Field(default=1, ge=1, description="data parallel")
+    ep: int = Field(default=1, ge=1, description="expert parallel, among the data-parallel ranks")
+
+
+class Training(TrafficKind):
+    """One step of training a transformer: forward and backward passes of all microbatches, gradients summed.
+
+    Of each block of layers, forward and backward: two all-reduces of activations among tensor-parallel ranks
+    (Shoeybi 2019), two all-to-alls among expert-parallel ones. Stages pass activations on, one forward, one
+    backward (Narayanan 2021). Gradients of a block are summed as soon as its last backward pass is over.
+    """
+
+    kind: Literal["training"] = "training"
+    model: Model = Field(default_factory=Model)
+    parallel: Parallel = Field(default_factory=lambda: Parallel(dp=2))
+    micro_batch: int = Field(default=1, ge=1, description="sequences of a microbatch")
+    micro_batches: int = Field(default=1, ge=1, description="of a step and data-parallel rank")
+    layers_together: int = Field(
+        default=1, ge=1, description="layers that compute and communicate as one, with as many bytes"
+    )
+    scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 plays a hundredth")
+    all_reduce: Literal["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"] = (
+        "ring_all_reduce"
+    )
+    chunk_bytes: Bytes | None = Field(
+        default=None, ge=1, description="a send is cut into flows of as much; none: whole"
+    )
+    start_ns: Nanoseconds = Field(default=0, ge=0)
+    job: str = Field(default="training", min_length=1, description="its name in results")
+
+    @property
+    def layout(self) -> Layout:
+        """The job's ranks and passes."""
+        of = self.parallel
+        blocks = self.model.layers // (of.pp * self.layers_together)
+        return Layout(of.tp, of.pp, of.dp, of.ep, blocks, self.micro_batches)
+
+    @property
+    def amounts(self) -> Amounts:
+        """What a block of a rank moves and computes."""
+        model, of = self.model, self.parallel
+        tokens = self.micro_batch * model.sequence
+        activation = tokens * model.hidden * model.element_bytes
+        parameters = model.parameters / model.layers * self.layers_together / of.tp
+        dense = parameters * (_ATTENTION if model.experts > 1 else 1)
+        experts = parameters * (1 - _ATTENTION) * model.experts / of.ep if model.experts > 1 else 0
+        flops = 2 * tokens * (dense + (parameters - dense) * model.top_k)
+
+        def scaled(amount: float, least: int = 0) -> int:
+            return max(least, round(amount * self.scale)) if amount else 0
+
+        return Amounts(
+            forward_us=scaled(1e6 * flops / model.flops_per_s, 1),
+            tensor_bytes=scaled(activation * self.layers_together, of.tp),
+            expert_bytes=scaled(activation * self.layers_together * model.top_k / of.tp, of.ep)
+            if model.experts > 1
+            else 0,
+            stage_bytes=scaled(activation / of.tp, 1),
+            gradient_bytes=scaled(dense * model.element_bytes, of.dp),
+            expert_gradient_bytes=scaled(experts * model.element_bytes, of.dp),
+        )
+
+    def faults(self, network: Network) -> list[str]:
+        of, layers = self.parallel, self.model.layers
+        ranks = of.tp * of.pp * of.dp
+        if ranks < 2 or ranks > min(MAX_RANKS, len(network.hosts)):
+            return [
+                f"parallel: tp · pp · dp are {ranks} ranks; there are {len(network.hosts)} hosts, and there "
+                f"may be 2 to {MAX_RANKS} ranks: {WHY_RANKS}"
+            ]
+        if layers % (of.pp * self.layers_together):
+            return [
+                f"model.layers: {layers} layers are no multiple of pp · layers_together, "
+                f"{of.pp} · {self.layers_together}"
+            ]
+        if of.dp % of.ep or self.model.experts % of.ep:
+            return [
+                f"parallel.ep: {of.ep} does not divide dp, {of.dp}, and model.experts, {self.model.experts}"
+            ]
+        for name in ("tp", "dp"):
+            count = getattr(of, name)
+            if self.all_reduce == "halving_doubling_all_reduce" and count & (count - 1):
+                return [f"parallel.{name}: halving and doubling needs a power of two, not {count}"]
+        if (flows := self.expected_flows(network)) > MAX_FLOWS:
+            return [
+                f"layers_together: about {flows:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"
+            ]
+        return []
+
+    def expected_flows(self, network: Network) -> float:
+        of, layout, sizes, chunk = self.parallel, self.layout, self.amounts, self.chunk_bytes
+
+        def reduced(ranks: int, size: int) -> int:
+            return count_flows(self.all_reduce, ranks, size, chunk) if ranks > 1 and size else 0
+
+        block = 2 * reduced(of.tp, sizes.tensor_bytes) * of.dp
+        if sizes.expert_bytes:
+            own = count_flows("all_to_all", of.ep, sizes.expert_bytes, chunk)
+            block += 2 * own * of.tp * of.dp // of.ep
+        passes = 2 * of.pp * layout.blocks * self.micro_batches * block
+        between = 2 * (of.pp - 1) * self.micro_batches * of.tp * of.dp
+        gradients = reduced(of.dp, sizes.gradient_bytes) + of.ep * reduced(
+            of.dp // of.ep, sizes.expert_gradient_bytes
+        )
+        return passes + between + gradients * of.tp * of.pp * layout.blocks
+
+    def senders_at(self, network: Network) -> Counter[int]:
+        return Counter(dict.fromkeys(network.hosts[: self.layout.ranks], 4))
+
+    def first_start_ns(self) -> int | None:
+        return self.start_ns
+
+    def generate(self, network: Network, random: np.random.Generator) -> Flows:
+        layout, amounts = self.layout, self.amounts
+        traces = [RankProgram(layout, amounts, rank).play() for rank in range(layout.ranks)]
+        hosts = network.hosts[: layout.ranks]
+        where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
+        return Graph(traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Training steps of a transformer: what is sent, in which order, and what does not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic.training.program import Layout
+from ns3_env.simulator import Simulator
+
+CLUSTER = {"kind": "cluster", "nodes": 2, "gpus_per_node": 8}
+MODEL = {"parameters": 8e9, "layers": 8, "hidden": 1000, "sequence": 1000}
+
+
+def scenario(parallel: dict[str, int], **traffic: Any) -> Scenario:
+    kind = {"kind": "training", "parallel": parallel, "model": MODEL, **traffic}
+    content = {"topology": CLUSTER, "traffic": kind, "controllers": ["dcqcn"], "time_limit_ns": "10s"}
+    return Scenario.from_mapping({**content, "switch": {"buffer_bytes": "160MB"}}, "x")
+
+
+def sent(made: Scenario) -> Counter[str]:
+    flows = made.flows()
+    found: Counter[str] = Counter()
+    for task, label in flows.tasks.labels.items():
+        if task >= 0:
+            found[label.part] += flows.size_bytes[task]
+    return found
+
+
+#: Bytes of a microbatch's activations; of a layer's parameters as gradients.
+ACTIVATION, GRADIENT = 1000 * 1000 * 2, 8e9 / 8 * 2
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_bytes_are_those_of_closed_forms(together: int) -> None:
+    tp, pp, dp, batches = 4, 2, 2, 3
+    made = scenario({"tp": tp, "pp": pp, "dp": dp}, micro_batches=batches, layers_together=together)
+    tensor = 4 * 8 * batches * dp * 2 * (tp - 1) * ACTIVATION  # four all-reduces a layer, forward and back
+    data = 8 * tp * 2 * (dp - 1) * GRADIENT / tp
+    stages = 2 * (pp - 1) * batches * dp * tp * ACTIVATION / tp
+    assert sent(made) == {
+        "all_reduce": pytest.approx(tensor + data, rel=1e-9),
+        "send": pytest.approx(stages, rel=1e-9),
+    }
+    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+
+
+def test_experts_are_reached_by_all_to_alls_and_reduced_among_those_that_have_them() -> None:
+    dp, ep, experts, top_k = 4, 2, 8, 2
+    made = scenario({"dp": dp, "ep": ep}, model={**MODEL, "experts": experts, "top_k": top_k})
+    exchanged = 4 * 8 * dp * (ep - 1) / ep * ACTIVATION * top_k
+    dense = 8 * 2 * (dp - 1) * GRADIENT / 3
+    own = 8 * ep * 2 * (dp / ep - 1) * GRADIENT * 2 / 3 * experts / ep
+    assert sent(made) == {
+        "all_to_all": pytest.approx(exchanged, rel=1e-6),
+        "all_reduce": pytest.approx(dense + own, rel=1e-6),
+    }
+    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+
+
+def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective() -> None:
+    model = {**MODEL, "layers": 1, "parameters": 1e6, "flops_per_s": 1e12}
+    made = scenario({"dp": 2}, model=model)
+    collective = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 2_000_000}
+    forward_ns = 2 * 1000 * 1e6 / 1e12 * 1e9
+    alone = {**collective, "ranks": [0, 1], "compute_ns": round(3 * forward_ns)}
+    beside = Scenario.from_mapping({**made.model_dump(exclude_unset=True), "traffic": alone}, "x")
+    with Simulator() as simulator:
+        ours, theirs = (simulator.play(x)["flows"]["end_ns"] for x in (made, beside))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("stage", range(4))
+@pytest.mark.parametrize("batches", [1, 3, 4, 9])
+def test_a_stage_passes_each_microbatch_forward_and_then_back(stage: int, batches: int) -> None:
+    passes = list(Layout(1, 4, 1, 1, 1, batches).schedule(stage))
+    assert sorted(passes) == sorted((forward, i) for forward in (True, False) for i in range(batches))
+    under_way = 0
+    for forward, i in passes:
+        assert forward or (True, i) in passes[: passes.index((False, i))]
+        under_way += 1 if forward else -1
+        assert under_way <= min(4 - stage, batches), "activations that it has to keep"
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"parallel": {"tp": 8, "dp": 4}}, "parallel: tp · pp · dp are 32 ranks; there are 16 hosts"),
+        ({"parallel": {"pp": 3}}, "model.layers: 8 layers are no multiple of pp · layers_together, 3 · 1"),
+        ({"parallel": {"dp": 4, "ep": 3}}, "parallel.ep: 3 does not divide dp, 4"),
+        (
+            {"parallel": {"dp": 3}, "all_reduce": "halving_doubling_all_reduce"},
+            "parallel.dp: halving and doubling needs a power of two, not 3",
+        ),
+        ({"parallel": {"dp": 16}, "chunk_bytes": 1000}, "layers_together: about 4.8e.08 flows"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ScenarioError, match=fault):
+        scenario(**{"parallel": {"dp": 2}, **changes})
