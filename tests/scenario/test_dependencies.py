@@ -11,7 +11,7 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.traffic.jobs.algorithms import sends
+from ns3_env.scenario.traffic.jobs.algorithms import count_flows, sends
 
 STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8}
 RING = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8000}
@@ -114,11 +114,19 @@ def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
         assert received("halving_doubling_all_reduce") == [2 * share] * ranks
 
 
-@pytest.mark.parametrize("name", ["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"])
-def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "node_ranks"),
+    [
+        ("ring_all_reduce", 1),
+        ("halving_doubling_all_reduce", 1),
+        ("tree_all_reduce", 1),
+        *(("hierarchical_all_reduce", node_ranks) for node_ranks in (1, 2, 4, 8)),
+    ],
+)
+def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any, node_ranks: int) -> None:
     """Whoever receives knows what its sender knew with what the send waits for: at the end all of all."""
     ranks = 8
-    found = sends(name, ranks, 1000 * ranks)
+    found = sends(name, ranks, 1000 * ranks, node_ranks)
     known = [{rank} for rank in range(ranks)]
     carried: list[set[int]] = []
     for send in found:
@@ -129,9 +137,23 @@ def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any) -> No
     assert known == [set(range(ranks))] * ranks
 
 
+@pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
+def test_a_hierarchical_all_reduce_sends_as_much_as_a_ring_and_less_between_nodes(node_ranks: int) -> None:
+    ranks, size = 6, 6000
+    found = sends("hierarchical_all_reduce", ranks, size, node_ranks)
+    between = sum(x.size_bytes for x in found if x.src // node_ranks != x.dst // node_ranks)
+    assert sum(x.size_bytes for x in found) == 2 * (ranks - 1) * size
+    assert between == 2 * (ranks // node_ranks - 1) * size
+    assert count_flows("hierarchical_all_reduce", ranks, size, None, node_ranks) == len(found)
+
+
 @pytest.mark.parametrize(
     ("update", "fault"),
     [
+        (
+            {"algorithm": "hierarchical_all_reduce", "node_ranks": 3},
+            "node_ranks: 3 ranks of a node do not divide 8 ranks",
+        ),
         ({"ranks": [0, 1, 1]}, "ranks: host 1 has several"),
         ({"ranks": [0, 9]}, "ranks.1: there is no host 9; hosts are 0 to 7"),
         (

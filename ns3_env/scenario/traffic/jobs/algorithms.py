@@ -8,11 +8,12 @@ rank i's parent is (i - 1) // 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 Algorithm = Literal[
     "ring_all_reduce",
+    "hierarchical_all_reduce",
     "halving_doubling_all_reduce",
     "tree_all_reduce",
     "reduce_scatter",
@@ -32,8 +33,17 @@ class Send(NamedTuple):
     after: tuple[int, ...] = ()
 
 
-def sends(algorithm: Algorithm, ranks: int, size_bytes: int) -> list[Send]:
-    """The sends of a collective among ``ranks``, without those of no byte."""
+def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1) -> list[Send]:
+    """The sends of a collective among ``ranks``, without those of no byte.
+
+    Args:
+        algorithm: how they are sent.
+        ranks: of the collective, of which ``node_ranks`` neighbours are a node of a hierarchical one.
+        size_bytes: of each rank's data.
+        node_ranks: a divisor of ``ranks``.
+    """
+    if algorithm == "hierarchical_all_reduce":
+        return _hierarchical(ranks, size_bytes, node_ranks)
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
@@ -42,10 +52,15 @@ def count_pieces(size_bytes: int, chunk_bytes: int | None) -> int:
     return 1 if chunk_bytes is None else -(-size_bytes // chunk_bytes)
 
 
-def count_flows(algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None) -> int:
+def count_flows(
+    algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None, node_ranks: int = 1
+) -> int:
     """Flows that a collective has at most, told before any is made: as many as it has where ranks divide the
     size."""
     segment = -(-size_bytes // ranks)
+    if algorithm == "hierarchical_all_reduce":
+        within = 2 * ranks * (node_ranks - 1) * count_pieces(-(-size_bytes // node_ranks), chunk_bytes)
+        return within + 2 * ranks * (ranks // node_ranks - 1) * count_pieces(segment, chunk_bytes)
     if algorithm == "halving_doubling_all_reduce":
         return (
             2 * ranks * sum(count_pieces(segment << i, chunk_bytes) for i in range((ranks - 1).bit_length()))
@@ -78,6 +93,57 @@ def _ring(ranks: int, size_bytes: int, rounds: int) -> list[Send]:
             before = ((k - 1) * ranks + (r - 1) % ranks,) if k else ()
             sendings.append(Send(r, (r + 1) % ranks, edge[segment + 1] - edge[segment], before))
     return sendings
+
+
+def _hierarchical(ranks: int, size_bytes: int, node_ranks: int) -> list[Send]:
+    """Two levels of rings: within each node a reduce-scatter, then among the ranks of a place in all nodes an
+    all-reduce of the segment that they have, then within each node an all-gather."""
+    edge, nodes = bounds(node_ranks, size_bytes), ranks // node_ranks
+    ring = _ring(node_ranks, size_bytes, 2 * (node_ranks - 1))
+    half = len(ring) // 2
+    within = [range(node * node_ranks, (node + 1) * node_ranks) for node in range(nodes)]
+    found: list[Send] = []
+    for members in within:
+        found += _among(members, ring[:half], len(found))
+    reduced = _received(found, 0, ranks)
+    for place in range(node_ranks):
+        segment = (place + 1) % node_ranks
+        across = _ring(nodes, edge[segment + 1] - edge[segment], 2 * (nodes - 1))
+        members = range(place, ranks, node_ranks)
+        found += _among(members, across, len(found), reduced, len(across) // 2)
+    complete = _received(found, nodes * half, ranks) if nodes > 1 else reduced
+    gather = [x._replace(after=tuple(i - half for i in x.after if i >= half)) for x in ring[half:]]
+    for members in within:
+        found += _among(members, gather, len(found), complete, node_ranks)
+    return found
+
+
+def _among(
+    members: Sequence[int],
+    part: Sequence[Send],
+    before: int,
+    ready: Sequence[tuple[int, ...]] = (),
+    first: int = 0,
+) -> list[Send]:
+    """The sends of a part among these ranks, behind ``before`` others; the ``first`` ones wait for what makes
+    their rank ready."""
+    return [
+        Send(
+            members[send.src],
+            members[send.dst],
+            send.size_bytes,
+            (*(before + j for j in send.after), *(ready[members[send.src]] if i < first else ())),
+        )
+        for i, send in enumerate(part)
+    ]
+
+
+def _received(found: Sequence[Send], begin: int, ranks: int) -> list[tuple[int, ...]]:
+    """By rank, the sends from ``begin`` on that bring it something."""
+    brought: list[list[int]] = [[] for _ in range(ranks)]
+    for i in range(begin, len(found)):
+        brought[found[i].dst].append(i)
+    return [tuple(own) for own in brought]
 
 
 def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:

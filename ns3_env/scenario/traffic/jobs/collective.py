@@ -36,6 +36,9 @@ class CollectiveWork(TrafficKind):
     chunk_bytes: Bytes | None = Field(
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
     )
+    node_ranks: int = Field(
+        default=8, ge=1, le=MAX_RANKS, description="of hierarchical_all_reduce: ranks of a node, neighbours"
+    )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS)
     compute_ns: Nanoseconds = Field(default=0, ge=0, description="of each rank before it sends")
     compute_spread_ns: Nanoseconds = Field(
@@ -49,6 +52,8 @@ class CollectiveWork(TrafficKind):
     def _size_faults(self, ranks: int, jobs: int = 1) -> list[str]:
         if self.algorithm == "halving_doubling_all_reduce" and ranks & (ranks - 1):
             return [f"algorithm: halving and doubling needs a power of two of ranks, and there are {ranks}"]
+        if self.algorithm == "hierarchical_all_reduce" and ranks % self.node_ranks:
+            return [f"node_ranks: {self.node_ranks} ranks of a node do not divide {ranks} ranks"]
         if self.size_bytes < ranks:
             return [f"size_bytes: {self.size_bytes} B are less than a byte for each of {ranks} ranks"]
         if self._most_flows(ranks) * jobs > MAX_FLOWS:
@@ -59,11 +64,13 @@ class CollectiveWork(TrafficKind):
         return []
 
     def _most_flows(self, ranks: int) -> int:
-        return self.iterations * count_flows(self.algorithm, ranks, self.size_bytes, self.chunk_bytes)
+        return self.iterations * count_flows(
+            self.algorithm, ranks, self.size_bytes, self.chunk_bytes, self.node_ranks
+        )
 
     def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
         """All iterations of one job: rank i is ``hosts[i]``."""
-        found = sends(self.algorithm, len(hosts), self.size_bytes)
+        found = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
         play = _Play(self, job, hosts, random)
         for iteration in range(self.iterations):
             play.iterate(iteration, found)
