@@ -120,7 +120,7 @@ class Cluster(TopologyKind):
         return net
 
     def _leaf_of(self, node: int, rail: int) -> int:
-        """Which leaf a node's card is linked to."""
+        """The leaf that a node's card is linked to, by its place among the leaves."""
         group, place = divmod(node, self._nodes_per_group)
         if self.scale_out.rail_optimised:
             return group * self._rails + rail

@@ -58,7 +58,7 @@ class Network:
         return net
 
     def _card_of(self, node: int, linked: set[int]) -> int:
-        """Where one more link of a node begins."""
+        """The node at which one more link of a node begins."""
         if self.nodes[node] == "switch" or node not in linked:
             linked.add(node)
             return node

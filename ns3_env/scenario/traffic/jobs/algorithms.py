@@ -139,7 +139,7 @@ def _among(
 
 
 def _received(found: Sequence[Send], begin: int, ranks: int) -> list[tuple[int, ...]]:
-    """By rank, the sends from ``begin`` on that bring it something."""
+    """The sends from ``begin`` on that bring a rank something, by rank."""
     brought: list[list[int]] = [[] for _ in range(ranks)]
     for i in range(begin, len(found)):
         brought[found[i].dst].append(i)

@@ -14,7 +14,7 @@ _ALL_REDUCE, _ALL_TO_ALL = 0, 6
 
 @dataclass(frozen=True)
 class Amounts:
-    """What a block of layers moves and computes, of one microbatch and rank.
+    """Bytes and computation of a block of layers, for one microbatch and rank.
 
     Args:
         forward_us: computation forward; backward takes twice as long.

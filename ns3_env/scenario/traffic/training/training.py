@@ -82,7 +82,7 @@ class Training(TrafficKind):
 
     @property
     def amounts(self) -> Amounts:
-        """What a block of a rank moves and computes."""
+        """Bytes and computation of a block, for one microbatch and rank."""
         model, of = self.model, self.parallel
         tokens = self.micro_batch * model.sequence
         activation = tokens * model.hidden * model.element_bytes
