@@ -41,7 +41,7 @@ def _neighbours(network: Network) -> dict[int, list[int]]:
 
 
 def _hosts_at(switch: int, network: Network, neighbours: Mapping[int, Sequence[int]]) -> list[int]:
-    return sorted(node for node in neighbours[switch] if network.nodes[node] == "host")
+    return sorted(node for node in neighbours[switch] if network.nodes[node] != "switch")
 
 
 def _chain(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> list[int]:
@@ -86,7 +86,7 @@ def _along(chain: Sequence[int], network: Network, neighbours: Mapping[int, Sequ
 
 def _tiers(network: Network, neighbours: Mapping[int, Sequence[int]]) -> list[list[int]] | None:
     """Nodes by their distance from the hosts; None where a link joins two of one tier."""
-    rank = dict.fromkeys(network.hosts, 0)
+    rank = dict.fromkeys(network.access, 0)
     todo = list(rank)
     for node in todo:
         for other in neighbours[node]:

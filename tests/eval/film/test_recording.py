@@ -15,7 +15,7 @@ from ns3_env.eval.film.content import pack
 from ns3_env.eval.film.layout import places
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import FatTree3, Network, ParkingLot
+from ns3_env.scenario.topology import Cluster, FatTree3, Network, ParkingLot
 from ns3_env.simulator import Simulator
 
 STEP_NS = 500
@@ -173,6 +173,8 @@ def test_tiers_lie_above_each_other_and_chains_beside_each_other() -> None:
     for a, b in ((3, 4), (4, 5), (3, 5)):
         ring.mesh([a], [b], 1e9, 1)
     assert len(np.unique(places(ring).round(3), axis=0)) == 6
+    cluster = Cluster(nodes=2, gpus_per_node=2).build()
+    assert len(np.unique(places(cluster).round(3), axis=0)) == len(cluster.nodes)
 
 
 def test_packed_numbers_come_back() -> None:
