@@ -29,6 +29,8 @@ class Child(Protocol):
 class Sibling:
     """A child that was made with CLONE_PARENT by another one."""
 
+    _owner = -1  # an interrupt may come before it is known
+
     def __init__(self, pid: int) -> None:
         """``pid`` is the process's, which nobody has waited for."""
         self.pid = pid
