@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command line of ``python -m eval``: seven commands.
+"""Command line of ``python -m eval``: eight commands.
 
 What is heavy is imported when a command works, not before.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.imports import trust
-from ns3_env.eval.commands import benchmark, compare, paper, plot, run
+from ns3_env.eval.commands import benchmark, compare, paper, plot, run, trace_info
 from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
 
 
@@ -48,6 +48,7 @@ COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "plot": plot.add,
     "paper": paper.add,
     "speed": add_speed,
+    "trace-info": trace_info.add,
 }
 
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from examples import chakra_traces
 from ns3_env.eval.commands.evaluation import COMMANDS
 from ns3_env.eval.commands.main import main
 
@@ -49,5 +52,19 @@ def test_commands_are_named_as_they_were_typed(
         assert f"usage: {shown}" in capsys.readouterr().out
 
 
-def test_there_are_seven_commands() -> None:
-    assert list(COMMANDS) == ["run", "benchmark", "compare", "report", "plot", "paper", "speed"]
+def test_there_are_eight_commands() -> None:
+    names = ["run", "benchmark", "compare", "report", "plot", "paper", "speed", "trace-info"]
+    assert list(COMMANDS) == names
+
+
+def test_traces_are_told_of_by_kinds_of_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chakra_traces.write("mixture_of_experts", tmp_path / "step", ranks=4)
+    assert main(["eval", "trace-info", str(tmp_path / "step.0.et")]) == 0
+    shown = capsys.readouterr().out
+    assert "4 ranks" in shown
+    found = {words[1]: words for line in shown.splitlines() if len(words := line.split("│")) > 6}
+    rows = {name.strip(): [word.strip() for word in words[2:5]] for name, words in found.items()}
+    assert rows["all-to-all"] == ["1", "4", "32"]
+    assert rows["all-reduce"] == ["1", "4", "4"]
+    assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
+    assert "none.0.et: No such file" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import binascii
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import Bytes, Nanoseconds, few
 from ns3_env.config.files import NamedFile, check_plain, naming
-from ns3_env.errors import ScenarioWarning
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
 from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node, read_trace
@@ -69,7 +69,7 @@ class Chakra(TrafficKind):
             for place, data in self._data():  # noqa: B007
                 self._traces.append(read_trace(data))
             place = whole
-            self._flows(list(range(len(self._traces))))
+            self.flows_between(range(len(self._traces)))
         except OSError as error:
             self._wrong = f"file: {error.filename}: {error.strerror}"
         except (WireError, binascii.Error) as error:
@@ -119,6 +119,12 @@ class Chakra(TrafficKind):
             raise WireError(f"{len(files)} ranks; there may be at most {MAX_RANKS}: {WHY_RANKS}")
         return files
 
+    def traces(self) -> list[list[Node]]:
+        """The nodes of each rank. Raises ScenarioError where the files are none, or do not fit together."""
+        if self._wrong:
+            raise ScenarioError(self._wrong)
+        return self._traces
+
     def _of(self, network: Network) -> list[int]:
         return list(network.hosts[: len(self._traces)] if self.ranks is None else self.ranks)
 
@@ -131,12 +137,13 @@ class Chakra(TrafficKind):
         texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
         if len(set(hosts)) < len(hosts):
             texts.append("ranks: a host has several; each rank is another host")
-        flows = self._flows(hosts) if not texts else Flows()
+        flows = self.flows_between(hosts) if not texts else Flows()
         if not texts and not len(flows):
             texts.append("file: the traces send nothing")
         return texts
 
-    def _flows(self, hosts: list[int]) -> Flows:
+    def flows_between(self, hosts: Sequence[int]) -> Flows:
+        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
         return Graph(self._traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()
 
@@ -146,4 +153,4 @@ class Chakra(TrafficKind):
         return Chakra.model_validate({**self.model_dump(exclude={"file"}), "content": content})
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        return self._flows(self._of(network))
+        return self.flows_between(self._of(network))
