@@ -48,8 +48,8 @@ class Network:
             links: between these nodes; where one is a fault (``faults``), all stay as they are.
         """
         net = cls(list(nodes), list(links))
-        pairs = {frozenset((link.a, link.b)) for link in links}
-        if len(pairs) < len(links) or any(len(x) < 2 or not x <= set(range(len(nodes))) for x in pairs):
+        known, pairs = range(len(nodes)), {frozenset((link.a, link.b)) for link in links}
+        if len(pairs) < len(links) or any(len(x) < 2 or min(x) < 0 or max(x) not in known for x in pairs):
             return net
         linked: set[int] = set()
         for i, link in enumerate(links):
