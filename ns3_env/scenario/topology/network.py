@@ -51,6 +51,9 @@ class Network:
         known, pairs = range(len(nodes)), {frozenset((link.a, link.b)) for link in links}
         if len(pairs) < len(links) or any(len(x) < 2 or min(x) < 0 or max(x) not in known for x in pairs):
             return net
+        ends = [end for link in links for end in (link.a, link.b) if nodes[end] != "switch"]
+        if len(set(ends)) == len(ends):
+            return net
         linked: set[int] = set()
         for i, link in enumerate(links):
             a, b = (net._card_of(end, linked) for end in (link.a, link.b))
