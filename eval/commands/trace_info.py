@@ -38,7 +38,8 @@ def add(options: argparse.ArgumentParser) -> Work:
         console = Console()
         console.print(
             f"{file}: {len(traces)} ranks, {sum(map(len, traces)):,} nodes, {len(flows):,} flows, "
-            f"{sum(flows.size_bytes):,} B sent"
+            f"{sum(flows.size_bytes):,} B sent",
+            soft_wrap=True,
         )
         table = Table("node", "groups", "ranks each", "nodes", "bytes each", "time")
         for row in rows(traces):
