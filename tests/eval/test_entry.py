@@ -57,7 +57,10 @@ def test_there_are_eight_commands() -> None:
     assert list(COMMANDS) == names
 
 
-def test_traces_are_told_of_by_kinds_of_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_traces_are_told_of_by_kinds_of_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     chakra_traces.write("mixture_of_experts", tmp_path / "step", ranks=4)
     assert main(["eval", "trace-info", str(tmp_path / "step.0.et")]) == 0
     shown = capsys.readouterr().out
