@@ -13,9 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ns3_env.scenario.traffic.chakra import COLLECTIVE, COLLECTIVES, COMPUTE, Node, written_trace
-
-TYPES = {name: number for number, name in COLLECTIVES.items()}
+from ns3_env.scenario.traffic.chakra import COLLECTIVE, COMM_TYPES, COMPUTE, Node, written_trace
 
 
 class Step:
@@ -31,7 +29,7 @@ class Step:
 
     def collective(self, name: str, kind: str, size_bytes: int, *after: int) -> int:
         """A collective of all ranks; its id."""
-        numbers = {"comm_type": TYPES[kind], "comm_size": size_bytes, "is_cpu_op": 0}
+        numbers = {"comm_type": COMM_TYPES[kind], "comm_size": size_bytes, "is_cpu_op": 0}
         self.nodes.append(Node(len(self.nodes), COLLECTIVE, name, after, 0, numbers, {"pg_name": "0"}))
         return len(self.nodes) - 1
 

@@ -65,13 +65,8 @@ def _common(scenario: Scenario, network: Network, run: Recording, title: str) ->
         "transport": scenario.transport,
         "interval": scenario.record.film_ns,
         "nodes": [
-            {
-                "name": f"{kind[0]}{node}",
-                "kind": "host" if kind == "card" else kind,
-                "x": round(x, 3),
-                "y": round(y, 3),
-            }
-            for node, (kind, (x, y)) in enumerate(zip(network.nodes, places(network), strict=True))
+            {"name": f"{network.nodes[node][0]}{node}", "kind": kind, "x": round(x, 3), "y": round(y, 3)}
+            for node, (kind, (x, y)) in enumerate(zip(network.simulator_kinds, places(network), strict=True))
         ],
         "links": [[link.a, link.b, link.rate_bps, link.delay_ns] for link in network.links],
         "outages": outages,

@@ -244,7 +244,7 @@ def _fixed(
         raise ScenarioError("\n".join(place + fault for fault in faults))
     content: dict[str, Any] = {
         "time_limit_ns": scenario.time_limit_ns,
-        "nodes": ["host" if kind == "card" else kind for kind in network.nodes],
+        "nodes": network.simulator_kinds,
         "links": [vars(link) for link in network.links],
         "loss": {"probability": scenario.loss_probability},
         "controllers": [

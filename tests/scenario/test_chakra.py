@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from examples import chakra_traces
-from examples.chakra_traces import TYPES
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import LeafSpine, Scenario
 from ns3_env.scenario.traffic import Chakra, Flows
 from ns3_env.scenario.traffic.chakra import (
     COLLECTIVE,
+    COMM_TYPES,
     COMPUTE,
     RECEIVE,
     SEND,
@@ -242,7 +242,7 @@ def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
     ],
 )
 def test_comm_size_is_what_a_rank_brings(kind: str, ranks: int, sent: int, tmp_path: Path) -> None:
-    nodes = [Node(0, COLLECTIVE, "c", (), 0, {"comm_type": TYPES[kind], "comm_size": 1000})]
+    nodes = [Node(0, COLLECTIVE, "c", (), 0, {"comm_type": COMM_TYPES[kind], "comm_size": 1000})]
     made = flows(tmp_path, *[nodes] * ranks)
     assert sum(made.size_bytes) == sent
 
@@ -258,7 +258,7 @@ def test_what_has_no_bytes_is_over_at_once(tmp_path: Path) -> None:
 
 
 def test_a_leaf_of_a_broadcast_is_not_over_before_it_has_begun(tmp_path: Path) -> None:
-    cast = Node(1, COLLECTIVE, "b", (0,), 0, {"comm_type": TYPES["BROADCAST"], "comm_size": 10})
+    cast = Node(1, COLLECTIVE, "b", (0,), 0, {"comm_type": COMM_TYPES["BROADCAST"], "comm_size": 10})
     ranks = [[Node(0, COMPUTE, "", (), 1), cast], [Node(0, COMPUTE, "", (), 9), cast, send(2, 0, (1,))]]
     assert flows(tmp_path, *ranks).tasks.waits[1].after == (0, -2)
 
@@ -282,7 +282,7 @@ def test_waits_grow_with_the_flows(alone: bool, tmp_path: Path) -> None:
 
 
 def test_all_to_alls_behind_each_other_wait_for_few_tasks(tmp_path: Path) -> None:
-    kind = {"comm_type": TYPES["ALL_TO_ALL"], "comm_size": 10_000}
+    kind = {"comm_type": COMM_TYPES["ALL_TO_ALL"], "comm_size": 10_000}
     nodes = [Node(k, COLLECTIVE, "", (k - 1,) if k else (), 0, kind) for k in range(3)]
     made = flows(tmp_path, *[nodes] * 16, hosts=16)
     assert max(len(wait.after) for wait in made.tasks.waits.values()) <= 2

@@ -84,6 +84,11 @@ class Network:
         each = len(hosts) // len(switches)
         self.links += [Link(host, switches[i // each], rate_bps, delay_ns) for i, host in enumerate(hosts)]
 
+    @property
+    def simulator_kinds(self) -> list[str]:
+        """Kinds of the nodes as simulators know them: a card is a host."""
+        return ["host" if kind == "card" else kind for kind in self.nodes]
+
     @cached_property
     def hosts(self) -> list[int]:
         """Ids of the hosts, ascending."""
@@ -172,8 +177,7 @@ class Network:
     def _links_from(self, start: int) -> dict[int, int]:
         """Links from a card's other end, a switch or a card, to each card that it reaches."""
         if start not in self._reached:
-            neighbours = [[] if kind != "switch" else self._beside[i] for i, kind in enumerate(self.nodes)]
-            self._reached[start] = _hops(start, neighbours)
+            self._reached[start] = _hops(start, self._onward)
         return self._reached[start]
 
     @cached_property
@@ -181,12 +185,14 @@ class Network:
         return {}
 
     @cached_property
-    def _beside(self) -> list[list[int]]:
-        beside: list[list[int]] = [[] for _ in self.nodes]
+    def _onward(self) -> list[list[int]]:
+        """Where each node forwards to: a switch to its neighbours, others nowhere."""
+        onward: list[list[int]] = [[] for _ in self.nodes]
         for link in self.links:
-            beside[link.a].append(link.b)
-            beside[link.b].append(link.a)
-        return beside
+            for node, other in ((link.a, link.b), (link.b, link.a)):
+                if self.nodes[node] == "switch":
+                    onward[node].append(other)
+        return onward
 
     def faults(self) -> list[str]:
         """Lists what is wrong with the graph; [] where nothing is."""

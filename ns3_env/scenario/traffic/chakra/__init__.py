@@ -6,6 +6,7 @@ from __future__ import annotations
 from ns3_env.scenario.traffic.chakra.trace import (
     COLLECTIVE,
     COLLECTIVES,
+    COMM_TYPES,
     COMPUTE,
     RECEIVE,
     SEND,
@@ -18,6 +19,7 @@ from ns3_env.scenario.traffic.chakra.traffic import Chakra
 __all__ = [
     "COLLECTIVE",
     "COLLECTIVES",
+    "COMM_TYPES",
     "COMPUTE",
     "RECEIVE",
     "SEND",

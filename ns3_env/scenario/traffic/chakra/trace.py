@@ -31,6 +31,8 @@ COLLECTIVES = {
     8: "REDUCE_SCATTER_BLOCK",
     9: "BARRIER",
 }
+#: comm_type of a collective, by its name.
+COMM_TYPES = {name: number for number, name in COLLECTIVES.items()}
 VERSION = b"0.0.4"
 _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
 #: Fields of AttributeProto that hold one value: whole numbers and bools as varints, numbers of fixed length,

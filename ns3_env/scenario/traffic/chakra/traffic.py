@@ -28,7 +28,25 @@ from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 
 
-class Chakra(TrafficKind):
+class TraceJob(TrafficKind):
+    """Base of jobs that are traces of their ranks."""
+
+    all_reduce: Literal["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"] = (
+        "ring_all_reduce"
+    )
+    chunk_bytes: Bytes | None = Field(
+        default=None, ge=1, description="a send is cut into flows of as much; none: whole"
+    )
+    start_ns: Nanoseconds = Field(default=0, ge=0)
+    job: str = Field(min_length=1, description="its name in results")
+
+    def _play(self, traces: Sequence[Sequence[Node]], hosts: Sequence[int]) -> Flows:
+        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
+        where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
+        return Graph(traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()
+
+
+class Chakra(TraceJob):
     """Training job whose ranks compute and send as their execution traces say (Sridharan 2023).
 
     Computation takes its node's ``duration_micros``; a rank computes one node after the other, in the order
@@ -49,13 +67,6 @@ class Chakra(TrafficKind):
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
         default=None, description="hosts, in the order of their ranks; none: the first ones"
     )
-    all_reduce: Literal["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"] = (
-        "ring_all_reduce"
-    )
-    chunk_bytes: Bytes | None = Field(
-        default=None, ge=1, description="a send is cut into flows of as much; none: whole"
-    )
-    start_ns: Nanoseconds = Field(default=0, ge=0)
     job: str = Field(default="trace", min_length=1, description="its name in results")
 
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)
@@ -144,8 +155,7 @@ class Chakra(TrafficKind):
 
     def flows_between(self, hosts: Sequence[int]) -> Flows:
         """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
-        where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
-        return Graph(self._traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()
+        return self._play(self._traces, hosts)
 
     def without_files(self) -> Chakra:
         """The same with its traces in it."""

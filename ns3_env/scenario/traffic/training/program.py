@@ -6,10 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMPUTE, RECEIVE, SEND, Node
-
-#: comm_type of these collectives (MLCommons Chakra).
-_ALL_REDUCE, _ALL_TO_ALL = 0, 6
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, RECEIVE, SEND, Node
 
 
 @dataclass(frozen=True)
@@ -107,11 +104,11 @@ class RankProgram:
         half = self.amounts.forward_us * (1 if forward else 2)
         parts = [half // 2, half - half // 2]
         node = self._compute(parts[0], last)
-        node = self._collective(_ALL_REDUCE, "tensor", self.amounts.tensor_bytes, node)
-        node = self._collective(_ALL_TO_ALL, "expert", self.amounts.expert_bytes, node)
+        node = self._collective("ALL_REDUCE", "tensor", self.amounts.tensor_bytes, node)
+        node = self._collective("ALL_TO_ALL", "expert", self.amounts.expert_bytes, node)
         node = self._compute(parts[1], (node,))
-        node = self._collective(_ALL_TO_ALL, "expert", self.amounts.expert_bytes, node)
-        return self._collective(_ALL_REDUCE, "tensor", self.amounts.tensor_bytes, node)
+        node = self._collective("ALL_TO_ALL", "expert", self.amounts.expert_bytes, node)
+        return self._collective("ALL_REDUCE", "tensor", self.amounts.tensor_bytes, node)
 
     def _reduce_gradients(self, block: int, after: int) -> None:
         """Data-parallel ranks sum gradients, while the blocks before are still at work."""
@@ -119,7 +116,7 @@ class RankProgram:
             ("data", self.amounts.gradient_bytes),
             ("same experts", self.amounts.expert_gradient_bytes),
         ):
-            self._collective(_ALL_REDUCE, group, size, after, f"{block} ")
+            self._collective("ALL_REDUCE", group, size, after, f"{block} ")
 
     def _group(self, name: str) -> tuple[str, int]:
         """A process group's name, and how many ranks it has."""
@@ -132,12 +129,14 @@ class RankProgram:
             "same experts": (f"same experts {stage} {tensor} {place}", layout.dp // layout.ep),
         }[name]
 
-    def _collective(self, kind: int, group: str, size: int, after: int, of_block: str = "") -> int:
+    def _collective(self, kind: str, group: str, size: int, after: int, of_block: str = "") -> int:
         name, ranks = self._group(group)
         if ranks == 1 or size == 0:
             return after
         texts = {"pg_name": of_block + name}
-        return self._add(COLLECTIVE, group, (after,), 0, {"comm_type": kind, "comm_size": size}, texts)
+        return self._add(
+            COLLECTIVE, group, (after,), 0, {"comm_type": COMM_TYPES[kind], "comm_size": size}, texts
+        )
 
     def _compute(self, micros: int, after: tuple[int, ...]) -> int:
         return self._add(COMPUTE, "compute", after, micros, {})

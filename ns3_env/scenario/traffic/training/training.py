@@ -9,14 +9,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
+from ns3_env.scenario.traffic.chakra.traffic import TraceJob
 from ns3_env.scenario.traffic.jobs.algorithms import count_flows
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
-from ns3_env.scenario.traffic.jobs.sending import Collected
-from ns3_env.scenario.traffic.kind import Flows, TrafficKind
+from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram
 
 #: Of a transformer layer's parameters the attention's 4 h², beside the MLP's 8 h².
@@ -47,7 +46,7 @@ class Parallel(Strict):
     ep: int = Field(default=1, ge=1, description="expert parallel, among the data-parallel ranks")
 
 
-class Training(TrafficKind):
+class Training(TraceJob):
     """One step of training a transformer: forward and backward passes of all microbatches, gradients summed.
 
     Of each block of layers, forward and backward: two all-reduces of activations among tensor-parallel ranks
@@ -64,13 +63,6 @@ class Training(TrafficKind):
         default=1, ge=1, description="layers that compute and communicate as one, with as many bytes"
     )
     scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 plays a hundredth")
-    all_reduce: Literal["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"] = (
-        "ring_all_reduce"
-    )
-    chunk_bytes: Bytes | None = Field(
-        default=None, ge=1, description="a send is cut into flows of as much; none: whole"
-    )
-    start_ns: Nanoseconds = Field(default=0, ge=0)
     job: str = Field(default="training", min_length=1, description="its name in results")
 
     @property
@@ -158,6 +150,4 @@ class Training(TrafficKind):
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         layout, amounts = self.layout, self.amounts
         traces = [RankProgram(layout, amounts, rank).play() for rank in range(layout.ranks)]
-        hosts = network.hosts[: layout.ranks]
-        where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
-        return Graph(traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()
+        return self._play(traces, network.hosts[: layout.ranks])
