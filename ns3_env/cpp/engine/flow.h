@@ -42,6 +42,8 @@ class Flow : public FlowState
     void SetStandalone(Picos duration) { m_standalone = duration; }
     Picos Standalone() const { return m_standalone; } ///< -1: endless
 
+    /// Of a flow that was created before anybody knew when it would start; before Start().
+    void SetStartTime(Picos start) { m_startTime = start; }
     virtual void Start() = 0;
     /// `listener` will be told once, when the receiver has all of it; not of an endless one. Before it starts.
     virtual void AwaitDelivery(DeliveryListener& listener) = 0;

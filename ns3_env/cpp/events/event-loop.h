@@ -47,6 +47,8 @@ class EventLoop : public SimulatorImpl
     /// @}
     /// Whether the network is played in parts.
     static bool IsDivided() { return s_current != nullptr && s_current->m_parts; }
+    /// Whether an event of a part runs, and not one of the whole network.
+    static bool IsInPart() { return IsDivided() && Timeline::Current() != &s_current->m_whole; }
     /// The part of a divided network that a node is in.
     static uint32_t PartOf(uint32_t node) { return s_current->m_parts->PartOf(node); }
 

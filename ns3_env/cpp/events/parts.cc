@@ -148,10 +148,10 @@ Parts::TellAll()
         std::move(some.begin(), some.end(), std::back_inserter(all));
         some.clear();
     }
-    std::sort(all.begin(),
-              all.end(),
-              [](const Told& a, const Told& b)
-              { return std::pair(a.time, a.key) < std::pair(b.time, b.key); });
+    std::stable_sort(all.begin(),
+                     all.end(),
+                     [](const Told& a, const Told& b)
+                     { return std::pair(a.time, a.key) < std::pair(b.time, b.key); });
     for (const Told& told : all)
     {
         told.call();

@@ -51,7 +51,8 @@ class Parts
     /// Whether no part has an event.
     bool IsEmpty() const;
 
-    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`. From within a part.
+    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; those
+    /// of one part with the same in their order. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
     /// Each part takes in what others sent to it. Between windows.

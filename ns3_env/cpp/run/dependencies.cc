@@ -34,14 +34,8 @@ Dependencies::Dependencies(const DependencySpec& spec,
         {
             m_next[spec.after[i]].push_back(task);
         }
-        m_flowsLeft += task < flows && Waits(task) ? 1 : 0;
+        m_flowsLeft += task < flows && spec.Waits(task) ? 1 : 0;
     }
-}
-
-bool
-Dependencies::Waits(uint32_t flow) const
-{
-    return m_spec.Count(flow) > 0 || m_spec.delay[flow] > 0;
 }
 
 void
@@ -50,7 +44,7 @@ Dependencies::Begin()
     for (uint32_t task = 0; task < m_spec.Tasks(); ++task)
     {
         Heartbeat::Beat();
-        if (m_left[task] == 0 && (task >= m_flows || Waits(task)))
+        if (m_left[task] == 0 && (IsStep(task) || m_spec.Waits(task)))
         {
             Release(task);
         }
@@ -63,47 +57,60 @@ Dependencies::OnDelivered(const Flow& flow)
     OnOver(flow.Id());
 }
 
-/// Nothing is left that it waits for.
 void
 Dependencies::Release(uint32_t task)
 {
     const Picos now = NowPicos();
-    const Picos begins = std::max(now, m_spec.start[task]);
-    if (task >= m_flows)
+    Simulator::Schedule(Time(NoteBegin(task, now) - now), &Dependencies::OnDelayOver, this, task);
+}
+
+Picos
+Dependencies::NoteBegin(uint32_t task, Picos released)
+{
+    const Picos begins = std::max(released, m_spec.start[task]);
+    if (IsStep(task))
     {
         m_stepStart[task - m_flows] = begins;
     }
-    Simulator::Schedule(Time(begins + m_spec.delay[task] - now),
-                        &Dependencies::OnDelayOver,
-                        this,
-                        task);
+    return begins + m_spec.delay[task];
 }
 
 void
 Dependencies::OnDelayOver(uint32_t task)
 {
-    if (task < m_flows)
+    if (IsStep(task))
     {
-        --m_flowsLeft;
-        m_start(task);
+        OnOver(task);
+        CountStep();
         return;
     }
-    --m_stepsLeft;
-    OnOver(task);
-    if (m_stepsLeft == 0)
+    CountFlow();
+    Start(task);
+}
+
+void
+Dependencies::CountStep()
+{
+    if (--m_stepsLeft == 0)
     {
         m_stepsOver();
     }
 }
 
 void
+Dependencies::NoteEnd(uint32_t task)
+{
+    m_end[task] = NowPicos();
+}
+
+void
 Dependencies::OnOver(uint32_t task)
 {
     Heartbeat::Beat();
-    m_end[task] = NowPicos();
+    NoteEnd(task);
     for (uint32_t other : m_next[task])
     {
-        if (--m_left[other] == 0)
+        if (CountOff(other))
         {
             Release(other);
         }

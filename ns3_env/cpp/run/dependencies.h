@@ -18,7 +18,7 @@ namespace ns3::env
  * needs the data, and not the sender's knowledge of them. A task begins when all that it waits for is over, not before
  * its start; a flow then starts after its delay, a step is over after its own.
  */
-class Dependencies final : public DeliveryListener
+class Dependencies : public DeliveryListener
 {
   public:
     /// \param spec outlives this \param flows how many \param start starts a flow that has waited, now
@@ -28,8 +28,6 @@ class Dependencies final : public DeliveryListener
                  std::function<void(uint32_t flow)> start,
                  std::function<void()> stepsOver);
 
-    /// Whether the flow waits: for others, or for its delay.
-    bool Waits(uint32_t flow) const;
     /// Of the flows that wait, those that have not started.
     size_t FlowsLeft() const { return m_flowsLeft; }
     bool AreStepsOver() const { return m_stepsLeft == 0; }
@@ -37,17 +35,36 @@ class Dependencies final : public DeliveryListener
     /// Schedules what waits for no other.
     void Begin();
     void OnDelivered(const Flow& flow) override;
+    /// A flow that waits for nothing exists, and starts now or soon.
+    virtual void OnCreated(uint32_t /* flow */) {}
 
     /// -1: not yet
     Picos Delivered(uint32_t flow) const { return m_end[flow]; }
     Picos StepStart(size_t step) const { return m_stepStart[step]; }
     Picos StepEnd(size_t step) const { return m_end[m_flows + step]; }
 
-  private:
-    void Release(uint32_t task);
-    void OnDelayOver(uint32_t task);
-    void OnOver(uint32_t task);
+  protected:
+    /// Nothing is left that the task waits for.
+    virtual void Release(uint32_t task);
+    /// The task's delay is over: a flow starts, a step ends.
+    virtual void OnDelayOver(uint32_t task);
+    /// The task is over, now.
+    virtual void OnOver(uint32_t task);
 
+    const DependencySpec& Spec() const { return m_spec; }
+    bool IsStep(uint32_t task) const { return task >= m_flows; }
+    const std::vector<uint32_t>& WaitingFor(uint32_t task) const { return m_next[task]; }
+    /// One of those that `task` waits for is over. \returns whether it was the last
+    bool CountOff(uint32_t task) { return --m_left[task] == 0; }
+    /// A task begins that is released at `released`. \returns when its delay will be over
+    Picos NoteBegin(uint32_t task, Picos released);
+    void NoteEnd(uint32_t task);
+    Picos End(uint32_t task) const { return m_end[task]; }
+    void Start(uint32_t flow) { m_start(flow); }
+    void CountFlow() { --m_flowsLeft; }
+    void CountStep();
+
+  private:
     const DependencySpec& m_spec;
     size_t m_flows;
     std::function<void(uint32_t)> m_start;

@@ -38,6 +38,8 @@ struct DependencySpec
 
     size_t Tasks() const { return delay.size(); }
     uint32_t Count(size_t task) const { return first[task + 1] - first[task]; }
+    /// Whether the flow waits: for others, or for its delay.
+    bool Waits(size_t flow) const { return Count(flow) > 0 || delay[flow] > 0; }
 };
 
 /// \param flowStarts of the scenario's flows \throws ScenarioError, of a cycle too

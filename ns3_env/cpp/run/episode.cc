@@ -18,6 +18,7 @@ namespace
 {
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 constexpr size_t FREED_TOGETHER = 1024;
+constexpr Picos WINDOWS_AHEAD = 16; ///< for which a network in parts has flows created together
 
 /// glibc gathers small pieces that were freed, and merges all of them at once when something larger is asked for or
 /// freed: of very many, 0.1 s without a sign of life. Asked often, it has little to merge.
@@ -36,14 +37,9 @@ Episode::Episode(Scenario scenario, FlowHook onCreate)
 {
     m_order.resize(m_scenario.flows.size());
     std::iota(m_order.begin(), m_order.end(), 0);
-    if (m_scenario.dependencies)
+    if (const auto& dependencies = m_scenario.dependencies)
     {
-        m_dependencies = std::make_unique<Dependencies>(
-            *m_scenario.dependencies,
-            m_scenario.flows.size(),
-            [this](uint32_t flow) { StartWaiting(flow); },
-            [this] { CutIfOver(); });
-        std::erase_if(m_order, [this](uint32_t flow) { return m_dependencies->Waits(flow); });
+        std::erase_if(m_order, [&](uint32_t flow) { return dependencies->Waits(flow); });
     }
     std::stable_sort(m_order.begin(),
                      m_order.end(),
@@ -75,22 +71,67 @@ Episode::ForgetFlows()
     }
 }
 
-std::unique_ptr<Flow>
+void
+Episode::MakeDependencies()
+{
+    const DependencySpec& spec = *m_scenario.dependencies;
+    const auto stepsOver = [this] { CutIfOver(); };
+    const Racks* racks = GetRacks();
+    if (racks == nullptr)
+    {
+        m_dependencies = std::make_unique<Dependencies>(
+            spec,
+            m_scenario.flows.size(),
+            [this](uint32_t flow) { StartWaiting(flow); },
+            stepsOver);
+        return;
+    }
+    m_dependencies = std::make_unique<DependenciesInParts>(
+        spec,
+        m_scenario.flows,
+        *racks,
+        DependenciesInParts::FlowHooks{[this](uint32_t flow) { return CreateWaiting(flow); },
+                                       [this](uint32_t flow) { StartCreated(flow); },
+                                       [this](uint32_t flow) { OnStarted(flow); }},
+        stepsOver);
+}
+
+Episode::Hosted&
 Episode::Create(const FlowEntry& entry)
 {
+    Heartbeat::Beat();
     const FlowSpec& spec = entry.flow;
-    const auto sourcePort =
+    Hosted& hosted = m_flows[spec.id];
+    hosted.sourcePort =
         static_cast<uint16_t>(FIRST_SOURCE_PORT + m_portCount[{spec.source, spec.destination}]++);
-    std::unique_ptr<Flow> flow = Connect(entry, sourcePort);
-    flow->SetFinishedCallback(
+    hosted.flow = Connect(entry, hosted.sourcePort);
+    hosted.flow->SetFinishedCallback(
         [this](Flow& done)
         { EventLoop::Report(done.EndTime(), done.Id(), [this, &done] { OnFinished(done); }); });
+    if (m_dependencies && !entry.flow.IsEndless())
+    {
+        hosted.flow->AwaitDelivery(*m_dependencies);
+    }
+    return hosted;
+}
 
-    m_records[spec.id].sourcePort = sourcePort;
-    m_records[spec.id].baseRtt = flow->Path().baseRtt;
-    m_records[spec.id].headerBytes = flow->Path().packetBytes - flow->Path().payloadBytes;
-    m_records[spec.id].standalone = flow->Standalone();
-    return flow;
+/// The flow is live from now on.
+void
+Episode::Enter(Hosted& hosted)
+{
+    Flow& flow = *hosted.flow;
+    FlowRecord& record = m_records[flow.Id()];
+    record.sourcePort = hosted.sourcePort;
+    record.baseRtt = flow.Path().baseRtt;
+    record.headerBytes = flow.Path().packetBytes - flow.Path().payloadBytes;
+    record.standalone = flow.Standalone();
+    hosted.place = m_live.insert(m_live.end(), &flow);
+}
+
+Picos
+Episode::CreatesAhead() const
+{
+    return GetRacks() != nullptr ? WINDOWS_AHEAD * GetRacks()->lookahead : 0;
 }
 
 void
@@ -116,18 +157,15 @@ Episode::StartDueFlows()
 void
 Episode::Begin(const FlowEntry& entry)
 {
-    Heartbeat::Beat();
-    Hosted& hosted = m_flows[entry.flow.id];
-    hosted.flow = Create(entry);
-    Flow* flow = hosted.flow.get();
-    if (m_dependencies && !entry.flow.IsEndless())
+    Hosted& hosted = Create(entry);
+    Enter(hosted);
+    m_onCreate(*hosted.flow, entry);
+    m_traces.created(*hosted.flow);
+    StartFlow(*hosted.flow);
+    if (m_dependencies)
     {
-        flow->AwaitDelivery(*m_dependencies);
+        m_dependencies->OnCreated(entry.flow.id);
     }
-    hosted.place = m_live.insert(m_live.end(), flow);
-    m_onCreate(*flow, entry);
-    m_traces.created(*flow);
-    StartFlow(*flow);
 }
 
 void
@@ -136,6 +174,39 @@ Episode::StartWaiting(uint32_t flow)
     SweepRetired();
     m_scenario.flows[flow].flow.start = NowPicos(); // which nobody could know before
     Begin(m_scenario.flows[flow]);
+    ReportAllStarted();
+}
+
+/// \returns at least how long it takes from its start until its receiver has all of it
+Picos
+Episode::CreateWaiting(uint32_t flow)
+{
+    const FlowEntry& entry = m_scenario.flows[flow];
+    const Flow& created = *Create(entry).flow;
+    m_onCreate(*m_flows.at(flow).flow, entry);
+    const PathFacts& path = created.Path();
+    const double sending = static_cast<double>(created.SizeBytes()) * 8 / path.hostRateBps;
+    // Half of the base RTT is the way there, but the way back may be another.
+    return path.baseRtt / 4 + static_cast<Picos>(std::min(sending, 1.0) * PS_PER_SECOND);
+}
+
+void
+Episode::StartCreated(uint32_t flow)
+{
+    const Picos now = NowPicos();
+    Flow& created = *m_flows.at(flow).flow;
+    m_scenario.flows[flow].flow.start = now;
+    created.SetStartTime(now);
+    created.Start();
+}
+
+void
+Episode::OnStarted(uint32_t flow)
+{
+    SweepRetired();
+    Hosted& hosted = m_flows.at(flow);
+    Enter(hosted);
+    m_traces.created(*hosted.flow);
     ReportAllStarted();
 }
 
@@ -149,8 +220,9 @@ Episode::ReportAllStarted()
             OnAllStarted();
             return;
         }
-        const Picos last = m_scenario.flows[m_order.back()].flow.start;
-        Simulator::Schedule(Time(last - NowPicos()), &Episode::OnAllStarted, this);
+        const Picos now = NowPicos();
+        const Picos last = m_order.empty() ? now : m_scenario.flows[m_order.back()].flow.start;
+        Simulator::Schedule(Time(std::max(last, now) - now), &Episode::OnAllStarted, this);
     }
 }
 
@@ -251,6 +323,10 @@ Episode::Stop()
 void
 Episode::Run()
 {
+    if (m_scenario.dependencies)
+    {
+        MakeDependencies();
+    }
     Simulator::ScheduleNow(&Episode::StartDueFlows, this);
     Simulator::Schedule(Time(m_scenario.timeLimit), &Episode::Cut, this);
     if (m_dependencies)

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RUN_EPISODE_H
 #define NS3_ENV_RUN_EPISODE_H
 
+#include "dependencies-in-parts.h"
 #include "dependencies.h"
 #include "run-report.h"
 #include "scenario.h"
@@ -134,8 +135,8 @@ class Episode
   protected:
     /// Both ends of a flow, not started.
     virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
-    /// How long before their starts flows may be created, so that several are at once.
-    virtual Picos CreatesAhead() const { return 0; }
+    /// Those of a network that is played in parts; null of one that is played as a whole.
+    virtual const Racks* GetRacks() const { return nullptr; }
     /// It is created: it starts now, or when its time has come.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
     /// Before the first event of the run.
@@ -149,13 +150,28 @@ class Episode
     void ForgetFlows();
 
   private:
+    /// A flow and, while it is live, its place among those that are.
+    struct Hosted
+    {
+        std::unique_ptr<Flow> flow;
+        uint16_t sourcePort{0};
+        std::list<Flow*>::iterator place;
+    };
+
+    void MakeDependencies();
     void StartDueFlows();
+    /// How long before their starts flows may be created, so that several are at once.
+    Picos CreatesAhead() const;
     void Begin(const FlowEntry& entry);
     void StartWaiting(uint32_t flow);
+    Picos CreateWaiting(uint32_t flow);
+    void StartCreated(uint32_t flow);
+    void OnStarted(uint32_t flow);
     void ReportAllStarted();
     void OnAllStarted() { m_traces.allStarted(); }
     void CutIfOver();
-    std::unique_ptr<Flow> Create(const FlowEntry& entry);
+    Hosted& Create(const FlowEntry& entry);
+    void Enter(Hosted& hosted);
     void OnFinished(Flow& flow);
     void Record(const Flow& flow);
     void SweepRetired();
@@ -173,15 +189,8 @@ class Episode
     std::vector<uint32_t> m_order; ///< flows by start time, but for those that wait
     size_t m_nextStart{0};
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> m_portCount; ///< flows so far per host pair
-    /// A flow and, while it is live, its place among those that are.
-    struct Hosted
-    {
-        std::unique_ptr<Flow> flow;
-        std::list<Flow*>::iterator place;
-    };
-
     std::list<Flow*> m_live;
-    std::map<uint32_t, Hosted> m_flows; ///< live and retired, by id
+    std::map<uint32_t, Hosted> m_flows; ///< created, live and retired, by id
     std::vector<uint32_t> m_retired;    ///< finished, perhaps with duplicates still on the network
     size_t m_withEnd{0};                ///< flows that are not endless
     size_t m_finished{0};

@@ -5,6 +5,8 @@
 
 #include "ns3_env/cpp/rdma/switch/switch.h"
 
+#include <utility>
+
 namespace ns3::env::rdma
 {
 
@@ -65,10 +67,9 @@ Answer
 QueuePair::OnDataByOptions(Packet& packet, Picos now)
 {
     const Answer answer = AnswerByOptions(packet, now);
-    if ((m_options & AWAITED) != 0 && m_expected == m_sizeBytes)
+    if (m_awaiting != nullptr && m_expected == m_sizeBytes) // the options are the sender's
     {
-        SetOption(AWAITED, false);
-        m_awaiting->OnDelivered(*this);
+        std::exchange(m_awaiting, nullptr)->OnDelivered(*this);
     }
     return answer;
 }

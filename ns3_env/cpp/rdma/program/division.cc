@@ -102,18 +102,18 @@ std::optional<Division>
 Divide(const Scenario& scenario, uint32_t parts)
 {
     const auto neighbours = NeighboursOf(scenario);
-    const std::vector<uint32_t> racks = RacksOf(scenario, neighbours);
-    Division division{.partOf = std::vector<uint32_t>(racks.size(), NONE),
-                      .count = 1,
-                      .lookahead = MOST_LOOKAHEAD};
+    Division division{.partOf = {}, .count = 1, .racks = {{}, MOST_LOOKAHEAD}};
+    division.racks.of = RacksOf(scenario, neighbours);
+    const std::vector<uint32_t>& racks = division.racks.of;
+    division.partOf.assign(racks.size(), NONE);
     for (const LinkSpec& link : scenario.links)
     {
         if (racks[link.a] != racks[link.b])
         {
-            division.lookahead = std::min(division.lookahead, link.delay);
+            division.racks.lookahead = std::min(division.racks.lookahead, link.delay);
         }
     }
-    if (division.lookahead == 0)
+    if (division.racks.lookahead == 0)
     {
         return std::nullopt;
     }

@@ -7,6 +7,7 @@
 #include "ns3_env/cpp/rdma/link/network-context.h"
 #include "ns3_env/cpp/rdma/link/passage.h"
 #include "ns3_env/cpp/rdma/link/port.h"
+#include "ns3_env/cpp/run/dependencies-in-parts.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
@@ -24,8 +25,7 @@ struct Division
 {
     std::vector<uint32_t> partOf; ///< by node id
     uint32_t count;
-    Picos
-        lookahead; ///< the least delay of a link between racks, of one part or not; 10 us where there is none
+    Racks racks; ///< without a link between them their lookahead is 10 us
 };
 
 /// Divides a network into at least `parts` parts, where it has so many racks; nothing where a link between

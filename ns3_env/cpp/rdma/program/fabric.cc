@@ -78,13 +78,13 @@ Fabric::SetUpContexts()
     auto parts = std::make_unique<Parts>(m_division->partOf,
                                          m_division->count,
                                          m_scenario.threads.value_or(1),
-                                         m_division->lookahead);
+                                         m_division->racks.lookahead);
     for (uint32_t part = 0; part < parts->Count(); ++part)
     {
         m_contexts.All()[part]->portSeed = m_scenario.seed;
         parts->Of(part).FitPart(m_scenario.payloadBytes,
                                 m_scenario.FastestBps(),
-                                m_division->lookahead);
+                                m_division->racks.lookahead);
     }
     EventLoop::Divide(std::move(parts), m_contexts);
 }

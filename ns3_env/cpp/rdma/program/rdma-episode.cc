@@ -98,8 +98,6 @@ MostTogether(const RdmaEpisode& network)
     return most;
 }
 
-constexpr Picos WINDOWS_AHEAD = 16; ///< for which flows are created together
-
 /// What its parts would share, so that the scenario is played as a whole; "" where they share nothing.
 std::string
 SharedByParts(const Scenario& scenario)
@@ -107,10 +105,6 @@ SharedByParts(const Scenario& scenario)
     if (scenario.published)
     {
         return "the published preset";
-    }
-    if (scenario.dependencies)
-    {
-        return "flows that wait for others";
     }
     if (scenario.scheduling != Scheduling::Fifo)
     {
@@ -215,10 +209,10 @@ RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
                             CreateController(m_scenario.controllers[entry.controller]));
 }
 
-Picos
-RdmaEpisode::CreatesAhead() const
+const Racks*
+RdmaEpisode::GetRacks() const
 {
-    return m_fabric.IsDivided() ? WINDOWS_AHEAD * m_fabric.Lookahead() : 0;
+    return m_fabric.GetRacks();
 }
 
 void

@@ -86,7 +86,7 @@ class RdmaEpisode final : public Episode
 
   private:
     std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
-    Picos CreatesAhead() const override;
+    const Racks* GetRacks() const override;
     void StartFlow(Flow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Dependencies of flows and steps in a network that is played in parts.
+#ifndef NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
+#define NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
+
+#include "dependencies.h"
+#include "scenario.h"
+
+#include <functional>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The racks of a network in parts: nodes of one are always of the same part.
+struct Racks
+{
+    std::vector<uint32_t> of; ///< by node id
+    Picos lookahead;          ///< the least delay of a link between two of them
+};
+
+/**
+ * Each task begins at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
+ * A task that waits for another of the same rack begins when that one is over, as in a network that is played as a
+ * whole; news from another rack takes the lookahead. A step without a host is an event of the whole network, and what
+ * follows it begins at once.
+ *
+ * Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
+ * task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
+ */
+class DependenciesInParts final : public Dependencies
+{
+  public:
+    /// What is done with a flow that waits.
+    struct FlowHooks
+    {
+        std::function<Picos(uint32_t flow)> create; ///< between windows; returns the least time to its delivery
+        std::function<void(uint32_t flow)> start;   ///< now; in the part of its source
+        std::function<void(uint32_t flow)> started; ///< between windows, after its start
+    };
+
+    /// \param spec, racks outlive this
+    DependenciesInParts(const DependencySpec& spec,
+                        const std::vector<FlowEntry>& flows,
+                        const Racks& racks,
+                        FlowHooks hooks,
+                        std::function<void()> stepsOver);
+
+    void OnCreated(uint32_t flow) override { Foresee(flow); }
+
+  private:
+    /// What is known between windows of a task that has not begun.
+    struct Outlook
+    {
+        uint32_t begins;        ///< node, or NOWHERE
+        uint32_t ends;          ///< node, or NOWHERE
+        uint32_t unforeseen;    ///< of those it waits for, neither over nor near
+        bool isForeseen{false}; ///< counted off at those that wait for it in its rack
+        bool isCreated{false};
+        Picos news{0}; ///< when it has heard of all that is over in other racks
+    };
+
+    /// Whether what waits for `task` in `other` hears of its end at once.
+    bool IsNear(const Outlook& task, const Outlook& other) const;
+    void FindPlaces(const std::vector<FlowEntry>& flows);
+    void Release(uint32_t task) override;
+    void OnDelayOver(uint32_t task) override;
+    void OnOver(uint32_t task) override;
+    void Create(uint32_t task);
+    bool IsCreatedShort(uint32_t task);
+    void Foresee(uint32_t task);
+    void Tell(uint32_t task);
+
+    const Racks& m_racks;
+    FlowHooks m_hooks;
+    std::vector<Outlook> m_outlook; ///< by task
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
