@@ -82,8 +82,8 @@ DependenciesInParts::FindPlaces(const std::vector<FlowEntry>& flows)
             own.ends = flows[task].flow.destination;
             continue;
         }
-        const auto rank = spec.jobs.empty() ? nodes.end()
-                                            : nodes.find({spec.job[task], spec.rank[task]});
+        const auto rank =
+            spec.jobs.empty() ? nodes.end() : nodes.find({spec.job[task], spec.rank[task]});
         own.begins = own.ends = rank == nodes.end() ? NOWHERE : rank->second;
     }
 }

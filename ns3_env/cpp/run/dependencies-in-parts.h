@@ -34,7 +34,8 @@ class DependenciesInParts final : public Dependencies
     /// What is done with a flow that waits.
     struct FlowHooks
     {
-        std::function<Picos(uint32_t flow)> create; ///< between windows; returns the least time to its delivery
+        std::function<Picos(uint32_t flow)>
+            create; ///< between windows; returns the least time to its delivery
         std::function<void(uint32_t flow)> start;   ///< now; in the part of its source
         std::function<void(uint32_t flow)> started; ///< between windows, after its start
     };

@@ -264,7 +264,8 @@ Ring(uint32_t hostsPerRack)
     return s;
 }
 
-TEST("what waits for something that is over in its rack begins at once, as in a network that is played as a whole")
+TEST("what waits for something that is over in its rack begins at once, as in a network that is "
+     "played as a whole")
 {
     const auto endsOf = [](Scenario scenario, std::optional<uint32_t> threads)
     {
