@@ -255,6 +255,9 @@ def _fixed(
         "decision_quantum_ns": scenario.decision_quantum_ns,
         "record": scenario.record.model_dump(exclude={"reordering", "film_ns"}),
     }
+    if network.cards:
+        hosts = {card: host for host, (_, *cards) in network.cards.items() for card in cards}
+        content["cards"] = {"node": list(hosts), "host": list(hosts.values())}
     if scenario.corruption:
         content["loss"]["links"] = corruption_rows(scenario.corruption, network)
     if scenario.record.reordering or isinstance(scenario.recovery, SelectiveRepeat):

@@ -40,6 +40,19 @@ CLASSES: dict[str, Any] = {
     },
 }
 
+#: One step of training on 32 GPUs, four to a node.
+TRAINING: dict[str, Any] = {
+    "topology": {"kind": "cluster", "nodes": 8, "gpus_per_node": 4, "scale_out": {"nodes_per_group": 4}},
+    "switch": {"buffer_bytes": 64_000_000},
+    "traffic": {
+        "kind": "training",
+        "parallel": {"tp": 4, "pp": 2, "dp": 4},
+        "layers_together": 16,
+        "scale": 0.002,
+    },
+    "time_limit_ns": 1_000_000_000,
+}
+
 
 def policy(name: str) -> dict[str, Any]:
     return {"name": "policy", "attributes": {"File": str(ROOT / "checkpoints" / name / "policy.safetensors")}}
@@ -72,6 +85,8 @@ def play(
         (policy("courier"), {}),
         (policy("scout"), {}),
         (policy("tasks/ppo/1"), {}),
+        ("hpcc", TRAINING),
+        ("dcqcn", TRAINING | {"load_balancing": {"kind": "spray"}, "recovery": {"kind": "selective_repeat"}}),
     ],
 )
 def test_results_are_the_same_on_any_number_of_threads(
@@ -90,6 +105,13 @@ def test_completion_times_are_those_of_a_network_played_as_a_whole(simulator: Si
         return float(np.mean(np.divide(flows["fct_ns"], flows["standalone_ns"])))
 
     assert mean(2) == pytest.approx(mean(None), rel=0.01)
+
+
+def test_a_step_of_training_takes_as_long_as_in_a_network_played_as_a_whole(simulator: Simulator) -> None:
+    def end(threads: int | None) -> float:
+        return float(max(play(simulator, threads, "hpcc", **TRAINING)["flows"]["delivered_ns"]))
+
+    assert end(2) == pytest.approx(end(None), rel=0.01)  # news from another rack takes a link's delay
 
 
 @pytest.mark.parametrize(

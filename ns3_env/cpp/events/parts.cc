@@ -110,7 +110,7 @@ Parts::EventCount() const
     uint64_t count = 0;
     for (uint32_t part = 0; part < m_count; ++part)
     {
-        count += m_timelines[part].Count();
+        count += m_timelines[part].Count() - m_timelines[part].CancelledCount();
     }
     return count;
 }

@@ -46,7 +46,7 @@ class Parts
     uint32_t PartOf(uint32_t node) const { return m_partOf[node]; }
     bool HasNode(uint32_t node) const { return node < m_partOf.size(); }
     Timeline& Of(uint32_t part) { return m_timelines[part]; }
-    /// Events that have run in all parts.
+    /// Events that have run in all parts, without those that were cancelled.
     uint64_t EventCount() const;
     /// Whether no part has an event.
     bool IsEmpty() const;

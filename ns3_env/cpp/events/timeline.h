@@ -119,8 +119,10 @@ class Timeline
     }
     /// Node of the event that runs; Simulator::NO_CONTEXT of none.
     uint32_t Context() const;
-    /// Events that have run.
+    /// Events that have run, cancelled ones whose time came among them.
     uint64_t Count() const { return m_count; }
+    /// Those of them that were cancelled: how many, before all are dropped, depends on what else the timeline holds.
+    uint64_t CancelledCount() const { return m_cancelledRun; }
 
   private:
     static constexpr uint32_t CONTEXT_BITS = 20;
@@ -143,6 +145,7 @@ class Timeline
     size_t m_cancelled{0}; ///< since cancelled events were last dropped
     uint64_t m_order{0};   ///< of the event that runs
     uint64_t m_count{0};
+    uint64_t m_cancelledRun{0};
 };
 
 inline void
@@ -158,6 +161,7 @@ Timeline::Run(const EventEntry& entry)
     }
     // The reference is the queue's; it ends here, though the event throws (a flow that is refused at its start).
     const Ptr<EventImpl> event(EventOf(entry), false);
+    m_cancelledRun += event->IsCancelled() ? 1 : 0;
     event->Invoke();
 }
 

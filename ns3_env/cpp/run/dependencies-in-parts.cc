@@ -20,15 +20,15 @@ namespace
 
 constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
 
-/// The node of each rank of each job, as its flows say; NOWHERE of one that sends from several.
+/// The node of each rank of each job, as its flows say, one of its cards; NOWHERE of one in several racks.
 std::map<std::pair<int32_t, int32_t>, uint32_t>
-NodesOfRanks(const DependencySpec& spec, const std::vector<FlowEntry>& flows)
+NodesOfRanks(const DependencySpec& spec, const std::vector<FlowEntry>& flows, const Racks& racks)
 {
     std::map<std::pair<int32_t, int32_t>, uint32_t> nodes;
-    const auto add = [&nodes](int32_t job, int32_t rank, uint32_t node)
+    const auto add = [&](int32_t job, int32_t rank, uint32_t node)
     {
         uint32_t& known = nodes.try_emplace({job, rank}, node).first->second;
-        known = known == node ? node : NOWHERE;
+        known = known != NOWHERE && racks.of[known] == racks.of[node] ? known : NOWHERE;
     };
     for (size_t task = 0; task < flows.size() && !spec.jobs.empty(); ++task)
     {
@@ -72,7 +72,7 @@ void
 DependenciesInParts::FindPlaces(const std::vector<FlowEntry>& flows)
 {
     const DependencySpec& spec = Spec();
-    const auto nodes = NodesOfRanks(spec, flows);
+    const auto nodes = NodesOfRanks(spec, flows, m_racks);
     for (uint32_t task = 0; task < spec.Tasks(); ++task)
     {
         Outlook& own = m_outlook[task];

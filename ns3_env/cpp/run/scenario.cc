@@ -37,6 +37,17 @@ ReadNodes(JsonReader& root, Scenario& s)
         throw ScenarioError("'nodes' is empty: a network has at least two hosts");
     }
     const auto last = static_cast<uint32_t>(s.isSwitch.size()) - 1;
+    if (root.Has("cards"))
+    {
+        JsonReader cards = root.Sub("cards");
+        const auto nodes = cards.Wholes<uint32_t>("node", bounds::NODES, 0, last);
+        const auto hosts = cards.Wholes<uint32_t>("host", bounds::NODES, 0, last);
+        cards.RefuseOthers();
+        for (size_t i = 0; i < std::min(nodes.size(), hosts.size()); ++i)
+        {
+            s.hostOfCard.emplace(nodes[i], hosts[i]);
+        }
+    }
     for (const auto& json : root.List("links", bounds::LINKS))
     {
         JsonReader link(json, "links[" + std::to_string(s.links.size()) + "]");

@@ -15,6 +15,7 @@
 #include "ns3_env/cpp/json/scenario-error.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +91,8 @@ struct Scenario
     uint32_t payloadBytes{1000};
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id
+    std::map<uint32_t, uint32_t>
+        hostOfCard; ///< of the second and later cards of a host, which are hosts here
     std::vector<LinkSpec> links;
     SharedBufferConfig buffer;
     Scheduling scheduling{Scheduling::Fifo};

@@ -29,7 +29,7 @@ NeighboursOf(const Scenario& scenario)
     return neighbours;
 }
 
-/// Each node's rack: the first switch of a host; a switch's own number.
+/// Each node's rack: the first switch of a host, and of its further cards; a switch's own number.
 std::vector<uint32_t>
 RacksOf(const Scenario& scenario, const std::vector<std::vector<uint32_t>>& neighbours)
 {
@@ -45,6 +45,10 @@ RacksOf(const Scenario& scenario, const std::vector<std::vector<uint32_t>>& neig
                 break;
             }
         }
+    }
+    for (const auto& [card, host] : scenario.hostOfCard)
+    {
+        racks[card] = racks[host];
     }
     return racks;
 }
