@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows an experiment's outcome from its JSON: on the terminal, and as Markdown on a page."""
+"""Shows an experiment's outcome from its JSON: on the terminal, as text, and as Markdown on a page."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -27,6 +28,12 @@ _NARROW = 16
 RESULT = "result.json"
 #: The block of a page that sums up the others.
 _CLAIMS = "claims"
+#: Titles of the tables that pages show.
+_COMPARED, _JUDGED = "Published and ours", "Claims"
+#: A page shows a number that is so many percent away from the paper's.
+_MENTIONED = 5
+#: Columns of the text that holds all tables.
+_TEXT_WIDTH = 160
 _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
@@ -61,7 +68,7 @@ def tables(result: Mapping[str, Any]) -> list[TextTable]:
     if result["rows"]:
         rows = [_compared(row) for row in result["rows"]]
         heads = ("quantity", "source", "published", "ours", "deviation")
-        several.append(TextTable("Published and ours", heads, rows, 2))
+        several.append(TextTable(_COMPARED, heads, rows, 2))
     several += [
         TextTable(
             grid["title"],
@@ -73,7 +80,7 @@ def tables(result: Mapping[str, Any]) -> list[TextTable]:
     ]
     if result["claims"]:
         rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
-        several.append(TextTable("Claims", ("claim", "verdict", "evidence"), rows, 3))
+        several.append(TextTable(_JUDGED, ("claim", "verdict", "evidence"), rows, 3))
     return several
 
 
@@ -85,7 +92,12 @@ def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def show(result: Mapping[str, Any], console: Console) -> None:
     """Prints tables and notes."""
-    for table in tables(result):
+    print_tables(tables(result), result["notes"], console)
+
+
+def print_tables(several: Sequence[TextTable], notes: Sequence[str], console: Console) -> None:
+    """Prints tables, their titles above, and notes behind."""
+    for table in several:
         shape = Table(
             title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
         )
@@ -96,28 +108,55 @@ def show(result: Mapping[str, Any], console: Console) -> None:
         for row in table.rows:
             shape.add_row(*row)
         console.print(shape)
-    for note in result["notes"]:
+    for note in notes:
         console.print(f"- {note}", highlight=False)
 
 
-def markdown(result: Mapping[str, Any], pictures: str = "") -> str:
-    """Pictures, tables and notes of an experiment's JSON as Markdown.
+def write_text(path: Path, several: Sequence[TextTable], notes: Sequence[str]) -> None:
+    """Writes notes and all tables but the verdicts as text, its lines up to 160 columns."""
+    text = io.StringIO()
+    console = Console(file=text, width=_TEXT_WIDTH)
+    for table in several:
+        if table.title != _JUDGED:
+            print_tables([table], (), console)
+            console.print()
+    print_tables((), notes, console)
+    write_file(path, "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines()) + "\n")
+
+
+def markdown(
+    pictures: Sequence[str], size: str, several: Sequence[TextTable], text: str | None = None
+) -> str:
+    """Returns a page's block of an experiment: pictures, what differs from the paper, verdicts.
 
     Args:
-        result: the JSON.
-        pictures: the folder they are in, seen from the page.
+        pictures: of the experiment, seen from the page.
+        size: what was played.
+        several: its tables.
+        text: the file that has the other tables, seen from the page; None without one.
     """
+    more = f" [All numbers]({text})." if text else ""
     blocks = [
-        "\n".join(f"![{name.removesuffix('.png')}]({pictures}{name})" for name in result["pictures"]),
-        f"*{result['size'][0].upper()}{result['size'][1:]}.*",
+        "\n".join(f"![{Path(name).stem}]({name})" for name in pictures),
+        f"*{size[0].upper()}{size[1:]}.*{more}",
     ]
-    for table in tables(result):
+    for table in filter(None, map(_for_page, several)):
         lines = [f"**{table.title}**", "", _line(table.columns)]
         lines.append("".join("|---" if i < table.words else "|---:" for i in range(len(table.columns))) + "|")
         lines += [_line(row) for row in table.rows]
         blocks.append("\n".join(lines))
-    blocks.append("\n".join(f"- {note}" for note in result["notes"]))
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _for_page(table: TextTable) -> TextTable | None:
+    """What a page shows of a table: all verdicts, numbers that are far from the paper's, nothing else."""
+    if table.title == _JUDGED:
+        return table
+    if table.title != _COMPARED:
+        return None
+    rows = [row for row in table.rows if row[-1] != "–" and abs(float(row[-1].split()[0])) > _MENTIONED]
+    title = f"More than {_MENTIONED} % from the paper's number"
+    return TextTable(title, table.columns, rows, table.words) if rows else None
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -125,7 +164,9 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
-    """Puts tables and pictures of the experiments in ``runs`` between the page's marks.
+    """Puts pictures and verdicts of the experiments in ``runs`` between the page's marks.
+
+    The other tables go to ``tables/NAME.txt`` beside the page.
 
     A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
     block ``claims`` counts the verdicts of all others.
@@ -158,7 +199,12 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
         for name in result["pictures"]:
             shutil.copyfile(folder / name, pictures / name)
         names.append(match[2])
-        return match[1] + markdown(result, os.path.relpath(pictures, page.parent) + "/") + match[3]
+        folder_of_pictures = os.path.relpath(pictures, page.parent)
+        several, text = tables(result), Path("tables") / f"{match[2]}.txt"
+        (page.parent / text.parent).mkdir(exist_ok=True)
+        write_text(page.parent / text, several, result["notes"])
+        shown = [f"{folder_of_pictures}/{name}" for name in result["pictures"]]
+        return match[1] + markdown(shown, result["size"], several, str(text)) + match[3]
 
     text = _BLOCK.sub(block, text)
     summary = _summary({match[2]: match[0] for match in _BLOCK.finditer(text)})

@@ -169,7 +169,7 @@ CLAIMS = """**Claims**
 def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
     """Also those of an experiment that was not run again: they are counted on the page."""
     outcome = Outcome(
-        rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),),
+        rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"), Row("queue one", "ns", 100, 105, "5.2.2")),
         claims={"it works": (False, "a | b"), "a | b": (True, "x"), "c": (None, "x"), "e": (True, "x")},
         grids=(Grid("more", ("case", "x"), (("one", 0.5),)),),
         pictures={"fig": Drawing(())},
@@ -190,11 +190,17 @@ def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: 
         "![fig](../images/paper/fig.png)",
         "| [one](#one) | 2 | 1 | 1 |",
         "| [two](#two) | 0 | 1 | 0 |",
+        "*Scale 1.* [All numbers](tables/one.txt).",
     ):
         assert f"\n{line}\n" in text
+    assert "queue one" not in text, "as in the paper"
+    assert "more" not in text
     assert "stale" not in text
     assert CLAIMS in text
     assert (pictures / "fig.png").read_bytes() == b"PNG"
+    numbers = (page.parent / "tables" / "one.txt").read_text()
+    assert all(part in numbers for part in ("queue zero (ns)", "queue one (ns)", "case   x", "one  0.5"))
+    assert "it works" not in numbers
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     assert page.read_text() == text
     page.write_text("nothing here")
@@ -205,8 +211,7 @@ def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: 
 def test_numbers_are_short() -> None:
     values = (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))
     assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
-    empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
-    assert markdown(empty) == "*All of it.*\n\n- x\n"
+    assert markdown([], "all of it", []) == "*All of it.*\n"
 
 
 def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) -> None:
