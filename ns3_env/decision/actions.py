@@ -152,7 +152,7 @@ class FairShareWindow(_Relative):
     The window is BDP * ``fair_share`` * exp(alpha a), whatever it was before. The field ``fair_share``, which
     the policy has to observe, is the least rate / flows of the path's hops, over the rate of the sender's
     link; until a hop has told it, it counts as 1. Flows that all answer 0 share a full link equally, with
-    one BDP in flight (docs/decisions/0043-fair-share-action.md).
+    one BDP in flight (docs/decisions/0018-rewards-and-actions.md).
 
     The window is kept in [``least_packets`` packets, BDP]; below one packet the simulator paces the flow. The
     pacing rate is window / base RTT, at most the rate of the sender's link.

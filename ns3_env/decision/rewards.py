@@ -87,7 +87,7 @@ class Slowdown:
 
     The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
     pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
-    minus its slowdown, whenever it decides (docs/decisions/0023-slowdown.md).
+    minus its slowdown, whenever it decides (docs/decisions/0018-rewards-and-actions.md).
 
     With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
     add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
@@ -156,7 +156,7 @@ class SharingGain:
     flow there would have a completion time; how much the slowdowns of all of them then fall is the gain, over
     the number of flows there at this one's start. A link that is full and shared equally pays 0, an idle one
     less, one that serves short flows first more. Flows that join are nobody's loss. It is paid at once, so a
-    short horizon is enough (docs/decisions/0025-sharing-gain.md). Flows under other controllers count.
+    short horizon is enough (docs/decisions/0018-rewards-and-actions.md). Flows under other controllers count.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("sharing_gain",)
@@ -182,7 +182,7 @@ class Difference:
     the end.
 
     A drawn ``share`` of decisions is branched, and has the difference over ``share``; others have 0. The mean
-    of a decision's reward is the same whatever the share, its spread is not (docs/decisions/0035).
+    of a decision's reward is the same whatever the share, its spread is not (docs/decisions/0007).
 
     :class:`ns3_env.envs.flow_stream.FlowStream` works it out, and what is built on it; other environments
     refuse it.

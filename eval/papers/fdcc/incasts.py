@@ -25,7 +25,7 @@ from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
-#: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc-learner.md).
+#: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
 #: What DCQCN and TIMELY do not bring by themselves: no flow has more than a BDP under way (Zhang 2023,
 #: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them

@@ -21,7 +21,7 @@ namespace ns3::env
  *   already, so a window may overshoot by less than a packet.
  * - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
  * - A window below one packet's payload lets one packet go every packet / window base RTTs, and none before
- *   the last one's ACK (docs/decisions/0003-windows-below-one-packet.md).
+ *   the last one's ACK (docs/decisions/0003-mpcc.md).
  */
 class Pacing
 {

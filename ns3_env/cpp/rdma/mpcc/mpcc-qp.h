@@ -68,7 +68,7 @@ enum class LqrProof : uint8_t
  *
  * That is the constrained optimum, too: a constraint on later inputs only makes a queue dearer, so the best
  * input now is never above -K_k q_k, and where that is out of reach it is the least input
- * (docs/decisions/0005-mpcc.md). Solve() relies on no theorem: it checks the optimality conditions of each
+ * (docs/decisions/0003-mpcc.md). Solve() relies on no theorem: it checks the optimality conditions of each
  * sequence (Karush, Kuhn, Tucker), which for a strictly convex QP are sufficient.
  */
 class Regulator
@@ -108,7 +108,7 @@ struct MpccQpCounters
  *
  * Eq. 4.17's rows are bounds here, which takes a quarter less time. A queue above its bound comes under it as
  * fast as the inputs allow: that fixes the first inputs (SoftBound) and caps the next. The other rows are idle
- * at the optimum (docs/decisions/0005-mpcc.md). That is checked: an optimum without rows that keeps
+ * at the optimum (docs/decisions/0003-mpcc.md). That is checked: an optimum without rows that keeps
  * them all is the optimum with them. Where changes cost, inputs overshoot, and the rows are there.
  */
 class MpccQp

@@ -140,7 +140,7 @@ TEST("the model's step is the time between two decisions")
     EXPECT_NEAR(b(0), rtt * 4 / 6240, 1e-12, "a round trip");
 }
 
-/// Decision 0005: the clipped regulator is the QP's optimum, and Regulator proves it each time.
+/// Decision 0003: the clipped regulator is the QP's optimum, and Regulator proves it each time.
 TEST("with and without qpOASES the control chooses the same windows")
 {
     std::mt19937_64 random(1);
