@@ -84,7 +84,8 @@ def describe_controllers(
 ) -> Mapping[str, Mapping[str, Any]]:
     """Returns what each congestion controller of the simulator declares, by name, sorted.
 
-    ``attributes``: its ns-3 attributes and their defaults, as text. ``reference``: a bound, which nobody
+    ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: what they are.
+    ``reference``: a bound, which nobody
     could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
     ``switch.ecn``; None where it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
     of ``switch``. ``plugin``: the file it came from, where it is one's own. Under TCP, ``marking``: the

@@ -8,7 +8,7 @@ from typing import Any
 
 Attributes = Mapping[str, bool | int | float | str]
 
-#: Attributes by controller; docs/controllers.md has each number's source.
+#: Attributes by controller; docs/sources/baselines.md has each number's source.
 PAPER: dict[str, Attributes] = {
     # Zhu 2015: timers of 50 and 55 µs, F = 5, R_AI = 40 Mb/s at 40 Gb/s
     "dcqcn": {

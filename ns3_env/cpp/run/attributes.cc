@@ -192,6 +192,17 @@ DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes)
     return defaults;
 }
 
+std::map<std::string, std::string>
+MeaningsOf(const std::vector<TypeId::AttributeInformation>& attributes)
+{
+    std::map<std::string, std::string> meanings;
+    for (const TypeId::AttributeInformation& attribute : attributes)
+    {
+        meanings.emplace(attribute.name, attribute.help);
+    }
+    return meanings;
+}
+
 void
 CheckEach(const Scenario& scenario, const std::function<void(const ControllerSpec&)>& check)
 {

@@ -36,6 +36,9 @@ void SetAttributes(ObjectBase& object,
 /// Attributes and their defaults, as text that a scenario may hold.
 std::map<std::string, std::string>
 DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
+/// What attributes mean, by name.
+std::map<std::string, std::string>
+MeaningsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 
 /// \throws ScenarioError naming the known ones where there is no such controller or attribute.
 Ptr<CongestionControl> CreateController(const ControllerSpec& spec);

@@ -229,7 +229,8 @@ RdmaTransport::Describe() const
             {"scheduling",
              control->GetScheduling() == Scheduling::Fifo ? Json(nullptr) : Json(LEAST_REMAINING)},
             {"reference", IsReference(control->GetInstanceTypeId())},
-            {"attributes", DefaultsOf(AttributesOf(name))}};
+            {"attributes", DefaultsOf(AttributesOf(name))},
+            {"meanings", MeaningsOf(AttributesOf(name))}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())
         {
             all[name]["plugin"] = plugin->second;

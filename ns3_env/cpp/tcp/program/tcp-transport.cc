@@ -161,6 +161,7 @@ TcpTransport::Describe() const
         const ControllerSpec spec{name, {}};
         const Ptr<TcpCongestionOps> control = CreateCongestionOps(spec);
         all[name] = {{"attributes", DefaultsOf(AttributesOfController(spec))},
+                     {"meanings", MeaningsOf(AttributesOfController(spec))},
                      {"reference", IsReference(control->GetInstanceTypeId())},
                      {"marking", NeedsMarks(*control) ? DctcpThreshold() : Json(nullptr)}};
     }
