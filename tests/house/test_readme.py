@@ -17,7 +17,7 @@ from ns3_env.eval.commands import evaluation as eval_main
 from ns3_env.eval.commands import export, train
 from tests.paths import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "getting-started.md"]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 EXAMPLES = sorted(set(re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)))
 LINKS = [
