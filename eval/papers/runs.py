@@ -32,7 +32,7 @@ _RECORD = np.dtype(
 _FILE_HEADER_BYTES = 24
 #: Records read at a time.
 _CHUNK = 1_000_000
-#: Headers of a captured data frame, places in it, opcodes of RC SENDs (docs/decisions/0006-captures-and-films.md).
+#: Headers of a captured data frame, places in it, opcodes of RC SENDs (docs/decisions/0006).
 _CAPTURED_HEADERS = 58
 _ETHERTYPE, _OPCODE, _QUEUE_PAIR = 12, 42, 47
 _SENDS = (0, 1, 2, 4)
