@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def add(options: argparse.ArgumentParser) -> Work:
     """what execution traces of a job compute and send (MLCommons Chakra)"""
     options.add_argument(
-        "file", metavar="FILE", help="rank 0's trace without .0.et, as a scenario's traffic names it"
+        "file", metavar="FILE", help="rank 0's trace, or what a scenario's traffic names, without .0.et"
     )
+    options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
 
     def work(arguments: argparse.Namespace) -> None:
         from rich.console import Console
@@ -27,12 +28,12 @@ def add(options: argparse.ArgumentParser) -> Work:
 
         from ns3_env.config.model import validate
         from ns3_env.scenario.traffic import Chakra
+        from ns3_env.scenario.traffic.chakra import common_name
 
-        file = arguments.file.removesuffix(".0.et")
+        file = common_name(arguments.file)
         context = {"folder": "", "source": file}
-        traffic = validate(
-            {"kind": "chakra", "file": file}, Chakra, file, raises=ScenarioError, context=context
-        )
+        content = {"kind": "chakra", "file": file, "groups": arguments.groups}
+        traffic = validate(content, Chakra, file, raises=ScenarioError, context=context)
         traces = traffic.traces()
         flows = traffic.flows_between(range(len(traces)))
         console = Console()

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
-import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,8 +18,11 @@ from ns3_env.config.bounds import Bytes, Nanoseconds, few
 from ns3_env.config.files import NamedFile, check_plain, naming
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
-from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node, read_trace
+from ns3_env.scenario.traffic.chakra.groups import ProcessGroups, read_groups
+from ns3_env.scenario.traffic.chakra.reading import find_files, read_trace
+from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.jobs.sending import Collected
@@ -40,26 +41,49 @@ class TraceJob(TrafficKind):
     start_ns: Nanoseconds = Field(default=0, ge=0)
     job: str = Field(min_length=1, description="its name in results")
 
-    def _play(self, traces: Sequence[Sequence[Node]], hosts: Sequence[int]) -> Flows:
+    def _play(
+        self,
+        traces: Sequence[Sequence[Node]],
+        hosts: Sequence[int],
+        groups: Mapping[str, Sequence[int]] | None = None,
+        durations: Durations | None = None,
+    ) -> Flows:
         """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
-        return Graph(traces, where, {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}).play()
+        algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}
+        return Graph(
+            traces, where, algorithms, ProcessGroups(traces, groups), durations or Durations()
+        ).play()
 
 
 class Chakra(TraceJob):
     """Training job whose ranks compute and send as their execution traces say (Sridharan 2023).
 
-    Computation takes its node's ``duration_micros``; a rank computes one node after the other, in the order
-    of its file, but that a node comes after what it depends on. A node that is not in the file is waited for
-    by none. A collective is that of all ranks whose traces have its process group (``pg_name``), matched in
-    the same order: a rank's part in it begins when its node may, and is over when all that it sends and
-    receives is delivered, at once where there is nothing to send. Sends and receives are matched by ranks and
-    tag. Other nodes take their duration, and so does what a processor does to launch communication.
+    Computation takes its node's ``duration_micros``; a rank's accelerator computes one node after the other,
+    and beside it so does its processor (``is_cpu_op``), in the order of the file, but that a node comes after
+    what it depends on. A node that is not in the file is waited for by none. A collective is that of the
+    ranks of its process group (``pg_name``), which ``groups`` or the traces say, otherwise of all ranks whose
+    traces have it, matched in the same order: a rank's part in it begins when its node may, and is over when
+    all that it sends and receives is delivered, at once where there is nothing to send. Sends and receives
+    are matched by ranks and tag. Other nodes take their duration, and so does what a processor does to launch
+    communication.
     """
 
     kind: Literal["chakra"] = "chakra"
     file: NamedFile | None = Field(
-        default=None, description="rank 0's is this and .0.et, rank 1's this and .1.et, and so on"
+        default=None,
+        description="rank 0's is this and .0.et (or .json, .eg, each also .gz), rank 1's this and .1.et, and "
+        "so on; or with %d in the place of the rank",
+    )
+    groups: NamedFile | dict[str, list[int]] | None = Field(
+        default=None,
+        description="ranks of each process group, by name, or ASTRA-sim's file of them; none: as traces say",
+    )
+    flops_per_s: float | None = Field(
+        default=None, gt=0, description="of a computation that has num_ops and no duration; none: no time"
+    )
+    memory_bytes_per_s: float | None = Field(
+        default=None, gt=0, description="with which such a computation, or a load, moves its tensor_size"
     )
     content: Annotated[list[str], few(MAX_RANKS, WHY_RANKS)] | None = Field(
         default=None, min_length=1, description="in the place of files: each rank's, as base64"
@@ -70,6 +94,7 @@ class Chakra(TraceJob):
     job: str = Field(default="trace", min_length=1, description="its name in results")
 
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)
+    _groups: dict[str, list[int]] | None = PrivateAttr(default=None)
     _wrong: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
@@ -79,6 +104,12 @@ class Chakra(TraceJob):
         try:
             for place, data in self._data():  # noqa: B007
                 self._traces.append(read_trace(data))
+            if isinstance(self.groups, str):
+                place = f"groups: {self.groups}"
+                with naming(Path(self.groups)):
+                    self._groups = read_groups(self.groups)
+            else:
+                self._groups = self.groups
             place = whole
             self.flows_between(range(len(self._traces)))
         except OSError as error:
@@ -91,13 +122,14 @@ class Chakra(TraceJob):
 
     def _warn_of_computation(self) -> None:
         computing = [node for trace in self._traces for node in trace if node.type == COMPUTE]
-        timeless = [node for node in computing if not node.duration_micros]
+        timeless = [node for node in computing if not self._durations.ns(node)]
         if timeless and (
             len(timeless) == len(computing) or any("num_ops" in node.numbers for node in timeless)
         ):
             warnings.warn(
                 f"{self.file}: {len(timeless)} of {len(computing)} computations have no duration_micros, and "
-                "take no time: num_ops and tensor_size do not say how fast a rank computes",
+                "take no time: num_ops and tensor_size do not say how fast a rank computes; flops_per_s and "
+                "memory_bytes_per_s would",
                 ScenarioWarning,
                 stacklevel=2,
             )
@@ -114,21 +146,11 @@ class Chakra(TraceJob):
                 yield f"file: {path}", path.read_bytes()
 
     def _files(self) -> list[Path]:
-        """Each rank's file. Raises OSError where one is missing, WireError where there are too many."""
-        if self.file is None:
-            return []
-        first = Path(f"{self.file}.0.et")
-        with naming(first):
-            check_plain(first)
-        pattern = re.compile(re.escape(Path(self.file).name) + r"\.([1-9][0-9]{0,8})\.et")
-        ranks = {0, *(int(name[1]) for x in os.listdir(first.parent) if (name := pattern.fullmatch(x)))}
-        files = [Path(f"{self.file}.{rank}.et") for rank in range(len(ranks))]
-        if missing := sorted(set(range(len(ranks))) - ranks):
-            text = f"there is no such file, though there is {self.file}.{max(ranks)}.et"
-            raise OSError(0, text, str(files[missing[0]]))
-        if len(files) > MAX_RANKS:
-            raise WireError(f"{len(files)} ranks; there may be at most {MAX_RANKS}: {WHY_RANKS}")
-        return files
+        return [] if self.file is None else find_files(self.file, MAX_RANKS, WHY_RANKS)
+
+    @property
+    def _durations(self) -> Durations:
+        return Durations(self.flops_per_s, self.memory_bytes_per_s)
 
     def traces(self) -> list[list[Node]]:
         """The nodes of each rank. Raises ScenarioError where the files are none, or do not fit together."""
@@ -155,12 +177,13 @@ class Chakra(TraceJob):
 
     def flows_between(self, hosts: Sequence[int]) -> Flows:
         """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
-        return self._play(self._traces, hosts)
+        return self._play(self._traces, hosts, self._groups, self._durations)
 
     def without_files(self) -> Chakra:
         """The same with its traces in it."""
         content = [base64.b64encode(data).decode() for _, data in self._data()]
-        return Chakra.model_validate({**self.model_dump(exclude={"file"}), "content": content})
+        without = self.model_dump(exclude={"file"})
+        return Chakra.model_validate({**without, "content": content, "groups": self._groups})
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         return self.flows_between(self._of(network))

@@ -203,14 +203,16 @@ def _tree(ranks: int, size_bytes: int) -> list[Send]:
     return up + _down(ranks, size_bytes, len(up), at_root)
 
 
-def _all_to_all(ranks: int, size_bytes: int) -> list[Send]:
-    """All at once; a rank begins with its next one, so that not all begin with the same."""
-    edge = bounds(ranks, size_bytes)
-    return [
-        Send(r, (r + k) % ranks, edge[(r + k) % ranks + 1] - edge[(r + k) % ranks])
-        for k in range(1, ranks)
-        for r in range(ranks)
-    ]
+def all_to_all(sizes: Sequence[int]) -> list[Send]:
+    """All at once, each rank an equal part of its size to each; a rank begins with its next one, so that not
+    all begin with the same.
+
+    Args:
+        sizes: bytes of each rank's data.
+    """
+    ranks, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
+    pairs = [(r, (r + k) % ranks) for k in range(1, ranks) for r in range(ranks)]
+    return [Send(src, dst, edges[src][dst + 1] - edges[src][dst]) for src, dst in pairs if sizes[src]]
 
 
 def _pipeline(ranks: int, size_bytes: int) -> list[Send]:
@@ -223,7 +225,7 @@ _ALGORITHMS: dict[str, Callable[[int, int], list[Send]]] = {
     "tree_all_reduce": _tree,
     "reduce_scatter": lambda ranks, size: _ring(ranks, size, ranks - 1),
     "all_gather": lambda ranks, size: _ring(ranks, size, ranks - 1),
-    "all_to_all": _all_to_all,
+    "all_to_all": lambda ranks, size: all_to_all([size] * ranks),
     "broadcast": _down,
     "pipeline": _pipeline,
 }
