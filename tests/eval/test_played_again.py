@@ -21,6 +21,7 @@ from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, Tcp
 from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
+from tests.samples.job_texts import PING_PONG
 
 GROUPED = {
     "groups": {"a": {"traffic_class": "high"}, "b": {"controller": "dctcp", "attributes": {"Gain": 0.5}}},
@@ -43,6 +44,15 @@ TRAFFIC: list[dict[str, Any]] = [
     {"kind": "csv", "file": "flows.csv", "controller": "dctcp"},
     {"kind": "published", "file": "flow.txt"},
     {"kind": "chakra", "file": "step", "chunk_bytes": 3000},
+    {
+        "kind": "chakra",
+        "file": "step",
+        "groups": {"0": [0, 1]},
+        "flops_per_s": 1e9,
+        "memory_bytes_per_s": 1e9,
+    },
+    {"kind": "goal", "file": "step.goal", "ranks": [1, 0]},
+    {"kind": "workload", "file": "workload.txt", "npus": 2, "unit_ns": 20, "iterations": 2},
     {"kind": "collective", "algorithm": "all_gather", "size_bytes": 9000, "iterations": 2, "compute_ns": 70},
     {"kind": "jobs", "algorithm": "broadcast", "size_bytes": 900, "ranks_each": 2, "placement": "random"},
     {
@@ -187,6 +197,8 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     Path("flows.csv").write_text("src,dst,size_bytes,start_ns,controller\n" + 2 * "0,1,5000,7,\n")
     Path("flow.txt").write_text("1\n0 1 3 100 5000 0.000001\n")
     chakra_traces.write("tensor_parallel", "step", ranks=2, layers=1, size_bytes=9000)
+    Path("step.goal").write_text(PING_PONG)
+    Path("workload.txt").write_text("MODEL\n1\na -1 5 ALLREDUCE 9000 7 NONE 0 9 NONE 0 1\n")
     content = {
         "controllers": [{"name": "dcqcn"}, {"name": "dctcp"}],
         "traffic": {"kind": "incast", "size_bytes": "100kB"},

@@ -26,20 +26,12 @@ from ns3_env.scenario.traffic.chakra.trace import INPUTS, LOAD, METADATA
 from ns3_env.scenario.traffic.chakra.wire import framed, written
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
-
-RATE_GBPS, DELAY_NS = 100, 1000
-STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8, "rate_bps": "100Gbps"}
+from tests.samples import idle_star
+from tests.samples.idle_star import one_way_ns
 
 
 def scenario(**traffic: Any) -> Scenario:
-    controllers = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
-    content = {"topology": {**STAR, "delay_ns": DELAY_NS}, "controllers": controllers}
-    return Scenario.from_mapping({**content, "traffic": {"kind": "chakra", **traffic}}, "x")
-
-
-def one_way_ns(size_bytes: int) -> float:
-    """A message of whole packets (1000 B, 48 B of headers) over a switch: its bytes, a packet, two links."""
-    return (size_bytes // 1000 + 1) * 1048 * 8 / RATE_GBPS + 2 * DELAY_NS
+    return idle_star.scenario(kind="chakra", **traffic)
 
 
 def duration_ns(results: Results, flow: int = 0) -> float:

@@ -26,7 +26,7 @@ class Durations:
     def ns(self, node: Node) -> int:
         """Nanoseconds that a node takes. Raises WireError where they are too many."""
         if node.duration_micros or node.of_processor():
-            return node.duration_micros * 1000
+            return round(node.duration_micros * 1000)
         seconds = 0.0
         if self.flops_per_s is not None and node.type == COMPUTE:
             seconds = node.number("num_ops", 0) / self.flops_per_s

@@ -7,7 +7,7 @@ import heapq
 from collections import defaultdict, deque
 from collections.abc import Sequence
 
-from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node
+from ns3_env.scenario.traffic.chakra.trace import Node
 
 Place = tuple[int, int]  # rank, number of its node in the file
 
@@ -50,7 +50,7 @@ class Turns:
         self._left: dict[tuple[int, bool], deque[int]] = defaultdict(deque)
         for rank, order in enumerate(orders):
             for i in order:
-                if traces[rank][i].type == COMPUTE:
+                if traces[rank][i].takes_turns():
                     self._left[self._unit((rank, i))].append(i)
         self._last: dict[tuple[int, bool], int] = {}
         self._early: set[Place] = set()
@@ -90,4 +90,4 @@ class Turns:
         return place[0], self._traces[place[0]][place[1]].of_processor()
 
     def _computes(self, place: Place) -> bool:
-        return self._traces[place[0]][place[1]].type == COMPUTE
+        return self._traces[place[0]][place[1]].takes_turns()

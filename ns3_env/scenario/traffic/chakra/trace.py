@@ -67,7 +67,7 @@ class Node:
     type: int
     name: str = ""
     after: tuple[int, ...] = ()
-    duration_micros: int = 0
+    duration_micros: float = 0
     numbers: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -106,6 +106,10 @@ class Node:
         if not 0 <= size <= MAX_BYTES:
             raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
         return size
+
+    def takes_turns(self) -> bool:
+        """Tells whether it is a computation that waits for its rank's others (``in_turn`` 0: it does not)."""
+        return self.type == COMPUTE and self.numbers.get("in_turn", 1) != 0
 
     def of_processor(self) -> bool:
         """Tells whether the processor does it (``is_cpu_op``), and not the accelerator."""
@@ -196,7 +200,7 @@ def _written(node: Node) -> bytes:
     if node.after:
         parts.append(wire.written(_DATA, b"".join(map(wire.written_varint, node.after))))
     if node.duration_micros:
-        parts.append(wire.written(_DURATION, node.duration_micros))
+        parts.append(wire.written(_DURATION, int(node.duration_micros)))
     for name, value in node.numbers.items():
         parts.append(wire.written(_ATTRIBUTE, wire.written(1, name.encode()) + wire.written(9, value)))
     for name, text in node.texts.items():

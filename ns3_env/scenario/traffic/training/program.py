@@ -55,6 +55,22 @@ class Layout:
         """Ranks of the job."""
         return self.tp * self.pp * self.dp
 
+    def place(self, rank: int) -> tuple[int, int, int]:
+        """A rank's stage, and its places among data-parallel and tensor-parallel ranks."""
+        rest, tensor = divmod(rank, self.tp)
+        return (*divmod(rest, self.dp), tensor)
+
+    def groups(self, rank: int) -> dict[str, tuple[str, int]]:
+        """Name and size of each process group that a rank is in, by its kind."""
+        stage, data, tensor = self.place(rank)
+        experts, place = divmod(data, self.ep)
+        return {
+            "tensor": (f"tensor {stage} {data}", self.tp),
+            "data": (f"data {stage} {tensor}", self.dp),
+            "expert": (f"expert {stage} {tensor} {experts}", self.ep),
+            "same experts": (f"same experts {stage} {tensor} {place}", self.dp // self.ep),
+        }
+
     def schedule(self, stage: int) -> Iterator[tuple[bool, int]]:
         """Forward (True) and backward passes of a stage with their microbatches, in turn (1F1B)."""
         warm_up = min(self.pp - 1 - stage, self.micro_batches)
@@ -77,8 +93,8 @@ class RankProgram:
     nodes: list[Node] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        rest, self._tensor = divmod(self.rank, self.layout.tp)
-        self._stage, self._data = divmod(rest, self.layout.dp)
+        self._stage, self._data, self._tensor = self.layout.place(self.rank)
+        self._groups = self.layout.groups(self.rank)
 
     def play(self) -> list[Node]:
         """All nodes of a step."""
@@ -118,19 +134,8 @@ class RankProgram:
         ):
             self._collective("ALL_REDUCE", group, size, after, f"{block} ")
 
-    def _group(self, name: str) -> tuple[str, int]:
-        """A process group's name, and how many ranks it has."""
-        layout, (stage, data, tensor) = self.layout, (self._stage, self._data, self._tensor)
-        experts, place = divmod(data, layout.ep)
-        return {
-            "tensor": (f"tensor {stage} {data}", layout.tp),
-            "data": (f"data {stage} {tensor}", layout.dp),
-            "expert": (f"expert {stage} {tensor} {experts}", layout.ep),
-            "same experts": (f"same experts {stage} {tensor} {place}", layout.dp // layout.ep),
-        }[name]
-
     def _collective(self, kind: str, group: str, size: int, after: int, of_block: str = "") -> int:
-        name, ranks = self._group(group)
+        name, ranks = self._groups[group]
         if ranks == 1 or size == 0:
             return after
         texts = {"pg_name": of_block + name}

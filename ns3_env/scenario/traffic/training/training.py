@@ -12,7 +12,7 @@ from pydantic import Field
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.chakra.traffic import TraceJob
+from ns3_env.scenario.traffic.chakra.job import TraceJob
 from ns3_env.scenario.traffic.jobs.algorithms import count_flows
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.kind import Flows
