@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads of ASTRA-sim and SimAI: their layers' computation and collectives, in their order and groups."""
+"""Workloads of ASTRA-sim and SimAI: their layers' computation and collectives, in order and groups."""
 
 from __future__ import annotations
 

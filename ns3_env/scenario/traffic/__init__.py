@@ -16,6 +16,7 @@ from ns3_env.config.bounds import WHY_FLOWS, few
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.chakra import Chakra
+from ns3_env.scenario.traffic.connections import Connections
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
 from ns3_env.scenario.traffic.goal import Goal
@@ -43,6 +44,7 @@ __all__ = [
     "SIZE_CDFS",
     "Chakra",
     "Collective",
+    "Connections",
     "ConstantRate",
     "Flow",
     "FlowFile",
@@ -133,6 +135,7 @@ _Kinds = (
     | FlowList
     | FlowFile
     | PublishedFlows
+    | Connections
     | ConstantRate
     | Collective
     | Jobs
