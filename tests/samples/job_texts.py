@@ -56,3 +56,23 @@ embedding_layer\t-1\t600\tALLREDUCE\t4400\t1\tNONE\t0\t900\tNONE\t0\t100
 attention_column\t-1\t700\tALLGATHER\t2000\t350\tREDUCESCATTER\t0\t350\tNONE\t0\t100
 mlp_moelayer\t-1\t1\tALLTOALL_EP\t10000\t1\tALLTOALL_EP\t10000\t1\tNONE\t0\t100
 """
+#: Chakra's jsonizer (mlcommons/chakra): an object behind the other, as protocol buffers print them: 64-bit
+#: numbers are texts, names in camel case, and what is 0 is left out, the first node's id too.
+JSONIZER = """{
+  "version": "0.0.4"
+}{
+  "name": "forward",
+  "type": "COMP_NODE",
+  "durationMicros": "7",
+  "attr": [{"name": "is_cpu_op", "boolVal": false}]
+}{
+  "id": "1",
+  "name": "gradients",
+  "type": "COMM_COLL_NODE",
+  "dataDeps": ["0"],
+  "attr": [
+    {"name": "comm_type", "int64Val": "6"},
+    {"name": "comm_size", "uint64Val": "4000"},
+    {"name": "involved_dim", "boolList": {"values": [true]}}
+  ]
+}"""

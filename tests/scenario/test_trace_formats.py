@@ -28,6 +28,7 @@ from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
+from tests.samples.job_texts import JSONIZER
 
 
 def scenario(**traffic: Any) -> Scenario:
@@ -38,26 +39,6 @@ def duration_ns(results: Results, flow: int = 0) -> float:
     return results["flows"]["delivered_ns"][flow] - results["flows"]["start_ns"][flow]
 
 
-# Chakra's jsonizer (mlcommons/chakra): an object behind the other, as protocol buffers print them: 64-bit
-# numbers are texts, names in camel case, and what is 0 is left out, the first node's id too.
-JSONIZER = """{
-  "version": "0.0.4"
-}{
-  "name": "forward",
-  "type": "COMP_NODE",
-  "durationMicros": "7",
-  "attr": [{"name": "is_cpu_op", "boolVal": false}]
-}{
-  "id": "1",
-  "name": "gradients",
-  "type": "COMM_COLL_NODE",
-  "dataDeps": ["0"],
-  "attr": [
-    {"name": "comm_type", "int64Val": "6"},
-    {"name": "comm_size", "uint64Val": "4000"},
-    {"name": "involved_dim", "boolList": {"values": [true]}}
-  ]
-}"""
 # Chakra's feeder (mlcommons/chakra, JSONNode): a list in which attributes stand beside the rest.
 FEEDER: dict[str, Any] = {
     "workload_graph": [
