@@ -56,6 +56,8 @@ TRAFFIC: list[dict[str, Any]] = [
     {"kind": "goal", "file": "step.goal", "ranks": [1, 0]},
     {"kind": "workload", "file": "workload.txt", "npus": 2, "unit_ns": 20, "iterations": 2},
     {"kind": "collective", "algorithm": "all_gather", "size_bytes": 9000, "iterations": 2, "compute_ns": 70},
+    {"kind": "training", "model": {"layers": 2, "parameters": 1e4, "hidden": 8}, "bucket_bytes": "10kB"}
+    | {"iterations": 2, "all_reduce": "hierarchical_all_reduce", "node_ranks": 2},
     {"kind": "jobs", "algorithm": "broadcast", "size_bytes": 900, "ranks_each": 2, "placement": "random"},
     {
         "kind": "mix",

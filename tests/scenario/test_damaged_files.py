@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged files of other projects' formats: each is played, or refused in a line, and never anything else."""
+"""Damaged files of other projects' formats: each is played, or refused in a line."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ class Connections(FlowsInFile):
             elif words[0] == "failure":
                 self._wrong.add(line, "failures are no traffic: write them as the scenario's failures")
             else:
-                self._wrong.add(
-                    line, f"{shown(row.strip())} is no src->dst, trigger or {', '.join(_HEADS)}"
-                )
+                self._wrong.add(line, f"{shown(row.strip())} is no src->dst, trigger or {', '.join(_HEADS)}")
         for head in ("Connections", "Triggers"):
             if counts[head][1] != seen[head] and not len(self._wrong):
                 text_ = f"{head} {counts[head][1]}, and there are {seen[head]}"

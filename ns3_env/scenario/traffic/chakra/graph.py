@@ -14,7 +14,15 @@ from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
 from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
 from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, all_to_all, count_flows, sends
+from ns3_env.scenario.traffic.jobs.algorithms import (
+    Algorithm,
+    Send,
+    all_to_all,
+    count_flows,
+    hierarchical_all_to_all,
+    ranks_of_a_node,
+    sends,
+)
 from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
@@ -44,6 +52,7 @@ class Graph:
         algorithms: what collectives are played as.
         groups: ranks of process groups, where they are known.
         durations: how long nodes take.
+        node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
     """
 
     traces: Sequence[Sequence[Node]]
@@ -51,6 +60,7 @@ class Graph:
     algorithms: Mapping[str, Algorithm]
     groups: ProcessGroups
     durations: Durations = field(default_factory=Durations)
+    node_ranks: int = 1
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
@@ -112,14 +122,13 @@ class Graph:
         elif node.type == SEND and not node.launches():
             send = Send(rank, match.receiver[rank, i], node.size())
             self._check_count(self.where.count_pieces(send.size_bytes))
-            flows = (
-                self._send(replace(self.where, part="send"), send, [], after[0], 0) if send.size_bytes else []
-            )
+            where = replace(self.where, part="send", iteration=node.iteration)
+            flows = self._send(where, send, [], after[0], 0) if send.size_bytes else []
             self._over[rank, i] = tuple(flows) or after[0]
         elif node.type == RECEIVE and not node.launches():
             self._over[rank, i] = self._reduce((*self._over[match.sender[rank, i]], *after[0]))
         else:
-            label = Label(self.where.job, self.where.iteration, "compute", rank)
+            label = Label(self.where.job, node.iteration, "compute", rank)
             step = Step(self.durations.ns(node), after[0], self.where.start_ns)
             self._over[rank, i] = (self.flows.tasks.add_step(step, label),)
 
@@ -147,19 +156,19 @@ class Graph:
         if not any(sizes):
             return
         ranks = [rank for rank, _ in group]
-        where = replace(
-            self.where, hosts=[self.where.hosts[rank] for rank in ranks], ranks=ranks, part=name.lower()
-        )
+        hosts, iteration = [self.where.hosts[rank] for rank in ranks], nodes[0].iteration
+        where = replace(self.where, hosts=hosts, ranks=ranks, part=name.lower(), iteration=iteration)
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
             raise WireError(
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
-        self._check_count(count_flows(algorithm, len(ranks), max(sizes), where.chunk_bytes))
+        near = ranks_of_a_node(ranks, self.node_ranks)
+        self._check_count(count_flows(algorithm, len(ranks), max(sizes), where.chunk_bytes, near))
         steps: list[list[Task]] = []
         over: list[list[Task]] = [[] for _ in group]
         counts: Counter[tuple[int, int]] = Counter()
-        for send in all_to_all(sizes) if name == "ALL_TO_ALL" else sends(algorithm, len(ranks), sizes[0]):
+        for send in self._sends(algorithm, sizes, near):
             pair = (send.src, send.dst)
             steps.append(self._send(where, send, steps, after[send.src], counts[pair]))
             counts[pair] += len(steps[-1])
@@ -167,6 +176,15 @@ class Graph:
             over[send.dst] += steps[-1]
         for place, own, before in zip(group, over, after, strict=True):
             self._over[place] = self._reduce([*own, *before])
+
+    @staticmethod
+    def _sends(algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:
+        """A collective's sends, of which an all-to-all's may differ in size."""
+        if algorithm == "all_to_all":
+            return all_to_all(sizes)
+        if algorithm == "hierarchical_all_to_all":
+            return hierarchical_all_to_all(sizes, near)
+        return sends(algorithm, len(sizes), sizes[0], near)
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
         """A collective's name, and each rank's size as algorithms count it, 0 where it sends nothing. Raises

@@ -29,8 +29,12 @@ from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 class TraceJob(TrafficKind):
     """Base of jobs that are traces of their ranks."""
 
-    all_reduce: Literal["ring_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"] = (
-        "ring_all_reduce"
+    all_reduce: Literal[
+        "ring_all_reduce", "hierarchical_all_reduce", "halving_doubling_all_reduce", "tree_all_reduce"
+    ] = "ring_all_reduce"
+    all_to_all: Literal["all_to_all", "hierarchical_all_to_all"] = "all_to_all"
+    node_ranks: int = Field(
+        default=8, ge=1, le=MAX_RANKS, description="of hierarchical algorithms: ranks of a node, neighbours"
     )
     chunk_bytes: Bytes | None = Field(
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
@@ -47,9 +51,9 @@ class TraceJob(TrafficKind):
     ) -> Flows:
         """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
-        algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce}
+        algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
         known = ProcessGroups(traces, groups)
-        return Graph(traces, where, algorithms, known, durations or Durations()).play()
+        return Graph(traces, where, algorithms, known, durations or Durations(), self.node_ranks).play()
 
 
 class FileJob(TraceJob):

@@ -107,6 +107,11 @@ class Node:
             raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
         return size
 
+    @property
+    def iteration(self) -> int:
+        """The job's iteration that it is of (``iteration``, which traces of files have not)."""
+        return self.numbers.get("iteration", 0)
+
     def takes_turns(self) -> bool:
         """Tells whether it is a computation that waits for its rank's others (``in_turn`` 0: it does not)."""
         return self.type == COMPUTE and self.numbers.get("in_turn", 1) != 0

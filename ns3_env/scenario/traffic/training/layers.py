@@ -125,10 +125,11 @@ class LayerProgram:
     #: Collectives of weights' gradients, which a layer's next forward pass waits for.
     _sums: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _embedding: tuple[int, ...] = ()
+    _pass: int = 0
 
     def play(self, passes: int, only_weights: bool) -> list[Node]:
         """All nodes; ``only_weights``: nothing but the collectives of weights' gradients, side by side."""
-        for _ in range(passes):
+        for self._pass in range(passes):
             if only_weights:
                 for layer in self.layers:
                     self._collective(layer.weights, self.policy.data, ())
@@ -192,5 +193,7 @@ class LayerProgram:
         self, kind: int, ns: int, after: tuple[int, ...], numbers: dict[str, int], texts: dict[str, str]
     ) -> int:
         number = len(self.nodes)
+        if self._pass:
+            numbers = {**numbers, "iteration": self._pass}
         self.nodes.append(Node(number, kind, "", after, ns / 1000, numbers, texts))
         return number

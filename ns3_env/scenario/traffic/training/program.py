@@ -83,23 +83,45 @@ class Layout:
             yield False, i
 
 
+def fill_buckets(size_bytes: int, blocks: int, least_bytes: int | None) -> dict[int, int]:
+    """Bytes of gradients that are summed behind a block's backward pass, by block: as soon as there are
+    ``least_bytes`` (None: each block's), and behind the last block."""
+    each = 1 if not (least_bytes and size_bytes) else min(blocks, -(-least_bytes // size_bytes))
+    ends = {*range(each - 1, blocks, each), blocks - 1}
+    return {block: size_bytes * ((block % each) + 1) for block in sorted(ends)}
+
+
 @dataclass
 class RankProgram:
-    """Trace of one rank, node by node; each comes after the one before on the way of its data."""
+    """Trace of one rank, node by node; each comes after the one before on the way of its data.
+
+    Args:
+        layout: of the job's ranks.
+        amounts: of a block.
+        rank: whose trace it is.
+        bucket_bytes: gradients of blocks are summed together once they are as many; None: each block's.
+    """
 
     layout: Layout
     amounts: Amounts
     rank: int
+    bucket_bytes: int | None = None
     nodes: list[Node] = field(default_factory=list)
+    _iteration: int = 0
+    #: Sums of gradients of the step before, and of this one.
+    _summed: tuple[int, ...] = ()
+    _sums: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._stage, self._data, self._tensor = self.layout.place(self.rank)
         self._groups = self.layout.groups(self.rank)
 
-    def play(self) -> list[Node]:
-        """All nodes of a step."""
-        for forward, batch in self.layout.schedule(self._stage):
-            self._pass(forward, batch)
+    def play(self, iterations: int = 1) -> list[Node]:
+        """All nodes of so many steps."""
+        for self._iteration in range(iterations):
+            for forward, batch in self.layout.schedule(self._stage):
+                self._pass(forward, batch)
+            self._summed, self._sums = tuple(dict.fromkeys(self._sums)), []
         return self.nodes
 
     def _pass(self, forward: bool, batch: int) -> None:
@@ -108,6 +130,8 @@ class RankProgram:
         last: tuple[int, ...] = ()
         if 0 <= before < self.layout.pp:
             last = (self._pass_on(RECEIVE, before, forward, batch, ()),)
+        if forward and batch == 0:
+            last += self._summed
         for block in range(self.layout.blocks):
             last = (self._block(forward, last),)
             if not forward and batch == self.layout.micro_batches - 1:
@@ -132,7 +156,9 @@ class RankProgram:
             ("data", self.amounts.gradient_bytes),
             ("same experts", self.amounts.expert_gradient_bytes),
         ):
-            self._collective("ALL_REDUCE", group, size, after, f"{block} ")
+            buckets = fill_buckets(size, self.layout.blocks, self.bucket_bytes)
+            if block in buckets:
+                self._sums.append(self._collective("ALL_REDUCE", group, buckets[block], after, f"{block} "))
 
     def _collective(self, kind: str, group: str, size: int, after: int, of_block: str = "") -> int:
         name, ranks = self._groups[group]
@@ -163,5 +189,7 @@ class RankProgram:
         texts: dict[str, str] | None = None,
     ) -> int:
         number = len(self.nodes)
+        if self._iteration:
+            numbers = {**numbers, "iteration": self._iteration}
         self.nodes.append(Node(number, kind, name, after, micros, numbers, texts or {}))
         return number
