@@ -105,7 +105,7 @@ def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
         ranks: dict[str, set[int]] = defaultdict(set)
         for rank, node in found:
             if node.type == COLLECTIVE:
-                ranks[node.text("pg_name")].add(rank)
+                ranks[node.group].add(rank)
         moves = [node.number("comm_size", 0) for _, node in found if node.type in (COLLECTIVE, SEND, RECEIVE)]
         micros = sum(node.duration_micros for _, node in found)
         yield Row(

@@ -30,6 +30,18 @@ STAR_OF_ASTRA_SIM = """9 1 8
 8 6 400Gbps 0.0005ms 0
 8 7 400Gbps 0.0005ms 0
 """
+#: examples/network/ns3/topology/8nodes_ring_topology.txt of astra-sim/astra-sim (MIT): no switch at all.
+RING_OF_ASTRA_SIM = """8 0 8
+
+0 1 25Gbps 0.005ms 0
+1 2 25Gbps 0.005ms 0
+2 3 25Gbps 0.005ms 0
+3 4 25Gbps 0.005ms 0
+4 5 25Gbps 0.005ms 0
+5 6 25Gbps 0.005ms 0
+6 7 25Gbps 0.005ms 0
+7 0 25Gbps 0.005ms 0
+"""
 #: example/microAllReduce.txt of aliyun/SimAI (Apache-2.0).
 MICRO_SIMAI = (
     "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 ga: 1 all_gpus: 8 "
@@ -63,6 +75,14 @@ def test_a_topology_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
     assert simulator.play(made)["flows"]["fct_ns"] == pytest.approx(
         [packets_ns(1_000_000, 2, 400, 500)], rel=1e-9
     )
+
+
+def test_a_ring_on_a_ring_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
+    """Each of 14 rounds takes its packets and a link; ACKs go the other way."""
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8 * 10_000}
+    made = scenario(tmp_path, {"kind": "published", "file": "t"}, ring, t=RING_OF_ASTRA_SIM)
+    delivered = simulator.play(made)["flows"]["delivered_ns"]
+    assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
 
 
 def test_a_connection_matrix_on_a_topology_of_htsim(tmp_path: Path, simulator: Simulator) -> None:

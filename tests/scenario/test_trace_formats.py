@@ -262,6 +262,12 @@ def test_a_node_of_no_type_is_over_at_once() -> None:
     assert read_trace(written_trace([Node(3, 0, "")]))[0].type == 0
 
 
+def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:
+    numbers = {"comm_type": 0, "comm_size": 4000, "is_cpu_op": 0}
+    ranks = [[Node(0, COLLECTIVE, "c", (), 0, {**numbers, "comm_group": 1 + r % 2})] for r in range(4)]
+    assert pairs(scenario(**write(tmp_path, *ranks))) == [(0, 2), (1, 3), (2, 0), (3, 1)]
+
+
 def test_metadata_that_is_no_group_says_nothing(tmp_path: Path) -> None:
     nodes = [Node(1, METADATA, "m", (), 0, {}, {INPUTS: "['']"}), collective(2, "0")]
     assert scenario(**write(tmp_path, nodes, nodes)).flow_count == 4

@@ -37,7 +37,7 @@ class ProcessGroups:
         Raises:
             WireError: there is no such group, this rank is not in it, or no trace is of one of its ranks.
         """
-        name = node.text("pg_name")
+        name = node.group
         members = self._find(name, rank)
         if members is None:
             if self._stated is None or name in EVERYONE:

@@ -42,7 +42,7 @@ def match_nodes(
             if node.launches():
                 continue
             if node.type == COLLECTIVE:
-                group = (node.text("pg_name"), groups.members(node, rank))
+                group = (node.group, groups.members(node, rank))
                 call = (*group, count[group])
                 calls[call].append((rank, i))
                 count[group] += 1
@@ -86,10 +86,10 @@ def _peer(node: Node, rank: int, groups: ProcessGroups) -> int:
     """The rank at the other end: a node that names none, as PyTorch's converter leaves it, has the other one
     of a process group of two. Raises WireError."""
     name = "comm_dst" if node.type == SEND else "comm_src"
-    if not node.has(name) and node.has("pg_name"):
+    if not node.has(name) and node.group:
         members = groups.members(node, rank)
         if members is None or len(members) != 2:
-            text = f"no attribute {name}, and its process group {shown(node.text('pg_name'))}"
+            text = f"no attribute {name}, and its process group {shown(node.group)}"
             size = "is not known" if members is None else f"has {len(members)} ranks, not two"
             raise WireError(f"{node} of rank {rank} has {text} {size}")
         return members[1] if members[0] == rank else members[0]

@@ -100,6 +100,11 @@ class Node:
         """An attribute as a text, "" where there is none."""
         return self.texts.get(name) or str(self.numbers.get(name, ""))
 
+    @property
+    def group(self) -> str:
+        """Name of its process group, which older traces of STAGE call ``comm_group``; "" without one."""
+        return self.text("pg_name") or self.text("comm_group")
+
     def size(self) -> int:
         """Bytes that it moves (``comm_size``). Raises WireError."""
         size = self.number("comm_size")
