@@ -21,15 +21,15 @@ class ProcessGroups:
 
     Args:
         traces: of each rank; nodes of PyTorch's ``process_group:init`` say groups.
-        stated: ranks of each group, for all ranks; None: nothing but the traces say them.
+        for_all: ranks of each group, whoever asks; None: nothing but the traces say them.
     """
 
     def __init__(
-        self, traces: Sequence[Sequence[Node]], stated: Mapping[str, Sequence[int]] | None = None
+        self, traces: Sequence[Sequence[Node]], for_all: Mapping[str, Sequence[int]] | None = None
     ) -> None:
         self._ranks = len(traces)
-        self._stated = stated
-        self._recorded = [_recorded_groups(trace) for trace in traces]
+        self._for_all = for_all
+        self._in_traces = [_read_records(trace) for trace in traces]
 
     def members(self, node: Node, rank: int) -> tuple[int, ...] | None:
         """Ranks of the group that a node of a rank is in; None where nothing says them.
@@ -40,9 +40,9 @@ class ProcessGroups:
         name = node.group
         members = self._find(name, rank)
         if members is None:
-            if self._stated is None or name in EVERYONE:
-                return None if self._stated is None else tuple(range(self._ranks))
-            names = ", ".join(self._stated)
+            if self._for_all is None or name in EVERYONE:
+                return None if self._for_all is None else tuple(range(self._ranks))
+            names = ", ".join(self._for_all)
             raise WireError(f"{node} of rank {rank}: no process group {shown(name)}; there are {names}")
         if strangers := [member for member in members if not 0 <= member < self._ranks]:
             text = f"process group {shown(name)} has rank {strangers[0]}"
@@ -53,13 +53,13 @@ class ProcessGroups:
         return members
 
     def _find(self, name: str, rank: int) -> tuple[int, ...] | None:
-        if self._stated is not None and name in self._stated:
-            return tuple(sorted(set(self._stated[name])))
-        recorded = self._recorded[rank].get(name)
-        return tuple(range(self._ranks)) if recorded == () else recorded
+        if self._for_all is not None and name in self._for_all:
+            return tuple(sorted(set(self._for_all[name])))
+        members = self._in_traces[rank].get(name)
+        return tuple(range(self._ranks)) if members == () else members
 
 
-def _recorded_groups(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
+def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
     """Ranks of groups as PyTorch writes them down; () are all ranks. Raises WireError."""
     groups: dict[str, tuple[int, ...]] = {}
     for node in trace:

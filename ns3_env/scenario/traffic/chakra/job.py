@@ -52,8 +52,10 @@ class TraceJob(TrafficKind):
         """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
         algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
-        known = ProcessGroups(traces, groups)
-        return Graph(traces, where, algorithms, known, durations or Durations(), self.node_ranks).play()
+        process_groups = ProcessGroups(traces, groups)
+        return Graph(
+            traces, where, algorithms, process_groups, durations or Durations(), self.node_ranks
+        ).play()
 
 
 class FileJob(TraceJob):

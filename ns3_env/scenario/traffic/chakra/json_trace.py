@@ -96,8 +96,8 @@ def _node(content: Any, place: int) -> Node:
     kind = _type(parts.get("type", 0), where)
     if kind == METADATA and isinstance(parts.get("inputs"), dict):
         texts[INPUTS] = str(parts["inputs"].get("values", ""))
-    if (name := texts.get("comm_type")) in COMM_TYPES:
-        numbers["comm_type"] = COMM_TYPES[texts.pop("comm_type")] if name else 0
+    if texts.get("comm_type") in COMM_TYPES:
+        numbers["comm_type"] = COMM_TYPES[texts.pop("comm_type")]
     after = [_whole(x, f"{where}: {key}") for key in _DEPENDENCIES for x in _list(parts.get(key, []), where)]
     micros = _whole(parts.get("duration_micros", 0), f"{where}: duration_micros")
     micros = micros or numbers.get("runtime", 0)

@@ -234,7 +234,7 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
     count, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
     part = [[edge[r + 1] - edge[r] for r in range(count)] for edge in edges]
     sendings: list[Send] = []
-    brought: dict[tuple[int, int], list[int]] = {}  # for a rank of another node, by who passes it on
+    ready: dict[tuple[int, int], list[int]] = {}  # for a rank of another node, by who passes it on
     for away in (*range(node_ranks, count, node_ranks), 0):
         for k in range(1, node_ranks):
             for r in range(count):
@@ -242,13 +242,13 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
                 by = node * node_ranks + (place + k) % node_ranks
                 to = (by + away) % count
                 if part[r][to]:
-                    brought.setdefault((by, to), []).append(len(sendings))
+                    ready.setdefault((by, to), []).append(len(sendings))
                     sendings.append(Send(r, by, part[r][to]))
     for away in range(node_ranks, count, node_ranks):
         for r in range(count):
             begin, to = r // node_ranks * node_ranks, (r + away) % count
-            if size := sum(part[own][to] for own in range(begin, begin + node_ranks)):
-                sendings.append(Send(r, to, size, tuple(brought.get((r, to), ()))))
+            if size := sum(part[near][to] for near in range(begin, begin + node_ranks)):
+                sendings.append(Send(r, to, size, tuple(ready.get((r, to), ()))))
     return sendings
 
 

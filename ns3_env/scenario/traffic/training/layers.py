@@ -95,8 +95,8 @@ def _part(words: Sequence[str]) -> Part:
     end = next((end for end in _ENDS if words[1].endswith(end)), "")
     name = words[1].removesuffix(end)
     if name not in (*_COLLECTIVES, "NONE"):
-        known = ", ".join((*_COLLECTIVES, "NONE"))
-        raise WireError(f"the collective is {shown(words[1])}; it may be {known}, with {', '.join(_ENDS)}")
+        names = ", ".join((*_COLLECTIVES, "NONE"))
+        raise WireError(f"the collective is {shown(words[1])}; it may be {names}, with {', '.join(_ENDS)}")
     kind = _COLLECTIVES.get(name, "") if int(words[2]) else ""
     return Part(int(words[0]), kind, _ENDS.get(end, ""), int(words[2]))
 
@@ -110,7 +110,7 @@ class LayerProgram:
         policy: the order of their parts.
         groups: name and size of each group of ranks, by its kind.
         unit_ns: of the layers' times.
-        gathered: an all-gather's size is what ranks have afterwards, and not what each brings.
+        whole_gathers: an all-gather's size is what ranks have afterwards, and not what each brings.
         bottom: last layer of the bottom, for ``policy.embedding``.
     """
 
@@ -118,7 +118,7 @@ class LayerProgram:
     policy: Policy
     groups: Mapping[str, tuple[str, int]]
     unit_ns: int
-    gathered: bool
+    whole_gathers: bool
     bottom: int = 0
     nodes: list[Node] = field(default_factory=list)
     _last: tuple[int, ...] = ()
@@ -184,7 +184,7 @@ class LayerProgram:
         if ranks == 1:
             return ()
         size = part.size_bytes
-        if part.kind == "ALL_GATHER" and self.gathered:
+        if part.kind == "ALL_GATHER" and self.whole_gathers:
             size = -(-size // ranks)
         numbers = {"comm_type": COMM_TYPES[part.kind], "comm_size": size}
         return (self._add(COLLECTIVE, 0, after, numbers, {"pg_name": name}),)

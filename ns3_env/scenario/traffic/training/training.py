@@ -147,8 +147,8 @@ class Training(TraceJob):
         block = 2 * reduced(range(of.tp), sizes.tensor_bytes) * of.dp
         if sizes.expert_bytes:
             near = ranks_of_a_node(range(0, of.ep * of.tp, of.tp), self.node_ranks)
-            own = count_flows(self.all_to_all, of.ep, sizes.expert_bytes, chunk, near)
-            block += 2 * own * of.tp * of.dp // of.ep
+            exchange = count_flows(self.all_to_all, of.ep, sizes.expert_bytes, chunk, near)
+            block += 2 * exchange * of.tp * of.dp // of.ep
         passes = 2 * of.pp * layout.blocks * self.micro_batches * block
         between = 2 * (of.pp - 1) * self.micro_batches * of.tp * of.dp
         gradients = summed(range(0, of.dp * of.tp, of.tp), sizes.gradient_bytes)
