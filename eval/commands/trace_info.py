@@ -12,32 +12,30 @@ from ns3_env.errors import ScenarioError
 
 if TYPE_CHECKING:
     from ns3_env.eval.commands.options import Work
+    from ns3_env.scenario.traffic.chakra.job import FileJob
     from ns3_env.scenario.traffic.chakra.trace import Node
 
 
 def add(options: argparse.ArgumentParser) -> Work:
-    """what execution traces of a job compute and send (MLCommons Chakra)"""
+    """what a job's traces compute and send (MLCommons Chakra, GOAL, workloads of ASTRA-sim and SimAI)"""
     options.add_argument(
-        "file", metavar="FILE", help="rank 0's trace without .0.et, as a scenario's traffic names it"
+        "file",
+        metavar="FILE",
+        help="rank 0's trace, or what a scenario's traffic names, without .0.et; a .goal; a workload's .txt",
     )
+    options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
+    options.add_argument("--npus", metavar="N", type=int, help="ranks of a workload that does not say them")
 
     def work(arguments: argparse.Namespace) -> None:
         from rich.console import Console
         from rich.table import Table
 
-        from ns3_env.config.model import validate
-        from ns3_env.scenario.traffic import Chakra
-
-        file = arguments.file.removesuffix(".0.et")
-        context = {"folder": "", "source": file}
-        traffic = validate(
-            {"kind": "chakra", "file": file}, Chakra, file, raises=ScenarioError, context=context
-        )
+        traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
         flows = traffic.flows_between(range(len(traces)))
         console = Console()
         console.print(
-            f"{file}: {len(traces)} ranks, {sum(map(len, traces)):,} nodes, {len(flows):,} flows, "
+            f"{traffic.file}: {len(traces)} ranks, {sum(map(len, traces)):,} nodes, {len(flows):,} flows, "
             f"{sum(flows.size_bytes):,} B sent",
             soft_wrap=True,
         )
@@ -47,6 +45,22 @@ def add(options: argparse.ArgumentParser) -> Work:
         console.print(table)
 
     return work
+
+
+def read(path: str, groups: str | None, npus: int | None) -> FileJob:
+    """The job of a file, by the end of its name. Raises ScenarioError."""
+    from ns3_env.config.model import validate
+    from ns3_env.scenario.traffic import Chakra, Goal, Workload
+    from ns3_env.scenario.traffic.chakra import common_name
+
+    context = {"folder": "", "source": path}
+    if path.endswith(".goal"):
+        return validate({"file": path}, Goal, path, raises=ScenarioError, context=context)
+    if path.endswith(".txt"):
+        content = {"file": path, "npus": npus}
+        return validate(content, Workload, path, raises=ScenarioError, context=context)
+    content = {"file": common_name(path), "groups": groups}
+    return validate(content, Chakra, path, raises=ScenarioError, context=context)
 
 
 class Row(NamedTuple):
@@ -62,15 +76,27 @@ class Row(NamedTuple):
 
 def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
     """A row for each kind of node: computations, each kind of collective, sends, receives, others."""
-    from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, COMPUTE, RECEIVE, SEND
+    from ns3_env.scenario.traffic.chakra.trace import (
+        COLLECTIVE,
+        COLLECTIVES,
+        COMPUTE,
+        LOAD,
+        METADATA,
+        RECEIVE,
+        SEND,
+        STORE,
+    )
 
-    names = {COMPUTE: "computation", SEND: "send", RECEIVE: "receive"}
+    names = {COMPUTE: "computation", SEND: "send", RECEIVE: "receive", LOAD: "load", STORE: "store"}
+    names[METADATA] = "metadata"
     kinds: dict[str, list[tuple[int, Node]]] = defaultdict(list)
     for rank, trace in enumerate(traces):
         for node in trace:
             what = names.get(node.type, "other")
             if node.launches():
                 what = "launch"
+            elif node.type == COMPUTE and node.of_processor():
+                what = "processor's computation"
             elif node.type == COLLECTIVE:
                 kind = node.number("comm_type", -1)
                 what = COLLECTIVES.get(kind, f"collective {kind}").lower().replace("_", "-")
@@ -79,7 +105,7 @@ def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
         ranks: dict[str, set[int]] = defaultdict(set)
         for rank, node in found:
             if node.type == COLLECTIVE:
-                ranks[node.text("pg_name")].add(rank)
+                ranks[node.group].add(rank)
         moves = [node.number("comm_size", 0) for _, node in found if node.type in (COLLECTIVE, SEND, RECEIVE)]
         micros = sum(node.duration_micros for _, node in found)
         yield Row(

@@ -69,5 +69,13 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     rows = {name.strip(): [word.strip() for word in words[2:5]] for name, words in found.items()}
     assert rows["all-to-all"] == ["1", "4", "32"]
     assert rows["all-reduce"] == ["1", "4", "4"]
+    goal = tmp_path / "a.goal"
+    goal.write_text("num_ranks 2\nrank 0 {\na: send 500b to 1\n}\nrank 1 {\na: recv 500b from 0\n}\n")
+    assert main(["eval", "trace-info", str(goal)]) == 0
+    assert "2 ranks, 2 nodes, 1 flows, 500 B sent" in capsys.readouterr().out
+    workload = tmp_path / "w.txt"
+    workload.write_text("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 6000 1\n")
+    assert main(["eval", "trace-info", str(workload), "--npus", "3"]) == 0
+    assert "3 ranks, 9 nodes, 12 flows, 24,000 B sent" in capsys.readouterr().out
     assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
     assert "none.0.et: No such file" in capsys.readouterr().err

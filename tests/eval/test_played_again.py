@@ -21,6 +21,8 @@ from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, Tcp
 from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
+from tests.samples.job_texts import PING_PONG
+from tests.samples.published_texts import TWO_TIERS
 
 GROUPED = {
     "groups": {"a": {"traffic_class": "high"}, "b": {"controller": "dctcp", "attributes": {"Gain": 0.5}}},
@@ -43,7 +45,19 @@ TRAFFIC: list[dict[str, Any]] = [
     {"kind": "csv", "file": "flows.csv", "controller": "dctcp"},
     {"kind": "published", "file": "flow.txt"},
     {"kind": "chakra", "file": "step", "chunk_bytes": 3000},
+    {
+        "kind": "chakra",
+        "file": "step",
+        "groups": {"0": [0, 1]},
+        "flops_per_s": 1e9,
+        "memory_bytes_per_s": 1e9,
+    },
+    {"kind": "connections", "file": "matrix.cm"},
+    {"kind": "goal", "file": "step.goal", "ranks": [1, 0]},
+    {"kind": "workload", "file": "workload.txt", "npus": 2, "unit_ns": 20, "iterations": 2},
     {"kind": "collective", "algorithm": "all_gather", "size_bytes": 9000, "iterations": 2, "compute_ns": 70},
+    {"kind": "training", "model": {"layers": 2, "parameters": 1e4, "hidden": 8}, "bucket_bytes": "10kB"}
+    | {"iterations": 2, "all_reduce": "hierarchical_all_reduce", "node_ranks": 2},
     {"kind": "jobs", "algorithm": "broadcast", "size_bytes": 900, "ranks_each": 2, "placement": "random"},
     {
         "kind": "mix",
@@ -60,6 +74,7 @@ VARIATIONS: list[dict[str, Any]] = [
     {"min_rate_bps": "1Mbps", "time_limit_ns": "30us"},
     {"topology": {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps", "bottleneck_bps": "5Gbps"}},
     {"topology": {"kind": "parking_lot"}},
+    {"topology": {"kind": "htsim", "file": "tree.topo"}},
     *({**SPREAD, "load_balancing": {"kind": kind}} for kind in ("flowlet", "spray")),
     {**SPREAD, "failures": {"outages": [{"link": [4, 6], "at_ns": "10us", "until_ns": "60us"}]}},
     {**SPREAD, "failures": {"convergence_ns": 9000, "outages": [{"switch": 6, "at_ns": "10us"}]}},
@@ -187,6 +202,10 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     Path("flows.csv").write_text("src,dst,size_bytes,start_ns,controller\n" + 2 * "0,1,5000,7,\n")
     Path("flow.txt").write_text("1\n0 1 3 100 5000 0.000001\n")
     chakra_traces.write("tensor_parallel", "step", ranks=2, layers=1, size_bytes=9000)
+    Path("step.goal").write_text(PING_PONG)
+    Path("matrix.cm").write_text("Nodes 2\nConnections 1\n0->1 start 9000 size 5000\n")
+    Path("tree.topo").write_text(TWO_TIERS)
+    Path("workload.txt").write_text("MODEL\n1\na -1 5 ALLREDUCE 9000 7 NONE 0 9 NONE 0 1\n")
     content = {
         "controllers": [{"name": "dcqcn"}, {"name": "dctcp"}],
         "traffic": {"kind": "incast", "size_bytes": "100kB"},

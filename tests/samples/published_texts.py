@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Texts in the published simulator's formats."""
+"""Texts in formats of the published simulator and of htsim."""
 
 from __future__ import annotations
 
@@ -21,4 +21,39 @@ FLOWS = """2
 
 First line: flow #
 src dst 3 dst_port size start_time
+"""
+
+
+#: A connection matrix as htsim's generators write it: a flow at 0, one 10 us later, one behind the first, one
+#: behind both.
+MATRIX = """Nodes 8
+Connections 4
+Triggers 2
+0->1 id 1 start 0 size 4000 send_done_trigger 3 recv_done_trigger 7
+2->3 id 2 start 10000000 size 4000 send_done_trigger 7
+# these wait
+4->5 id 3 trigger 3 size 2000
+6->7 id 4 trigger 7 size 1000
+trigger id 3 oneshot
+trigger id 7 barrier count 2
+"""
+
+#: sim/datacenter/topologies/leaf_spine_tiny.topo of csg-htsim (BSD), as it is.
+TWO_TIERS = """Nodes 32
+Tiers 2
+Podsize 32
+
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 2
+Downlink_Latency_ns 1000
+Switch_Latency_ns 0
+Oversubscribed 4
+
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 4
+Downlink_Latency_ns 1000
+Switch_Latency_ns 0
 """

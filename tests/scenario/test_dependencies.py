@@ -147,6 +147,27 @@ def test_a_hierarchical_all_reduce_sends_as_much_as_a_ring_and_less_between_node
     assert count_flows("hierarchical_all_reduce", ranks, size, None, node_ranks) == len(found)
 
 
+@pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
+def test_an_all_to_all_by_levels_sends_each_byte_once_between_nodes(node_ranks: int) -> None:
+    """Each rank's (g - 1) / g of its data within its node of g, (n - 1) / n of it between n nodes."""
+    ranks, size = 6, 3600
+    all_sends, nodes = sends("hierarchical_all_to_all", ranks, size, node_ranks), ranks // node_ranks
+    between = [x for x in all_sends if x.src // node_ranks != x.dst // node_ranks]
+    assert sum(x.size_bytes for x in between) == ranks * size * (nodes - 1) // nodes
+    within = sum(x.size_bytes for x in all_sends) - sum(x.size_bytes for x in between)
+    assert within == ranks * size * (node_ranks - 1) // node_ranks
+    assert {(x.src, x.dst) for x in between} == {
+        (r, (r + k) % ranks) for r in range(ranks) for k in range(node_ranks, ranks, node_ranks)
+    }
+    for send in between:
+        node = {r for r in range(ranks) if r // node_ranks == send.src // node_ranks}
+        assert {all_sends[i].src for i in send.after} | {send.src} == node
+        assert all(all_sends[i].dst == send.src for i in send.after)
+    assert count_flows("hierarchical_all_to_all", ranks, size, None, node_ranks) == len(all_sends)
+    chunks = sum(-(-x.size_bytes // 500) for x in all_sends)
+    assert count_flows("hierarchical_all_to_all", ranks, size, 500, node_ranks) == chunks
+
+
 @pytest.mark.parametrize(
     ("update", "fault"),
     [

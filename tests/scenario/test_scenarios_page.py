@@ -16,7 +16,8 @@ from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.traffic import Traffic
 from tests.paths import ROOT
-from tests.samples.published_texts import FLOWS, TOPOLOGY
+from tests.samples.job_texts import MICRO_ASTRA, PING_PONG
+from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
@@ -27,6 +28,7 @@ ROOM = {
     "list": {"topology": {"kind": "leaf_spine"}},
     "collective": {"topology": {"kind": "leaf_spine"}},
     "jobs": {"topology": {"kind": "leaf_spine"}},
+    "workload": {"topology": {"kind": "leaf_spine"}},
     "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
 }
 
@@ -48,6 +50,10 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "flow.txt").write_text(FLOWS)
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
     chakra_traces.write("data_parallel", tmp_path / "step", ranks=2)
+    (tmp_path / "tree.topo").write_text(TWO_TIERS)
+    (tmp_path / "matrix.cm").write_text(MATRIX)
+    (tmp_path / "step.goal").write_text(PING_PONG)
+    (tmp_path / "workload.txt").write_text(MICRO_ASTRA)
     (tmp_path / "my_cdf.txt").write_text("0 0\n10000 50\n1000000 100\n")
     return tmp_path
 

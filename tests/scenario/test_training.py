@@ -12,6 +12,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.training.program import Layout
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
 
 CLUSTER = {"kind": "cluster", "nodes": 2, "gpus_per_node": 8}
 MODEL = {"parameters": 8e9, "layers": 8, "hidden": 1000, "sequence": 1000}
@@ -73,6 +74,81 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
     with Simulator() as simulator:
         ours, theirs = (simulator.play(x)["flows"]["end_ns"] for x in (made, beside))
     assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("bucket", "sums"),
+    [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])],
+)
+def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
+    """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""
+    made = scenario({"dp": 2}, bucket_bytes=bucket and round(bucket * GRADIENT))
+    assert sent(made) == {"all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
+    sizes = made.flows().size_bytes
+    assert sorted(sizes) == sorted(round(layers * GRADIENT / 2) for layers in sums for _ in range(4))
+    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+
+
+def ends_of_sums(results: Results) -> dict[tuple[int, int], float]:
+    """When a rank's all-reduces of an iteration are over, by iteration and rank."""
+    jobs, ends = results["jobs"], {}
+    for flow, end in enumerate(results["flows"]["delivered_ns"]):
+        if jobs["parts"][jobs["part"][flow]] == "all_reduce":
+            for rank in (jobs["rank"][flow], jobs["peer"][flow]):
+                place = jobs["iteration"][flow], rank
+                ends[place] = max(end, ends.get(place, 0))
+    return ends
+
+
+@pytest.mark.parametrize("parallel", [{"pp": 2, "dp": 2}, {"dp": 4, "ep": 2}])
+def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel: dict[str, int]) -> None:
+    model = {**MODEL, "layers": 4, "experts": 2 * parallel["ep"] if "ep" in parallel else 1}
+    once, thrice = (
+        scenario(parallel, model=model, scale=1e-4, micro_batches=2, iterations=steps) for steps in (1, 3)
+    )
+    assert sent(thrice) == {part: 3 * size for part, size in sent(once).items()}
+    assert thrice.traffic.expected_flows(thrice.topology.build()) == thrice.flow_count == 3 * once.flow_count
+    with Simulator() as simulator:
+        results = simulator.play(thrice)
+    assert results["totals"]["unfinished"] == 0
+    jobs, ends = results["jobs"], ends_of_sums(results)
+    flows = len(results["flows"]["src"])
+    for step, start in enumerate(results["steps"]["start_ns"]):
+        iteration, rank = jobs["iteration"][flows + step], jobs["rank"][flows + step]
+        assert start >= ends.get((iteration - 1, rank), 0)
+    assert {iteration for iteration, _ in ends} == {0, 1, 2}
+
+
+def test_a_first_bucket_is_summed_while_layers_before_are_at_work() -> None:
+    with Simulator() as simulator:
+        made = scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4))
+        results = simulator.play(made)
+    starts = sorted(results["flows"]["start_ns"])
+    assert starts[0] < max(results["steps"]["start_ns"])
+    assert len(starts) == 4 * 4
+
+
+def test_collectives_by_levels_keep_bytes_in_nodes() -> None:
+    """Sixteen data-parallel ranks in two nodes of eight: rings across nodes carry an eighth each."""
+    parallel, model = {"dp": 16, "ep": 16}, {**MODEL, "experts": 16}
+    levels = {"all_reduce": "hierarchical_all_reduce", "all_to_all": "hierarchical_all_to_all"}
+    made, flat = scenario(parallel, model=model, **levels), scenario(parallel, model=model)
+    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+
+    def between(made: Scenario, part: str) -> int:
+        flows = made.flows()
+        labels = flows.tasks.labels
+        return sum(
+            size
+            for i, size in enumerate(flows.size_bytes)
+            if labels[i].part == part and labels[i].rank // 8 != labels[i].peer // 8
+        )
+
+    exchanged = 4 * 8 * 16 * ACTIVATION / 2
+    assert between(made, "all_to_all") == between(flat, "all_to_all") == exchanged
+    summed = 8 * GRADIENT / 3  # of attention: experts are of one rank each
+    assert between(made, "all_reduce") == pytest.approx(2 * summed, rel=1e-6)
+    assert between(flat, "all_reduce") == pytest.approx(2 * 30 / 16 * summed, rel=1e-6)
 
 
 @pytest.mark.parametrize("stage", range(4))

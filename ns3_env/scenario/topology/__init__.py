@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology.cluster import Cluster, ScaleOut, ScaleUp
+from ns3_env.scenario.topology.htsim import HtsimTopology
 from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.scenario.topology.published import PublishedTopology
@@ -25,6 +26,7 @@ __all__ = [
     "FatTree3",
     "Graph",
     "GraphLink",
+    "HtsimTopology",
     "LeafSpine",
     "Link",
     "Network",
@@ -36,5 +38,6 @@ __all__ = [
     "TopologyKind",
 ]
 
-_Kinds = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster | Graph | PublishedTopology
+_Regular = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster
+_Kinds = _Regular | Graph | PublishedTopology | HtsimTopology
 Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -16,8 +16,10 @@ from ns3_env.config.bounds import WHY_FLOWS, few
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.chakra import Chakra
+from ns3_env.scenario.traffic.connections import Connections
 from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
+from ns3_env.scenario.traffic.goal import Goal
 from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
 from ns3_env.scenario.traffic.jobs import Collective, Jobs
 from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Group, Stream, TrafficKind
@@ -33,7 +35,7 @@ from ns3_env.scenario.traffic.sizes import (
     mean_size_bytes,
     sample_sizes,
 )
-from ns3_env.scenario.traffic.training import Training
+from ns3_env.scenario.traffic.training import Training, Workload
 
 __all__ = [
     "DATA_GROUP",
@@ -42,12 +44,14 @@ __all__ = [
     "SIZE_CDFS",
     "Chakra",
     "Collective",
+    "Connections",
     "ConstantRate",
     "Flow",
     "FlowFile",
     "FlowList",
     "FlowSize",
     "Flows",
+    "Goal",
     "Group",
     "Incast",
     "Jobs",
@@ -62,6 +66,7 @@ __all__ = [
     "Traffic",
     "TrafficKind",
     "Training",
+    "Workload",
     "mean_size_bytes",
     "sample_sizes",
 ]
@@ -130,11 +135,14 @@ _Kinds = (
     | FlowList
     | FlowFile
     | PublishedFlows
+    | Connections
     | ConstantRate
     | Collective
     | Jobs
     | Chakra
+    | Goal
     | Training
+    | Workload
     | Mix
 )
 Traffic = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ns3_env.scenario.traffic.chakra.reading import common_name, read_trace
 from ns3_env.scenario.traffic.chakra.trace import (
     COLLECTIVE,
     COLLECTIVES,
@@ -11,7 +12,6 @@ from ns3_env.scenario.traffic.chakra.trace import (
     RECEIVE,
     SEND,
     Node,
-    read_trace,
     written_trace,
 )
 from ns3_env.scenario.traffic.chakra.traffic import Chakra
@@ -25,6 +25,7 @@ __all__ = [
     "SEND",
     "Chakra",
     "Node",
+    "common_name",
     "read_trace",
     "written_trace",
 ]

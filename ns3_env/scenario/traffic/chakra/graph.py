@@ -8,11 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.scenario.traffic.chakra.durations import Durations
+from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
 from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
 from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, count_flows, sends
+from ns3_env.scenario.traffic.jobs.algorithms import (
+    Algorithm,
+    Send,
+    all_to_all,
+    count_flows,
+    hierarchical_all_to_all,
+    ranks_of_a_node,
+    sends,
+)
 from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
@@ -40,11 +50,17 @@ class Graph:
         traces: of each rank.
         where: what flows have in common.
         algorithms: what collectives are played as.
+        groups: ranks of process groups, where they are known.
+        durations: how long nodes take.
+        node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
     """
 
     traces: Sequence[Sequence[Node]]
     where: Collected
     algorithms: Mapping[str, Algorithm]
+    groups: ProcessGroups
+    durations: Durations = field(default_factory=Durations)
+    node_ranks: int = 1
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
@@ -53,7 +69,7 @@ class Graph:
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
         orders = [sort_by_need(own) for own in needs]
-        match, turns = match_nodes(self.traces, orders), Turns(self.traces, orders)
+        match, turns = match_nodes(self.traces, orders, self.groups), Turns(self.traces, orders)
         reasons = _reasons(needs, match)
         followers: dict[Place, list[Place]] = defaultdict(list)
         for place, needed in reasons.items():
@@ -104,17 +120,16 @@ class Graph:
         if node.type == COLLECTIVE and not node.launches():
             self._collective(group, after)
         elif node.type == SEND and not node.launches():
-            send = Send(rank, node.number("comm_dst"), node.size())
+            send = Send(rank, match.receiver[rank, i], node.size())
             self._check_count(self.where.count_pieces(send.size_bytes))
-            flows = (
-                self._send(replace(self.where, part="send"), send, [], after[0], 0) if send.size_bytes else []
-            )
+            where = replace(self.where, part="send", iteration=node.iteration)
+            flows = self._send(where, send, [], after[0], 0) if send.size_bytes else []
             self._over[rank, i] = tuple(flows) or after[0]
         elif node.type == RECEIVE and not node.launches():
             self._over[rank, i] = self._reduce((*self._over[match.sender[rank, i]], *after[0]))
         else:
-            label = Label(self.where.job, self.where.iteration, "compute", rank)
-            step = Step(node.duration_micros * 1000, after[0], self.where.start_ns)
+            label = Label(self.where.job, node.iteration, "compute", rank)
+            step = Step(self.durations.ns(node), after[0], self.where.start_ns)
             self._over[rank, i] = (self.flows.tasks.add_step(step, label),)
 
     def _send(
@@ -137,23 +152,23 @@ class Graph:
     def _collective(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]]) -> None:
         nodes = [self.traces[rank][i] for rank, i in group]
         self._over.update(zip(group, after, strict=True))
-        name, size = self._agree(nodes)
-        if not size:
+        name, sizes = self._agree(nodes)
+        if not any(sizes):
             return
         ranks = [rank for rank, _ in group]
-        where = replace(
-            self.where, hosts=[self.where.hosts[rank] for rank in ranks], ranks=ranks, part=name.lower()
-        )
+        hosts, iteration = [self.where.hosts[rank] for rank in ranks], nodes[0].iteration
+        where = replace(self.where, hosts=hosts, ranks=ranks, part=name.lower(), iteration=iteration)
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
             raise WireError(
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
-        self._check_count(count_flows(algorithm, len(ranks), size, where.chunk_bytes))
+        near = ranks_of_a_node(ranks, self.node_ranks)
+        self._check_count(count_flows(algorithm, len(ranks), max(sizes), where.chunk_bytes, near))
         steps: list[list[Task]] = []
         over: list[list[Task]] = [[] for _ in group]
         counts: Counter[tuple[int, int]] = Counter()
-        for send in sends(algorithm, len(ranks), size):
+        for send in self._sends(algorithm, sizes, near):
             pair = (send.src, send.dst)
             steps.append(self._send(where, send, steps, after[send.src], counts[pair]))
             counts[pair] += len(steps[-1])
@@ -162,9 +177,18 @@ class Graph:
         for place, own, before in zip(group, over, after, strict=True):
             self._over[place] = self._reduce([*own, *before])
 
-    def _agree(self, nodes: Sequence[Node]) -> tuple[str, int]:
-        """A collective's name, and its size as algorithms count it, 0 where nothing is sent. Raises WireError
-        where ranks differ.
+    @staticmethod
+    def _sends(algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:
+        """A collective's sends, of which an all-to-all's may differ in size."""
+        if algorithm == "all_to_all":
+            return all_to_all(sizes)
+        if algorithm == "hierarchical_all_to_all":
+            return hierarchical_all_to_all(sizes, near)
+        return sends(algorithm, len(sizes), sizes[0], near)
+
+    def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
+        """A collective's name, and each rank's size as algorithms count it, 0 where it sends nothing. Raises
+        WireError where ranks differ, but for an all-to-all, to which each may bring as much as it has.
 
         A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
         is what a rank has afterwards; otherwise all of its data. Each rank's part has a byte at least.
@@ -172,19 +196,19 @@ class Graph:
         first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
         names = {COLLECTIVES.get(kind, str(kind)) for kind in kinds}
-        sizes = {0 if "BARRIER" in names else node.size() for node in nodes}
-        if len(kinds) > 1 or len(sizes) > 1:
-            text = f"{', '.join(sorted(names))}; {', '.join(map(str, sorted(sizes)))}"
+        sizes = [0 if "BARRIER" in names else node.size() for node in nodes]
+        if len(kinds) > 1 or (len(set(sizes)) > 1 and names != {"ALL_TO_ALL"}):
+            text = f"{', '.join(sorted(names))}; {', '.join(map(str, sorted(set(sizes))))}"
             raise WireError(f"{first}: ranks differ in (comm_type, comm_size): {text}")
-        name, size = names.pop(), sizes.pop()
-        if len(nodes) == 1:
-            return name, 0
+        name, ranks = names.pop(), len(nodes)
+        if ranks == 1:
+            return name, [0]
         if name not in self.algorithms:
             raise WireError(f"{first}: {name} is not played; {', '.join(self.algorithms)} are")
         if name == "BARRIER":
-            return name, len(nodes)
-        size *= len(nodes) if name == "ALL_GATHER" else 1
-        return name, max(size, len(nodes)) if size else 0
+            return name, [ranks] * ranks
+        times = ranks if name == "ALL_GATHER" else 1
+        return name, [max(size * times, ranks) if size else 0 for size in sizes]
 
     def _check_count(self, more: int) -> None:
         """Raises WireError, before they are made, where there would be too many flows."""

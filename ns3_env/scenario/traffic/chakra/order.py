@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 
-from ns3_env.scenario.traffic.chakra.trace import COMPUTE, Node
+from ns3_env.scenario.traffic.chakra.trace import Node
 
 Place = tuple[int, int]  # rank, number of its node in the file
 
@@ -37,7 +37,8 @@ def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 class Turns:
-    """Turns of computation: a rank computes one node after the other.
+    """Turns of computation: a rank's accelerator computes one node after the other, and so does its processor
+    (nodes with ``is_cpu_op``), beside each other.
 
     Args:
         traces: of each rank.
@@ -46,21 +47,22 @@ class Turns:
 
     def __init__(self, traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> None:
         self._traces = traces
-        self._left = [
-            deque(i for i in order if trace[i].type == COMPUTE)
-            for trace, order in zip(traces, orders, strict=True)
-        ]
-        self._last: dict[int, int] = {}
+        self._left: dict[tuple[int, bool], deque[int]] = defaultdict(deque)
+        for rank, order in enumerate(orders):
+            for i in order:
+                if traces[rank][i].takes_turns():
+                    self._left[self._unit((rank, i))].append(i)
+        self._last: dict[tuple[int, bool], int] = {}
         self._early: set[Place] = set()
 
     def before(self, place: Place) -> list[int]:
         """The rank's computation before this one, if there is any."""
-        rank = place[0]
-        return [self._last[rank]] if self._computes(place) and rank in self._last else []
+        unit = self._unit(place)
+        return [self._last[unit]] if self._computes(place) and unit in self._last else []
 
     def may_begin(self, place: Place) -> bool:
         """Tells whether a node that waits for no other may begin; keeps a computation out of its turn."""
-        if not self._computes(place) or self._left[place[0]][0] == place[1]:
+        if not self._computes(place) or self._left[self._unit(place)][0] == place[1]:
             return True
         self._early.add(place)
         return False
@@ -73,15 +75,19 @@ class Turns:
         """Ends a node; the computation that was kept until its turn, which has come."""
         if not self._computes(place):
             return []
-        rank, i = place
+        (rank, i), unit = place, self._unit(place)
         self._early.discard(place)
-        self._left[rank].remove(i)
-        self._last[rank] = i
-        following = (rank, self._left[rank][0]) if self._left[rank] else None
+        self._left[unit].remove(i)
+        self._last[unit] = i
+        following = (rank, self._left[unit][0]) if self._left[unit] else None
         if following not in self._early:
             return []
         self._early.discard(following)
         return [following]
 
+    def _unit(self, place: Place) -> tuple[int, bool]:
+        """What computes a node: the rank's accelerator, or its processor (True)."""
+        return place[0], self._traces[place[0]][place[1]].of_processor()
+
     def _computes(self, place: Place) -> bool:
-        return self._traces[place[0]][place[1]].type == COMPUTE
+        return self._traces[place[0]][place[1]].takes_turns()

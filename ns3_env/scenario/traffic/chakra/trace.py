@@ -1,24 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces of MLCommons Chakra: the nodes that one rank's file has.
+"""Execution traces of MLCommons Chakra: the nodes that one rank's file of protocol buffers has.
 
 Of the schema (``et_def.proto``, package ChakraProtoMsg) what traffic needs: GlobalMetadata (version 1), Node
-(id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, attr 10), AttributeProto (name 1, and one
-of the values 3 to 32). A file is the metadata and then the nodes, each behind its length.
+(id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo (values 1),
+AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes, each behind
+its length.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra import wire
 
-COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
-#: Names of the schema's NodeType that are known here.
-NODE_TYPES = range(1, 11)
+METADATA, LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 1, 2, 3, 4, 5, 6, 7
+#: The schema's NodeType, by number; 0 is of a node that says nothing, which is over when its duration is.
+NODE_TYPES = (
+    "INVALID_NODE",
+    "METADATA_NODE",
+    "MEM_LOAD_NODE",
+    "MEM_STORE_NODE",
+    "COMP_NODE",
+    "COMM_SEND_NODE",
+    "COMM_RECV_NODE",
+    "COMM_COLL_NODE",
+    "STORAGE_NODE",
+    "BATCH_NODE",
+    "CHECKPOINT_NODE",
+)
+#: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
+INPUTS = "inputs.values"
 COLLECTIVES = {
     0: "ALL_REDUCE",
     1: "REDUCE",
@@ -34,7 +49,7 @@ COLLECTIVES = {
 #: comm_type of a collective, by its name.
 COMM_TYPES = {name: number for number, name in COLLECTIVES.items()}
 VERSION = b"0.0.4"
-_ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
+_ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _INPUTS, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 8, 10
 #: Fields of AttributeProto that hold one value: whole numbers and bools as varints, numbers of fixed length,
 #: texts.
 _WHOLE = dict.fromkeys((7, 9, 11, 13, 27), wire.signed) | dict.fromkeys((15, 17), wire.unzigzag)
@@ -52,7 +67,7 @@ class Node:
     type: int
     name: str = ""
     after: tuple[int, ...] = ()
-    duration_micros: int = 0
+    duration_micros: float = 0
     numbers: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -77,9 +92,18 @@ class Node:
         except ValueError:
             raise wire.WireError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
 
+    def has(self, name: str | None) -> bool:
+        """Tells whether it has this attribute."""
+        return name in self.numbers or name in self.texts
+
     def text(self, name: str) -> str:
         """An attribute as a text, "" where there is none."""
         return self.texts.get(name) or str(self.numbers.get(name, ""))
+
+    @property
+    def group(self) -> str:
+        """Name of its process group, which older traces of STAGE call ``comm_group``; "" without one."""
+        return self.text("pg_name") or self.text("comm_group")
 
     def size(self) -> int:
         """Bytes that it moves (``comm_size``). Raises WireError."""
@@ -88,24 +112,40 @@ class Node:
             raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
         return size
 
+    @property
+    def iteration(self) -> int:
+        """The job's iteration that it is of (``iteration``, which traces of files have not)."""
+        return self.numbers.get("iteration", 0)
+
+    def takes_turns(self) -> bool:
+        """Tells whether it is a computation that waits for its rank's others (``in_turn`` 0: it does not)."""
+        return self.type == COMPUTE and self.numbers.get("in_turn", 1) != 0
+
+    def of_processor(self) -> bool:
+        """Tells whether the processor does it (``is_cpu_op``), and not the accelerator."""
+        return bool(self.numbers.get("is_cpu_op"))
+
     def launches(self) -> bool:
         """Tells whether the processor starts another node's communication here."""
         wanted = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
-        return bool(self.numbers.get("is_cpu_op")) and wanted not in {*self.numbers, *self.texts}
+        return self.of_processor() and not self.has(wanted)
 
 
-def read_trace(data: bytes) -> list[Node]:
-    """The nodes of a file. Raises wire.WireError: what is wrong with it."""
+def read_protobuf(data: bytes) -> list[Node]:
+    """The nodes of a file of protocol buffers. Raises wire.WireError: what is wrong with it."""
     _, *nodes = wire.messages(data) if data else (b"",)
-    trace = [_node(message) for message in nodes]
+    return [_node(message) for message in nodes]
+
+
+def check_nodes(trace: Sequence[Node]) -> None:
+    """Raises wire.WireError where nodes are none of the schema, or two have the same id."""
     if len({node.id for node in trace}) < len(trace):
         raise wire.WireError("several nodes have the same id")
     for node in trace:
-        if node.type not in NODE_TYPES:
+        if not 0 <= node.type < len(NODE_TYPES):
             raise wire.WireError(f"node {node.id} has type {node.type}, which the schema has not")
-        if node.duration_micros > _MAX_MICROS:
+        if not 0 <= node.duration_micros <= _MAX_MICROS:
             raise wire.WireError(f"{node}: duration_micros is {node.duration_micros}, at most {_MAX_MICROS}")
-    return trace
 
 
 def _node(message: bytes) -> Node:
@@ -122,8 +162,17 @@ def _node(message: bytes) -> Node:
             after += wire.packed(value)
         elif key == _ATTRIBUTE and isinstance(value, bytes):
             _attribute(value, numbers, texts)
+        elif key == _INPUTS and isinstance(value, bytes) and number[_TYPE] == METADATA:
+            texts[INPUTS] = _text_field(value, 1)
     unique = tuple(dict.fromkeys(after))
-    return Node(number[_ID], number[_TYPE], name, unique, number[_DURATION], numbers, texts)
+    micros = number[_DURATION] or numbers.get("runtime", 0)
+    return Node(number[_ID], number[_TYPE], name, unique, micros, numbers, texts)
+
+
+def _text_field(message: bytes, number: int) -> str:
+    """A message's text with this number, "" where there is none."""
+    texts = (value for key, _, value in wire.fields(message) if key == number and isinstance(value, bytes))
+    return next(texts, b"").decode("utf-8", "replace")
 
 
 def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -> None:
@@ -134,12 +183,12 @@ def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -
         elif key in _WHOLE and isinstance(value, int):
             numbers[name] = _WHOLE[key](value)
         elif key in _FIXED and isinstance(value, bytes):
-            _take_fixed(name, wire.read_fixed(value, _FIXED[key]), numbers, texts)
+            take_number(name, wire.read_fixed(value, _FIXED[key]), numbers, texts)
         elif key == _TEXT and isinstance(value, bytes):
             texts[name] = value.decode("utf-8", "replace")
 
 
-def _take_fixed(name: str, number: float, numbers: dict[str, int], texts: dict[str, str]) -> None:
+def take_number(name: str, number: float, numbers: dict[str, int], texts: dict[str, str]) -> None:
     """Keeps a number; one that is not whole as a text, which errors show."""
     if math.isfinite(number) and number == int(number):
         numbers[name] = int(number)
@@ -161,7 +210,7 @@ def _written(node: Node) -> bytes:
     if node.after:
         parts.append(wire.written(_DATA, b"".join(map(wire.written_varint, node.after))))
     if node.duration_micros:
-        parts.append(wire.written(_DURATION, node.duration_micros))
+        parts.append(wire.written(_DURATION, int(node.duration_micros)))
     for name, value in node.numbers.items():
         parts.append(wire.written(_ATTRIBUTE, wire.written(1, name.encode()) + wire.written(9, value)))
     for name, text in node.texts.items():

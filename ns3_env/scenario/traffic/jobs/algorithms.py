@@ -8,6 +8,7 @@ rank i's parent is (i - 1) // 2.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,7 @@ Algorithm = Literal[
     "reduce_scatter",
     "all_gather",
     "all_to_all",
+    "hierarchical_all_to_all",
     "broadcast",
     "pipeline",
 ]
@@ -44,6 +46,8 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
     """
     if algorithm == "hierarchical_all_reduce":
         return _hierarchical(ranks, size_bytes, node_ranks)
+    if algorithm == "hierarchical_all_to_all":
+        return hierarchical_all_to_all([size_bytes] * ranks, node_ranks)
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
@@ -61,6 +65,10 @@ def count_flows(
     if algorithm == "hierarchical_all_reduce":
         within = 2 * ranks * (node_ranks - 1) * count_pieces(-(-size_bytes // node_ranks), chunk_bytes)
         return within + 2 * ranks * (ranks // node_ranks - 1) * count_pieces(segment, chunk_bytes)
+    if algorithm == "hierarchical_all_to_all":
+        nodes = ranks // node_ranks
+        within, across = (count_pieces(segment * parts, chunk_bytes) for parts in (1, node_ranks))
+        return ranks * ((node_ranks - 1) * nodes * within + (nodes - 1) * across)
     if algorithm == "halving_doubling_all_reduce":
         return (
             2 * ranks * sum(count_pieces(segment << i, chunk_bytes) for i in range((ranks - 1).bit_length()))
@@ -203,14 +211,51 @@ def _tree(ranks: int, size_bytes: int) -> list[Send]:
     return up + _down(ranks, size_bytes, len(up), at_root)
 
 
-def _all_to_all(ranks: int, size_bytes: int) -> list[Send]:
-    """All at once; a rank begins with its next one, so that not all begin with the same."""
-    edge = bounds(ranks, size_bytes)
-    return [
-        Send(r, (r + k) % ranks, edge[(r + k) % ranks + 1] - edge[(r + k) % ranks])
-        for k in range(1, ranks)
-        for r in range(ranks)
-    ]
+def all_to_all(sizes: Sequence[int]) -> list[Send]:
+    """All at once, each rank an equal part of its size to each; a rank begins with its next one, so that not
+    all begin with the same.
+
+    Args:
+        sizes: bytes of each rank's data.
+    """
+    ranks, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
+    pairs = [(r, (r + k) % ranks) for k in range(1, ranks) for r in range(ranks)]
+    return [Send(src, dst, edges[src][dst + 1] - edges[src][dst]) for src, dst in pairs if sizes[src]]
+
+
+def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]:
+    """Two levels: what is for a rank of another node goes to the rank of its place in the own node, which
+    sends all that its node has for it together.
+
+    Args:
+        sizes: bytes of each rank's data, an equal part for each rank.
+        node_ranks: ranks of a node, which are neighbours; a divisor of the ranks.
+    """
+    count, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
+    part = [[edge[r + 1] - edge[r] for r in range(count)] for edge in edges]
+    sendings: list[Send] = []
+    ready: dict[tuple[int, int], list[int]] = {}  # for a rank of another node, by who passes it on
+    for away in (*range(node_ranks, count, node_ranks), 0):
+        for k in range(1, node_ranks):
+            for r in range(count):
+                node, place = divmod(r, node_ranks)
+                by = node * node_ranks + (place + k) % node_ranks
+                to = (by + away) % count
+                if part[r][to]:
+                    ready.setdefault((by, to), []).append(len(sendings))
+                    sendings.append(Send(r, by, part[r][to]))
+    for away in range(node_ranks, count, node_ranks):
+        for r in range(count):
+            begin, to = r // node_ranks * node_ranks, (r + away) % count
+            if size := sum(part[near][to] for near in range(begin, begin + node_ranks)):
+                sendings.append(Send(r, to, size, tuple(ready.get((r, to), ()))))
+    return sendings
+
+
+def ranks_of_a_node(ranks: Sequence[int], node_ranks: int) -> int:
+    """How many of these ranks each node has, of ``node_ranks`` neighbours; 1 where nodes differ."""
+    counts = set(Counter(rank // node_ranks for rank in ranks).values())
+    return counts.pop() if len(counts) == 1 else 1
 
 
 def _pipeline(ranks: int, size_bytes: int) -> list[Send]:
@@ -223,7 +268,7 @@ _ALGORITHMS: dict[str, Callable[[int, int], list[Send]]] = {
     "tree_all_reduce": _tree,
     "reduce_scatter": lambda ranks, size: _ring(ranks, size, ranks - 1),
     "all_gather": lambda ranks, size: _ring(ranks, size, ranks - 1),
-    "all_to_all": _all_to_all,
+    "all_to_all": lambda ranks, size: all_to_all([size] * ranks),
     "broadcast": _down,
     "pipeline": _pipeline,
 }

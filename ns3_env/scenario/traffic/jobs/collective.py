@@ -37,7 +37,7 @@ class CollectiveWork(TrafficKind):
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
     )
     node_ranks: int = Field(
-        default=8, ge=1, le=MAX_RANKS, description="of hierarchical_all_reduce: ranks of a node, neighbours"
+        default=8, ge=1, le=MAX_RANKS, description="of hierarchical algorithms: ranks of a node, neighbours"
     )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS)
     compute_ns: Nanoseconds = Field(default=0, ge=0, description="of each rank before it sends")
@@ -52,7 +52,7 @@ class CollectiveWork(TrafficKind):
     def _size_faults(self, ranks: int, jobs: int = 1) -> list[str]:
         if self.algorithm == "halving_doubling_all_reduce" and ranks & (ranks - 1):
             return [f"algorithm: halving and doubling needs a power of two of ranks, and there are {ranks}"]
-        if self.algorithm == "hierarchical_all_reduce" and ranks % self.node_ranks:
+        if self.algorithm.startswith("hierarchical") and ranks % self.node_ranks:
             return [f"node_ranks: {self.node_ranks} ranks of a node do not divide {ranks} ranks"]
         if self.size_bytes < ranks:
             return [f"size_bytes: {self.size_bytes} B are less than a byte for each of {ranks} ranks"]

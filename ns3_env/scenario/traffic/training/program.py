@@ -55,6 +55,22 @@ class Layout:
         """Ranks of the job."""
         return self.tp * self.pp * self.dp
 
+    def place(self, rank: int) -> tuple[int, int, int]:
+        """A rank's stage, and its places among data-parallel and tensor-parallel ranks."""
+        rest, tensor = divmod(rank, self.tp)
+        return (*divmod(rest, self.dp), tensor)
+
+    def groups(self, rank: int) -> dict[str, tuple[str, int]]:
+        """Name and size of each process group that a rank is in, by its kind."""
+        stage, data, tensor = self.place(rank)
+        experts, place = divmod(data, self.ep)
+        return {
+            "tensor": (f"tensor {stage} {data}", self.tp),
+            "data": (f"data {stage} {tensor}", self.dp),
+            "expert": (f"expert {stage} {tensor} {experts}", self.ep),
+            "same experts": (f"same experts {stage} {tensor} {place}", self.dp // self.ep),
+        }
+
     def schedule(self, stage: int) -> Iterator[tuple[bool, int]]:
         """Forward (True) and backward passes of a stage with their microbatches, in turn (1F1B)."""
         warm_up = min(self.pp - 1 - stage, self.micro_batches)
@@ -67,23 +83,45 @@ class Layout:
             yield False, i
 
 
+def fill_buckets(size_bytes: int, blocks: int, least_bytes: int | None) -> dict[int, int]:
+    """Bytes of gradients that are summed behind a block's backward pass, by block: as soon as there are
+    ``least_bytes`` (None: each block's), and behind the last block."""
+    each = 1 if not (least_bytes and size_bytes) else min(blocks, -(-least_bytes // size_bytes))
+    ends = {*range(each - 1, blocks, each), blocks - 1}
+    return {block: size_bytes * ((block % each) + 1) for block in sorted(ends)}
+
+
 @dataclass
 class RankProgram:
-    """Trace of one rank, node by node; each comes after the one before on the way of its data."""
+    """Trace of one rank, node by node; each comes after the one before on the way of its data.
+
+    Args:
+        layout: of the job's ranks.
+        amounts: of a block.
+        rank: whose trace it is.
+        bucket_bytes: gradients of blocks are summed together once they are as many; None: each block's.
+    """
 
     layout: Layout
     amounts: Amounts
     rank: int
+    bucket_bytes: int | None = None
     nodes: list[Node] = field(default_factory=list)
+    _iteration: int = 0
+    #: Sums of gradients of the step before, and of this one.
+    _summed: tuple[int, ...] = ()
+    _sums: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        rest, self._tensor = divmod(self.rank, self.layout.tp)
-        self._stage, self._data = divmod(rest, self.layout.dp)
+        self._stage, self._data, self._tensor = self.layout.place(self.rank)
+        self._groups = self.layout.groups(self.rank)
 
-    def play(self) -> list[Node]:
-        """All nodes of a step."""
-        for forward, batch in self.layout.schedule(self._stage):
-            self._pass(forward, batch)
+    def play(self, iterations: int = 1) -> list[Node]:
+        """All nodes of so many steps."""
+        for self._iteration in range(iterations):
+            for forward, batch in self.layout.schedule(self._stage):
+                self._pass(forward, batch)
+            self._summed, self._sums = tuple(dict.fromkeys(self._sums)), []
         return self.nodes
 
     def _pass(self, forward: bool, batch: int) -> None:
@@ -92,6 +130,8 @@ class RankProgram:
         last: tuple[int, ...] = ()
         if 0 <= before < self.layout.pp:
             last = (self._pass_on(RECEIVE, before, forward, batch, ()),)
+        if forward and batch == 0:
+            last += self._summed
         for block in range(self.layout.blocks):
             last = (self._block(forward, last),)
             if not forward and batch == self.layout.micro_batches - 1:
@@ -116,21 +156,12 @@ class RankProgram:
             ("data", self.amounts.gradient_bytes),
             ("same experts", self.amounts.expert_gradient_bytes),
         ):
-            self._collective("ALL_REDUCE", group, size, after, f"{block} ")
-
-    def _group(self, name: str) -> tuple[str, int]:
-        """A process group's name, and how many ranks it has."""
-        layout, (stage, data, tensor) = self.layout, (self._stage, self._data, self._tensor)
-        experts, place = divmod(data, layout.ep)
-        return {
-            "tensor": (f"tensor {stage} {data}", layout.tp),
-            "data": (f"data {stage} {tensor}", layout.dp),
-            "expert": (f"expert {stage} {tensor} {experts}", layout.ep),
-            "same experts": (f"same experts {stage} {tensor} {place}", layout.dp // layout.ep),
-        }[name]
+            buckets = fill_buckets(size, self.layout.blocks, self.bucket_bytes)
+            if block in buckets:
+                self._sums.append(self._collective("ALL_REDUCE", group, buckets[block], after, f"{block} "))
 
     def _collective(self, kind: str, group: str, size: int, after: int, of_block: str = "") -> int:
-        name, ranks = self._group(group)
+        name, ranks = self._groups[group]
         if ranks == 1 or size == 0:
             return after
         texts = {"pg_name": of_block + name}
@@ -158,5 +189,7 @@ class RankProgram:
         texts: dict[str, str] | None = None,
     ) -> int:
         number = len(self.nodes)
+        if self._iteration:
+            numbers = {**numbers, "iteration": self._iteration}
         self.nodes.append(Node(number, kind, name, after, micros, numbers, texts or {}))
         return number

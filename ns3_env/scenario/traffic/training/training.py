@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.chakra.traffic import TraceJob
-from ns3_env.scenario.traffic.jobs.algorithms import count_flows
-from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
+from ns3_env.scenario.traffic.chakra.job import TraceJob
+from ns3_env.scenario.traffic.jobs.algorithms import count_flows, ranks_of_a_node
+from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.kind import Flows
-from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram
+from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram, fill_buckets
 
 #: Of a transformer layer's parameters the attention's 4 h², beside the MLP's 8 h².
 _ATTENTION = 1 / 3
@@ -47,11 +47,12 @@ class Parallel(Strict):
 
 
 class Training(TraceJob):
-    """One step of training a transformer: forward and backward passes of all microbatches, gradients summed.
+    """Steps of training a transformer: forward and backward passes of all microbatches, gradients summed.
 
     Of each block of layers, forward and backward: two all-reduces of activations among tensor-parallel ranks
     (Shoeybi 2019), two all-to-alls among expert-parallel ones. Stages pass activations on, one forward, one
-    backward (Narayanan 2021). Gradients of a block are summed as soon as its last backward pass is over.
+    backward (Narayanan 2021). Gradients of a block, or of several (``bucket_bytes``), are summed as soon as
+    the last backward pass is over, while blocks before are at work; a rank's next step waits for all of them.
     """
 
     kind: Literal["training"] = "training"
@@ -62,6 +63,13 @@ class Training(TraceJob):
     layers_together: int = Field(
         default=1, ge=1, description="layers that compute and communicate as one, with as many bytes"
     )
+    bucket_bytes: Bytes | None = Field(
+        default=None,
+        ge=1,
+        description="gradients of a rank's layers are summed together once they are as many; none: each "
+        "block's by themselves",
+    )
+    iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS, description="steps, one after the other")
     scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 plays a hundredth")
     job: str = Field(default="training", min_length=1, description="its name in results")
 
@@ -127,19 +135,26 @@ class Training(TraceJob):
     def expected_flows(self, network: Network) -> float:
         of, layout, sizes, chunk = self.parallel, self.layout, self.amounts, self.chunk_bytes
 
-        def reduced(ranks: int, size: int) -> int:
-            return count_flows(self.all_reduce, ranks, size, chunk) if ranks > 1 and size else 0
+        def reduced(ranks: range, size: int) -> int:
+            near = ranks_of_a_node(ranks, self.node_ranks)
+            several = len(ranks) > 1 and size
+            return count_flows(self.all_reduce, len(ranks), size, chunk, near) if several else 0
 
-        block = 2 * reduced(of.tp, sizes.tensor_bytes) * of.dp
+        def summed(ranks: range, size: int) -> int:
+            buckets = fill_buckets(size, layout.blocks, self.bucket_bytes)
+            return sum(reduced(ranks, size) for size in buckets.values())
+
+        block = 2 * reduced(range(of.tp), sizes.tensor_bytes) * of.dp
         if sizes.expert_bytes:
-            own = count_flows("all_to_all", of.ep, sizes.expert_bytes, chunk)
-            block += 2 * own * of.tp * of.dp // of.ep
+            near = ranks_of_a_node(range(0, of.ep * of.tp, of.tp), self.node_ranks)
+            exchange = count_flows(self.all_to_all, of.ep, sizes.expert_bytes, chunk, near)
+            block += 2 * exchange * of.tp * of.dp // of.ep
         passes = 2 * of.pp * layout.blocks * self.micro_batches * block
         between = 2 * (of.pp - 1) * self.micro_batches * of.tp * of.dp
-        gradients = reduced(of.dp, sizes.gradient_bytes) + of.ep * reduced(
-            of.dp // of.ep, sizes.expert_gradient_bytes
-        )
-        return passes + between + gradients * of.tp * of.pp * layout.blocks
+        gradients = summed(range(0, of.dp * of.tp, of.tp), sizes.gradient_bytes)
+        same_experts = range(0, of.dp * of.tp, of.ep * of.tp)
+        gradients += of.ep * summed(same_experts, sizes.expert_gradient_bytes)
+        return self.iterations * (passes + between + gradients * of.tp * of.pp)
 
     def senders_at(self, network: Network) -> Counter[int]:
         return Counter(dict.fromkeys(network.hosts[: self.layout.ranks], 4))
@@ -148,6 +163,6 @@ class Training(TraceJob):
         return self.start_ns
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        layout, amounts = self.layout, self.amounts
-        traces = [RankProgram(layout, amounts, rank).play() for rank in range(layout.ranks)]
-        return self._play(traces, network.hosts[: layout.ranks])
+        layout, amounts, bucket = self.layout, self.amounts, self.bucket_bytes
+        programs = (RankProgram(layout, amounts, rank, bucket) for rank in range(layout.ranks))
+        return self._play([x.play(self.iterations) for x in programs], network.hosts[: layout.ranks])

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long a trace's nodes take: measured, or by a roofline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ns3_env.config.bounds import MAX_TIME_NS
+from ns3_env.scenario.traffic.chakra.trace import COMPUTE, LOAD, STORE, Node
+from ns3_env.scenario.traffic.chakra.wire import WireError
+
+
+@dataclass(frozen=True)
+class Durations:
+    """Times of nodes. One with a duration takes that; a computation without takes as long as its operations,
+    or as its bytes, whichever is longer (a roofline); loads and stores take as long as their bytes.
+
+    Args:
+        flops_per_s: operations that an accelerator does in a second; None: they take no time.
+        memory_bytes_per_s: bytes that it moves in a second; None: they take no time.
+    """
+
+    flops_per_s: float | None = None
+    memory_bytes_per_s: float | None = None
+
+    def ns(self, node: Node) -> int:
+        """Nanoseconds that a node takes. Raises WireError where they are too many."""
+        if node.duration_micros or node.of_processor():
+            return round(node.duration_micros * 1000)
+        seconds = 0.0
+        if self.flops_per_s is not None and node.type == COMPUTE:
+            seconds = node.number("num_ops", 0) / self.flops_per_s
+        if self.memory_bytes_per_s is not None and node.type in (COMPUTE, LOAD, STORE):
+            seconds = max(seconds, node.number("tensor_size", 0) / self.memory_bytes_per_s)
+        if not 0 <= seconds * 1e9 <= MAX_TIME_NS:
+            raise WireError(f"{node} takes {seconds:.3g} s, at most {MAX_TIME_NS / 1e9:.3g}")
+        return round(seconds * 1e9)

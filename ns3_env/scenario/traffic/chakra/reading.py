@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of ranks' traces: which there are, what they are compressed with, and the nodes in them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+
+from ns3_env.config.files import MAX_FILE_BYTES, check_plain, naming
+from ns3_env.scenario.traffic.chakra.json_trace import is_json, read_json
+from ns3_env.scenario.traffic.chakra.trace import Node, check_nodes, read_protobuf
+from ns3_env.scenario.traffic.chakra.wire import WireError
+
+#: Ends of names: Chakra's, its JSON's, STAGE's; each may be compressed.
+SUFFIXES = tuple(f".{kind}{packed}" for kind in ("et", "json", "eg") for packed in ("", ".gz"))
+_END = re.compile(r"\.0\.(et|json|eg)(\.gz)?")
+_GZIP = b"\x1f\x8b"
+
+
+def read_trace(data: bytes) -> list[Node]:
+    """The nodes of a file of protocol buffers or JSON, perhaps in gzip. Raises WireError: what is wrong."""
+    if data.startswith(_GZIP):
+        data = _unpack(data)
+    trace = read_json(data) if is_json(data) else read_protobuf(data)
+    check_nodes(trace)
+    return trace
+
+
+def _unpack(data: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise WireError(f"not whole: {error}") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise WireError(f"more than {MAX_FILE_BYTES} B are in it, which is the most")
+    return content
+
+
+def common_name(file: str) -> str:
+    """The part of rank 0's file that all ranks' have in common, as a scenario's traffic names it."""
+    end = _END.search(file)
+    return file if end is None or end.end() < len(file) else file[: end.start()]
+
+
+def find_files(file: str, most: int, why: str) -> list[Path]:
+    """Each rank's file: FILE.0.et and so on, or FILE with the rank where ``%d`` stands.
+
+    Raises OSError where one is missing, WireError where there are more than ``most``.
+    """
+    begin, end = file.split("%d", 1) if "%d" in file else (f"{file}.", _suffix(file))
+    first = Path(f"{begin}0{end}")
+    with naming(first):
+        check_plain(first)
+    pattern = re.compile(re.escape(Path(begin + "|").name[:-1]) + r"([1-9][0-9]{0,8})" + re.escape(end))
+    ranks = {0, *(int(name[1]) for x in os.listdir(first.parent) if (name := pattern.fullmatch(x)))}
+    files = [Path(f"{begin}{rank}{end}") for rank in range(len(ranks))]
+    if missing := sorted(set(range(len(ranks))) - ranks):
+        text = f"there is no such file, though there is {begin}{max(ranks)}{end}"
+        raise OSError(0, text, str(files[missing[0]]))
+    if len(files) > most:
+        raise WireError(f"{len(files)} ranks; there may be at most {most}: {why}")
+    return files
+
+
+def _suffix(file: str) -> str:
+    """The end of rank 0's name: of those that there may be the first that is there."""
+    return next((end for end in SUFFIXES if os.path.exists(f"{file}.0{end}")), SUFFIXES[0])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Flows of a connection matrix (.cm) of htsim."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Literal, TextIO
+
+from pydantic import PrivateAttr
+
+from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.flow_file import FlowsInFile
+from ns3_env.scenario.traffic.tasks import Wait, circle_in
+
+_PAIR = re.compile(r"(\d{1,9})->(\d{1,9})")
+_WHOLE = re.compile(r"\d{1,18}")
+_PICOSECONDS = re.compile(r"(\d{1,20})(?:\.\d{0,30})?")
+_HEADS = ("Nodes", "Connections", "Triggers", "Failures")
+_KINDS = ("oneshot", "multishot", "barrier")
+#: What a connection may say with a number; the first three say nothing here.
+_NUMBERS = ("id", "prio", "trigger", "size", "send_done_trigger", "recv_done_trigger")
+
+
+class Connections(FlowsInFile):
+    """A connection matrix of htsim, as it is (csg-htsim, Ultra Ethernet's htsim).
+
+    Numbers of nodes and connections, then a line for each: ``src->dst``, ``start`` in picoseconds or the
+    ``trigger`` that starts it, ``size`` in bytes (none, or 0: it never ends), and the triggers that it fires
+    when it is sent or received, which is the same here: when its receiver has it. A trigger's line says
+    whether it waits for one connection (``oneshot``, ``multishot``) or for ``count`` (``barrier``).
+    """
+
+    kind_of_file: ClassVar[str] = "connection matrix"
+
+    kind: Literal["connections"] = "connections"
+
+    #: Line and kind of each trigger, with the number of connections that it waits for.
+    _triggers: dict[int, tuple[int, int]] = PrivateAttr(default_factory=dict)
+    #: Flows that fire a trigger, and those that it starts.
+    _fires: dict[int, list[int]] = PrivateAttr(default_factory=dict)
+    _starts: dict[int, list[int]] = PrivateAttr(default_factory=dict)
+
+    def _take(self, text: TextIO) -> None:
+        counts = dict.fromkeys(_HEADS, (0, 0))  # line, number
+        seen = dict.fromkeys(_HEADS, 0)
+        for line, row in enumerate(text, start=1):
+            words = row.partition("#")[0].split()
+            if not words:
+                continue
+            if self._is_full(line):
+                return
+            if words[0] in _HEADS and len(words) == 2 and _WHOLE.fullmatch(words[1]):
+                counts[words[0]] = line, int(words[1])
+            elif pair := _PAIR.fullmatch(words[0]):
+                seen["Connections"] += 1
+                self._connection(line, int(pair[1]), int(pair[2]), words[1:])
+            elif words[0] == "trigger":
+                seen["Triggers"] += 1
+                self._trigger(line, words[1:])
+            elif words[0] == "failure":
+                self._wrong.add(line, "failures are no traffic: write them as the scenario's failures")
+            else:
+                self._wrong.add(line, f"{shown(row.strip())} is no src->dst, trigger or {', '.join(_HEADS)}")
+        for head in ("Connections", "Triggers"):
+            if counts[head][1] != seen[head] and not len(self._wrong):
+                text_ = f"{head} {counts[head][1]}, and there are {seen[head]}"
+                self._wrong.add(counts[head][0], text_)
+        nodes = counts["Nodes"][1]
+        for flow, line in enumerate(self._lines):
+            if max(self._flows.src[flow], self._flows.dst[flow]) >= nodes:
+                self._wrong.add(line, f"there are nodes 0 to {nodes - 1}")
+        if not self._lines and not len(self._wrong):
+            self._wrong.add(0, "no connections")
+        if not len(self._wrong):
+            self._tie()
+
+    def _connection(self, line: int, src: int, dst: int, words: list[str]) -> None:
+        numbers: dict[str, int] = {}
+        start = None
+        entries = iter(words)
+        for name in entries:
+            value = next(entries, "")
+            if name == "start" and (time := _PICOSECONDS.fullmatch(value)):
+                start = int(time[1]) // 1000
+            elif name in _NUMBERS and _WHOLE.fullmatch(value):
+                numbers[name] = int(value)
+            else:
+                entry = shown(f"{name} {value}".strip())
+                self._wrong.add(line, f"{entry} where start, {', '.join(_NUMBERS)} may stand")
+                return
+        if (start is None) == ("trigger" not in numbers):
+            self._wrong.add(line, "say either start or trigger")
+            return
+        size = numbers.get("size", 0)
+        if not self._add(line, src, dst, size, start or 0, endless=not size):
+            return
+        flow = len(self._lines) - 1
+        if "trigger" in numbers:
+            self._starts.setdefault(numbers["trigger"], []).append(flow)
+        for name in ("send_done_trigger", "recv_done_trigger"):
+            if numbers.get(name):
+                self._fires.setdefault(numbers[name], []).append(flow)
+
+    def _trigger(self, line: int, words: list[str]) -> None:
+        text = " ".join(words)
+        parts = re.fullmatch(rf"id (\d{{1,9}}) ({'|'.join(_KINDS)})(?: count (\d{{1,9}}))?", text)
+        if parts is None or (parts[2] == "barrier") != (parts[3] is not None):
+            self._wrong.add(line, f"{shown(text)} where id N oneshot, or id N barrier count N, should stand")
+        elif int(parts[1]) in self._triggers:
+            self._wrong.add(line, f"trigger {parts[1]} stands twice")
+        else:
+            self._triggers[int(parts[1])] = line, int(parts[3] or 1)
+
+    def _tie(self) -> None:
+        """Has connections wait for those that fire their triggers."""
+        for trigger, flows in self._starts.items():
+            line, count = self._triggers.get(trigger, (0, 0))
+            fires = tuple(dict.fromkeys(self._fires.get(trigger, ())))
+            if not line:
+                self._wrong.add(self._lines[flows[0]], f"there is no trigger {trigger}")
+            elif count != len(fires):
+                text = f"trigger {trigger} waits for {count} of the {len(fires)} connections that fire it"
+                self._wrong.add(line, f"{text}; it can be played where it waits for each")
+            else:
+                self._flows.tasks.waits.update(dict.fromkeys(flows, Wait(fires, 0)))
+        if circle := circle_in({flow: wait.after for flow, wait in self._flows.tasks.waits.items()}):
+            self._wrong.add(self._lines[circle[0]], "it waits for itself, so that it never starts")

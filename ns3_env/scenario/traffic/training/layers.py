@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Layers of a model as ASTRA-sim's and SimAI's workloads list them, and the steps of a training pass.
+
+A line has a layer's name, a number that says nothing, and then for the forward pass, the gradient of its
+inputs and that of its weights each a time of computation, a collective and its bytes; last the time of an
+update, which no simulator plays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
+from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, Node
+from ns3_env.scenario.traffic.chakra.wire import WireError
+
+_WHOLE = re.compile(r"\d{1,19}")
+_COLUMNS = 12
+_COLLECTIVES = {
+    "ALLREDUCE": "ALL_REDUCE",
+    "ALLGATHER": "ALL_GATHER",
+    "REDUCESCATTER": "REDUCE_SCATTER",
+    "ALLTOALL": "ALL_TO_ALL",
+}
+#: Ends of a collective's name, by the group of ranks that it is of; without one it is the part's.
+_ENDS = {"_TP": "tensor", "_DP_EP": "same experts", "_DP": "data", "_EP": "expert"}
+
+
+class Part(NamedTuple):
+    """Computation, and the collective after it; ``kind`` "" where there is none, ``group`` "" for the usual
+    one."""
+
+    time: int
+    kind: str
+    group: str
+    size_bytes: int
+
+
+class Layer(NamedTuple):
+    """A layer's three parts."""
+
+    name: str
+    forward: Part
+    inputs: Part
+    weights: Part
+
+
+class Policy(NamedTuple):
+    """The order in which a kind of parallelism does a layer's parts, and its groups.
+
+    Args:
+        model: group of the forward pass and of inputs' gradients; "" where these have no collectives.
+        data: group of weights' gradients; "" where these have none.
+        waits: each collective of inputs' gradients is waited for before weights' gradients are computed.
+        weights_first: they are computed before inputs' gradients.
+        embedding: the first layer's all-to-all is waited for where its data are needed, behind the bottom.
+    """
+
+    model: str
+    data: str
+    waits: bool = False
+    weights_first: bool = False
+    embedding: bool = False
+
+
+#: By the first word of a file. "all" are all ranks.
+POLICIES = {
+    "DATA": Policy("", "all", weights_first=True),
+    "MODEL": Policy("all", ""),
+    "HYBRID_DATA_MODEL": Policy("all", "all"),
+    "HYBRID_MODEL_DATA": Policy("all", "all"),
+    "HYBRID_TRANSFORMER": Policy("tensor", "data", waits=True),
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD": Policy("tensor", "data", waits=True),
+    "HYBRID_DLRM": Policy("all", "all", weights_first=True, embedding=True),
+    "MICRO": Policy("", "all"),
+}
+
+
+def read_layer(text: str) -> Layer:
+    """A line's layer. Raises WireError."""
+    words = text.split()
+    if len(words) != _COLUMNS:
+        raise WireError(f"{len(words)} values where a layer's {_COLUMNS} should stand")
+    return Layer(words[0], *(_part(words[i : i + 3]) for i in (2, 5, 8)))
+
+
+def _part(words: Sequence[str]) -> Part:
+    for text, most, what in ((words[0], MAX_TIME_NS, "time"), (words[2], MAX_BYTES, "size")):
+        if not _WHOLE.fullmatch(text) or int(text) > most:
+            raise WireError(f"the {what} is {shown(text)}, must be a whole number of at most {most}")
+    end = next((end for end in _ENDS if words[1].endswith(end)), "")
+    name = words[1].removesuffix(end)
+    if name not in (*_COLLECTIVES, "NONE"):
+        names = ", ".join((*_COLLECTIVES, "NONE"))
+        raise WireError(f"the collective is {shown(words[1])}; it may be {names}, with {', '.join(_ENDS)}")
+    kind = _COLLECTIVES.get(name, "") if int(words[2]) else ""
+    return Part(int(words[0]), kind, _ENDS.get(end, ""), int(words[2]))
+
+
+@dataclass
+class LayerProgram:
+    """Trace of one rank: passes over all layers, forward and backward.
+
+    Args:
+        layers: of the model.
+        policy: the order of their parts.
+        groups: name and size of each group of ranks, by its kind.
+        unit_ns: of the layers' times.
+        whole_gathers: an all-gather's size is what ranks have afterwards, and not what each brings.
+        bottom: last layer of the bottom, for ``policy.embedding``.
+    """
+
+    layers: Sequence[Layer]
+    policy: Policy
+    groups: Mapping[str, tuple[str, int]]
+    unit_ns: int
+    whole_gathers: bool
+    bottom: int = 0
+    nodes: list[Node] = field(default_factory=list)
+    _last: tuple[int, ...] = ()
+    #: Collectives of weights' gradients, which a layer's next forward pass waits for.
+    _sums: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    _embedding: tuple[int, ...] = ()
+    _pass: int = 0
+
+    def play(self, passes: int, only_weights: bool) -> list[Node]:
+        """All nodes; ``only_weights``: nothing but the collectives of weights' gradients, side by side."""
+        for self._pass in range(passes):
+            if only_weights:
+                for layer in self.layers:
+                    self._collective(layer.weights, self.policy.data, ())
+                continue
+            self._forward()
+            for i in reversed(range(len(self.layers))):
+                self._backward(i)
+        return self.nodes
+
+    def _forward(self) -> None:
+        for i, layer in enumerate(self.layers):
+            self._compute(layer.forward, self._sums.pop(i, ()))
+            sent = self._collective(layer.forward, self.policy.model, self._last)
+            if not self.policy.embedding:
+                self._last = sent or self._last
+            elif i == 0:
+                self._embedding = sent
+            if self.policy.embedding and i == self.bottom:
+                self._last, self._embedding = self._last + self._embedding, ()
+
+    def _backward(self, i: int) -> None:
+        layer, policy = self.layers[i], self.policy
+        if policy.weights_first:
+            self._compute(layer.weights)
+            self._sums[i] = self._collective(layer.weights, policy.data, self._last)
+            if i == 0:
+                self._last, self._embedding = self._last + self._embedding, ()
+                return
+            self._compute(layer.inputs)
+            if policy.embedding and i == self.bottom + 1:
+                self._embedding = self._collective(self.layers[0].inputs, policy.model, self._last)
+            return
+        self._compute(layer.inputs)
+        sent = self._collective(layer.inputs, policy.model if policy.waits or i else "", self._last)
+        if policy.waits:
+            self._last = sent or self._last
+        self._compute(layer.weights)
+        self._sums[i] = self._collective(layer.weights, policy.data, self._last)
+        if not policy.waits:
+            self._last += sent
+
+    def _compute(self, part: Part, after: tuple[int, ...] = ()) -> None:
+        self._last = tuple(dict.fromkeys((*self._last, *after)))
+        if part.time:
+            self._last = (self._add(COMPUTE, part.time * self.unit_ns, self._last, {}, {}),)
+
+    def _collective(self, part: Part, usual: str, after: tuple[int, ...]) -> tuple[int, ...]:
+        """The collective after a part; () where it sends nothing."""
+        if not part.kind or not usual:
+            return ()
+        name, ranks = self.groups[part.group or usual]
+        if ranks == 1:
+            return ()
+        size = part.size_bytes
+        if part.kind == "ALL_GATHER" and self.whole_gathers:
+            size = -(-size // ranks)
+        numbers = {"comm_type": COMM_TYPES[part.kind], "comm_size": size}
+        return (self._add(COLLECTIVE, 0, after, numbers, {"pg_name": name}),)
+
+    def _add(
+        self, kind: int, ns: int, after: tuple[int, ...], numbers: dict[str, int], texts: dict[str, str]
+    ) -> int:
+        number = len(self.nodes)
+        if self._pass:
+            numbers = {**numbers, "iteration": self._pass}
+        self.nodes.append(Node(number, kind, "", after, ns / 1000, numbers, texts))
+        return number
