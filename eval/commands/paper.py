@@ -28,7 +28,12 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         help="of controllers: their own papers', or the published simulator's (default: by experiment)",
     )
     shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
-    options.add_argument("--page", type=Path, metavar="FILE", help="put what was run (in --out) onto a page")
+    options.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="put what was run (in --out) onto a page, and its numbers into tables/ beside it",
+    )
     shared.add_json(options)
     return _work
 

@@ -198,11 +198,7 @@ def _parameters(experiment: Experiment[Any], parameters: str | None) -> dict[str
 
 def _with(played: Mapping[str, str]) -> str:
     """The preset in words; "" for the published simulator's, which everything else here has."""
-    return (
-        "; DCQCN, DCTCP, HPCC, TIMELY as their own papers set them"
-        if played.get("parameters") == "paper"
-        else ""
-    )
+    return "; controllers as their own papers set them" if played.get("parameters") == "paper" else ""
 
 
 def _over(seeds: Sequence[int]) -> str:

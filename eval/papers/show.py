@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows an experiment's outcome from its JSON: on the terminal, as text, and as Markdown on a page."""
+"""Shows an experiment's outcome from its JSON: on the terminal, on a page, in a CSV beside it."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -17,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ns3_env.config.files import write_file
+from ns3_env.config.files import write_file, write_files
 from ns3_env.errors import ScenarioError
 
 #: A verdict in words, by whether the claim holds.
@@ -26,15 +27,15 @@ VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None:
 _NARROW = 16
 #: An experiment's numbers; it marks a folder as one's.
 RESULT = "result.json"
+#: A page shows the numbers that deviate from the paper's by more than this; the CSV has all of them.
+CLOSE = 0.1
+#: Holds the CSVs, beside the page.
+TABLES = "tables"
 #: The block of a page that sums up the others.
 _CLAIMS = "claims"
-#: Titles of the tables that pages show.
-_COMPARED, _JUDGED = "Published and ours", "Claims"
-#: A page shows a number that is so many percent away from the paper's.
-_MENTIONED = 5
-#: Columns of the text that holds all tables.
-_TEXT_WIDTH = 160
 _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+#: The comma of "12,960".
+_GROUPS = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,17 @@ def number(value: float | str | Mapping[str, float] | None, digits: int = 4) -> 
 
 
 def tables(result: Mapping[str, Any]) -> list[TextTable]:
-    """The tables of an experiment's JSON: published against ours, what is only drawn, verdicts."""
-    several = []
-    if result["rows"]:
-        rows = [_compared(row) for row in result["rows"]]
-        heads = ("quantity", "source", "published", "ours", "deviation")
-        several.append(TextTable(_COMPARED, heads, rows, 2))
-    several += [
+    """Returns the tables of an experiment's JSON: its numbers, and the verdicts."""
+    verdicts = [_claims_table(result["claims"])] if result["claims"] else []
+    return [*_number_tables(result), *verdicts]
+
+
+def _number_tables(result: Mapping[str, Any]) -> list[TextTable]:
+    """Returns the published numbers beside ours, and the numbers that the paper only draws."""
+    rows = [_compared(row) for row in result["rows"]]
+    heads = ("quantity", "source", "published", "ours", "deviation")
+    compared = [TextTable("Published and ours", heads, rows, 2)] if rows else []
+    grids = [
         TextTable(
             grid["title"],
             grid["columns"],
@@ -78,10 +83,12 @@ def tables(result: Mapping[str, Any]) -> list[TextTable]:
         )
         for grid in result["grids"]
     ]
-    if result["claims"]:
-        rows = [(x["text"], VERDICTS[x["holds"]], x["evidence"]) for x in result["claims"]]
-        several.append(TextTable(_JUDGED, ("claim", "verdict", "evidence"), rows, 3))
-    return several
+    return [*compared, *grids]
+
+
+def _claims_table(claims: Sequence[Mapping[str, Any]]) -> TextTable:
+    rows = [(claim["text"], VERDICTS[claim["holds"]], claim["evidence"]) for claim in claims]
+    return TextTable("Claims", ("claim", "verdict", "evidence"), rows, 3)
 
 
 def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -92,12 +99,7 @@ def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def show(result: Mapping[str, Any], console: Console) -> None:
     """Prints tables and notes."""
-    print_tables(tables(result), result["notes"], console)
-
-
-def print_tables(several: Sequence[TextTable], notes: Sequence[str], console: Console) -> None:
-    """Prints tables, their titles above, and notes behind."""
-    for table in several:
+    for table in tables(result):
         shape = Table(
             title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
         )
@@ -108,55 +110,79 @@ def print_tables(several: Sequence[TextTable], notes: Sequence[str], console: Co
         for row in table.rows:
             shape.add_row(*row)
         console.print(shape)
-    for note in notes:
+    for note in result["notes"]:
         console.print(f"- {note}", highlight=False)
 
 
-def write_text(path: Path, several: Sequence[TextTable], notes: Sequence[str]) -> None:
-    """Writes notes and all tables but the verdicts as text, its lines up to 160 columns."""
-    text = io.StringIO()
-    console = Console(file=text, width=_TEXT_WIDTH)
-    for table in several:
-        if table.title != _JUDGED:
-            print_tables([table], (), console)
-            console.print()
-    print_tables((), notes, console)
-    write_file(path, "\n".join(line.rstrip() for line in text.getvalue().rstrip().splitlines()) + "\n")
-
-
-def markdown(
-    pictures: Sequence[str], size: str, several: Sequence[TextTable], text: str | None = None
-) -> str:
-    """Returns a page's block of an experiment: pictures, what differs from the paper, verdicts.
+def markdown(result: Mapping[str, Any], pictures: str = "", numbers: str = "") -> str:
+    """Returns pictures, deviations from the paper, claims and notes of an experiment's JSON as Markdown.
 
     Args:
-        pictures: of the experiment, seen from the page.
-        size: what was played.
-        several: its tables.
-        text: the file that has the other tables, seen from the page; None without one.
+        result: the JSON.
+        pictures: the folder they are in, seen from the page.
+        numbers: the CSV with all numbers, seen from the page; "": there is none.
     """
-    more = f" [All numbers]({text})." if text else ""
+    link = f" [All numbers]({numbers})." if numbers else ""
     blocks = [
-        "\n".join(f"![{Path(name).stem}]({name})" for name in pictures),
-        f"*{size[0].upper()}{size[1:]}.*{more}",
+        "\n".join(f"![{name.removesuffix('.png')}]({pictures}{name})" for name in result["pictures"]),
+        f"*{result['size'][0].upper()}{result['size'][1:]}.*{link}",
+        *_deviations(result["rows"]),
     ]
-    for table in filter(None, map(_for_page, several)):
-        lines = [f"**{table.title}**", "", _line(table.columns)]
-        lines.append("".join("|---" if i < table.words else "|---:" for i in range(len(table.columns))) + "|")
-        lines += [_line(row) for row in table.rows]
-        blocks.append("\n".join(lines))
+    if result["claims"]:
+        blocks.append(_table_lines(_claims_table(_without_repetition(result["claims"]))))
+    blocks.append("\n".join(f"- {note}" for note in result["notes"]))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _for_page(table: TextTable) -> TextTable | None:
-    """What a page shows of a table: all verdicts, numbers that are far from the paper's, nothing else."""
-    if table.title == _JUDGED:
-        return table
-    if table.title != _COMPARED:
-        return None
-    rows = [row for row in table.rows if row[-1] != "–" and abs(float(row[-1].split()[0])) > _MENTIONED]
-    title = f"More than {_MENTIONED} % from the paper's number"
-    return TextTable(title, table.columns, rows, table.words) if rows else None
+def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns a sentence on how many of the paper's numbers are near ours, and a table of the others."""
+    pairs = [row for row in rows if row["deviation"] is not None]
+    far = [row for row in pairs if abs(row["deviation"]) > CLOSE]
+    if not pairs:
+        return []
+    sentence = f"Within {100 * CLOSE:g} % of the paper's numbers: {len(pairs) - len(far)} of {len(pairs)}"
+    if not far:
+        return [f"{sentence}."]
+    cells = [(what, published, ours) for what, _, published, ours, _ in map(_compared, far)]
+    return [f"{sentence}. The others:", _table_lines(TextTable("", ("quantity", "published", "ours"), cells))]
+
+
+def _without_repetition(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the claims; the text of one that only adds "; ..." to the claim above it is "The same, ..."."""
+    short: list[dict[str, Any]] = []
+    above = ""
+    for claim in claims:
+        text = claim["text"]
+        if above and text.startswith(f"{above}; "):
+            text = f"The same, {text.removeprefix(f'{above}; ')}"
+        else:
+            above = text
+        short.append({**claim, "text": text})
+    return short
+
+
+def _table_lines(table: TextTable) -> str:
+    """Returns a table as Markdown, without its title."""
+    rule = "".join("|---" if i < table.words else "|---:" for i in range(len(table.columns)))
+    return "\n".join([_line(table.columns), f"{rule}|", *map(_line, table.rows)])
+
+
+def tables_csv(result: Mapping[str, Any]) -> str:
+    """Returns all numbers of an experiment's JSON as CSV: of each table its title, its heads, its rows.
+
+    An empty line separates two tables. "": the experiment has none.
+    """
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    for i, table in enumerate(_number_tables(result)):
+        if i > 0:
+            lines.writerow([])
+        lines.writerow([table.title])
+        lines.writerow(table.columns)
+        for row in table.rows:
+            numbers = (_GROUPS.sub("", cell) for cell in row[table.words :])
+            lines.writerow([*row[: table.words], *numbers])
+    return text.getvalue()
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -164,12 +190,10 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
-    """Puts pictures and verdicts of the experiments in ``runs`` between the page's marks.
-
-    The other tables go to ``tables/NAME.txt`` beside the page.
+    """Puts claims and pictures of the experiments in ``runs`` between the page's marks.
 
     A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
-    block ``claims`` counts the verdicts of all others.
+    block ``claims`` counts the verdicts of all others. All numbers go to ``tables/NAME.csv`` beside the page.
 
     Args:
         page: Markdown.
@@ -199,12 +223,11 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
         for name in result["pictures"]:
             shutil.copyfile(folder / name, pictures / name)
         names.append(match[2])
-        folder_of_pictures = os.path.relpath(pictures, page.parent)
-        several, text = tables(result), Path("tables") / f"{match[2]}.txt"
-        (page.parent / text.parent).mkdir(exist_ok=True)
-        write_text(page.parent / text, several, result["notes"])
-        shown = [f"{folder_of_pictures}/{name}" for name in result["pictures"]]
-        return match[1] + markdown(shown, result["size"], several, str(text)) + match[3]
+        numbers, file = tables_csv(result), f"{TABLES}/{match[2]}.csv"
+        if numbers:
+            write_files(page.parent, {file: numbers})
+        picture_folder = os.path.relpath(pictures, page.parent) + "/"
+        return match[1] + markdown(result, picture_folder, file if numbers else "") + match[3]
 
     text = _BLOCK.sub(block, text)
     summary = _summary({match[2]: match[0] for match in _BLOCK.finditer(text)})

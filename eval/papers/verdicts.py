@@ -47,10 +47,10 @@ def listed(
 
 @dataclass
 class Tally:
-    """Comparisons won and lost, and where."""
+    """Comparisons won and lost; of each lost one where, and to whom."""
 
     won: int = 0
-    lost: list[str] = field(default_factory=list)
+    lost: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def holds(self) -> bool | None:
@@ -61,7 +61,11 @@ class Tally:
         if self.holds is None:
             return "nothing to compare"
         more = ", ..." if len(self.lost) > _NAMED else ""
-        where = f"; not {', '.join(self.lost[:_NAMED])}{more}" if self.lost else ""
+        winners: dict[str, list[str]] = {}
+        for place, other in self.lost[:_NAMED]:
+            winners.setdefault(place, []).append(other)
+        places = ", ".join(f"{place} ({', '.join(others)})" for place, others in winners.items())
+        where = f"; not {places}{more}" if self.lost else ""
         return f"in {self.won} of {self.won + len(self.lost)} comparisons{where}"
 
 
@@ -75,8 +79,11 @@ def value(numbers: Measured, key: str) -> float:
 
 
 def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str, wins: Wins) -> Tally:
-    """Counts each of ``entries`` against each of ``others``, in every case in which both have the number."""
-    count, others = Tally(), list(others)
+    """Counts each of ``entries`` against each of ``others``, in every case in which both have the number.
+
+    The place of a lost comparison is the case, with the entry's name where there are several entries.
+    """
+    count, others, entries = Tally(), list(others), list(entries)
     for name in entries:
         for case, by_name in table.items():
             for other in (x for x in others if x != name and {x, name} <= by_name.keys()):
@@ -86,7 +93,8 @@ def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str,
                 if wins(*pair):
                     count.won += 1
                 else:
-                    count.lost.append(f"{case} ({name.upper()}, {other.upper()})")
+                    place = case if len(entries) == 1 else f"{case} {name.upper()}"
+                    count.lost.append((place, other.upper()))
     return count
 
 
@@ -118,10 +126,9 @@ class Judge:
             key: name of the number.
         """
         here, there = (tally(table, entries, others, key, wins) for table in (self.ours, self.published))
-        evidence = [f"here {here}"]
-        if there.holds is not None:
-            evidence.append(f"by the thesis's own table {there}")
-        return here.holds, "; ".join(evidence)
+        if there.holds is None:
+            return here.holds, str(here)
+        return here.holds, f"here {here}; by the thesis's own table {there}"
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:

@@ -37,9 +37,14 @@ class Case:
     incast: bool = False
 
     @property
+    def short(self) -> str:
+        """The case without its workload."""
+        return f"{self.load:.0%}{', incast' if self.incast else ''}"
+
+    @property
     def title(self) -> str:
         """The title of a panel."""
-        return f"{WORKLOADS[self.sizes]}, {self.load:.0%}{', incast' if self.incast else ''}"
+        return f"{WORKLOADS[self.sizes]}, {self.short}"
 
 
 @dataclass(frozen=True)
@@ -118,8 +123,7 @@ def grids(loads: Loads) -> list[Grid]:
     columns += "used = goodput"
     rows: dict[str, list[Any]] = {}
     for case, by_name in loads.items():
-        short = case.title.removeprefix(f"{WORKLOADS[case.sizes]}, ")
-        record = [((short, name), load.numbers) for name, load in by_name.items()]
+        record = [((case.short, name), load.numbers) for name, load in by_name.items()]
         rows.setdefault(WORKLOADS[case.sizes], []).extend(record)
     title = "queue, mean slowdown by size, share of links used"
     return [grid(f"{words}: {title}", ("case", "under"), columns, record) for words, record in rows.items()]

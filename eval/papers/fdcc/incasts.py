@@ -162,11 +162,12 @@ Spreads = Mapping[Case, Mapping[str, Spread]]
 
 
 def with_both(claims: Callable[[str], Mapping[str, Verdict]]) -> dict[str, Verdict]:
-    """Each claim on FDCC, judged with the thesis's agent, then with the one released here."""
+    """Judges each claim on FDCC with the thesis's agent, then with the one released here."""
+    released = claims(RELEASED)
     return {
         f"{text}{words}": verdict
-        for agent, words in ((THESIS, ""), (RELEASED, f"; with {RELEASED} in its place"))
-        for text, verdict in claims(agent).items()
+        for text, judged in claims(THESIS).items()
+        for words, verdict in (("", judged), (f"; with {RELEASED} in its place", released[text]))
     }
 
 

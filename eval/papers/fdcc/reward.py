@@ -111,8 +111,8 @@ def _full(by_flows: Mapping[int, Mapping[float, Measured]], key: str) -> Verdict
         goodput = by_total[best]["goodput"] or 0.0
         share = goodput / max(x["goodput"] or 0.0 for x in by_total.values())
         holds = holds and share >= FULL
-        evidence.append(f"{flows}-to-1: windows of {best:g} BDP together, {share:.0%} of the most goodput")
-    return holds, "; ".join(evidence)
+        evidence.append(f"{flows}-to-1 {best:g} BDP, {share:.0%}")
+    return holds, f"windows together, share of the most goodput: {'; '.join(evidence)}"
 
 
 def _draw(by_flows: Mapping[int, Mapping[float, Measured]]) -> Drawing:

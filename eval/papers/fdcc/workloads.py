@@ -47,7 +47,7 @@ def outcome(figure: str, data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     """Slowdowns by size; ``figure`` is the thesis's."""
     loads = data.runs
     table = {
-        case.title: {name: values.numbers for name, values in by_name.items()}
+        case.short: {name: values.numbers for name, values in by_name.items()}
         for case, by_name in loads.items()
     }
     return Outcome(

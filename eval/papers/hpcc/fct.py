@@ -115,20 +115,19 @@ def claims(runs: Runs) -> dict[str, Verdict]:
     ) -> Verdict:
         """A number of each pair's second over that of its first; nothing to compare where that has none."""
         ratios = {
-            f"{case}: {second} over {first}": runs[case][second].numbers[key] / runs[case][first].numbers[key]
+            (case, f"{second} over {first}"): runs[case][second].numbers[key] / runs[case][first].numbers[key]
             for case in loads
             for first, second in pairs.items()
             if runs[case][first].numbers[key] > 0
         }
-        message = " · ".join(f"{place} {x:.3g}" for place, x in ratios.items())
-        return _verdict(ratios, holds), message or "0 without them"
+        return _verdict(ratios, holds), _list_by_load(ratios, ".3g") or "0 without them"
 
     def bounded(
         names: Iterable[str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
     ) -> Verdict:
         """A number of each entry under each load."""
-        numbers = {f"{case}: {name}": runs[case][name].numbers[key] for case in loads for name in names}
-        return _verdict(numbers, holds), " · ".join(f"{x} {y:.4g}" for x, y in numbers.items())
+        numbers = {(case, name): runs[case][name].numbers[key] for case in loads for name in names}
+        return _verdict(numbers, holds), _list_by_load(numbers, ".4g")
 
     dctcp = {"dcqcn": "dctcp", "timely": "dctcp"}
     return {
@@ -163,7 +162,15 @@ def claims(runs: Runs) -> dict[str, Verdict]:
     }
 
 
-def _verdict(numbers: Mapping[str, float], holds: Callable[[float], bool]) -> bool | None:
+def _list_by_load(numbers: Mapping[tuple[str, str], float], form: str) -> str:
+    """Lists numbers by load and name: "50 %: hpcc 20.42, dctcp 38.8 · ..."."""
+    by_case: dict[str, list[str]] = {}
+    for (case, name), x in numbers.items():
+        by_case.setdefault(case, []).append(f"{name} {x:{form}}")
+    return " · ".join(f"{case}: {', '.join(words)}" for case, words in by_case.items())
+
+
+def _verdict(numbers: Mapping[Any, float], holds: Callable[[float], bool]) -> bool | None:
     """None where a number is missing, or all are."""
     defined = numbers and not any(map(math.isnan, numbers.values()))
     return all(map(holds, numbers.values())) if defined else None

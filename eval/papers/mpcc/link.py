@@ -477,7 +477,7 @@ def leaving(data: Data[dict[str, Shares]]) -> Outcome:
         },
         grids=(_changes_grid("After a flow has left", table),),
         notes=(
-            f"Sizes are {data.scale:g} of the thesis's. The flows need {needed}.",
+            f"The flows need {needed}.",
             *(() if any(item.moments for item in runs.values()) else (unknown,)),
         ),
         **_outcome(runs, table, max(ends.values()), "leaving"),

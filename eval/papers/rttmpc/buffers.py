@@ -118,10 +118,9 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
         grids=(*_versus(table), _times(table), _decays(results)),
         notes=(
             f"The link has {rate_bps / 1e6:g} Mb/s. A BDP has {Path(rate_bps).buffer_packets:,} packets of "
-            f"1500 B in the place of {Path(net.RATE_BPS).buffer_packets:,}, and 30 s have "
-            f"{round(data.scale * 1e8):,} packets in the place of 100,000,000: no loss is seen that is rarer "
-            "than one in those. The smallest buffer holds "
-            f"{Path(rate_bps, buffer_bdps=BUFFERS_BDP[0]).buffer_packets} packets.",
+            f"1500 B, not {Path(net.RATE_BPS).buffer_packets:,}, the smallest buffer "
+            f"{Path(rate_bps, buffer_bdps=BUFFERS_BDP[0]).buffer_packets}, and 30 s have "
+            f"{round(data.scale * 1e8):,}, not 100,000,000: rarer losses are not seen.",
         ),
         pictures={
             "lynn-fig-5-6": _draw_boxes(pairs),

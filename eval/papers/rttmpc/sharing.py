@@ -106,7 +106,7 @@ def sharing(data: Data[dict[str, Flows]]) -> Outcome:
         grids=_grids(results),
         notes=(
             f"The link has {rate_bps / 1e6:g} Mb/s, and a BDP {Path(rate_bps).buffer_packets:,} packets of "
-            f"1500 B in the place of {Path(net.RATE_BPS).buffer_packets:,}. {SECONDS:g} s, numbers from "
+            f"1500 B, not {Path(net.RATE_BPS).buffer_packets:,}. {SECONDS:g} s, numbers from "
             f"{FROM * SECONDS:g} s on.",
         ),
         pictures={"lynn-fig-3": net.draw_over_time(single, FROM * SECONDS)},

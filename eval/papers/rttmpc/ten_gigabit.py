@@ -95,10 +95,10 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
         for i in range(2)
     ]
     notes = (
-        f"Two flows at 10 Gb/s, an RTT of {base_ms:g} ms in the place of 26.5 ms, a buffer of a BDP "
-        f"({path(data.scale).buffer_packets:,} packets of 9000 B), {seconds:g} s, which are "
-        f"{seconds / base_ms * 1e3:.0f} RTTs; numbers from the middle on, goodput of all. Laws that count in "
-        "RTTs see no difference; CUBIC, which counts in seconds, grows more slowly per RTT.",
+        f"The RTT is {base_ms:g} ms, not 26.5 ms, the buffer a BDP ({path(data.scale).buffer_packets:,} "
+        f"packets of 9000 B), the time {seconds:g} s ({seconds / base_ms * 1e3:.0f} RTTs); numbers from the "
+        "middle on, goodput of all. CUBIC, which counts in seconds, grows more slowly per RTT than with "
+        "26.5 ms.",
         "DCTCP's queue marks from its published threshold on, 65 packets at 10 Gb/s.",
     )
     drawn = {name: run for name, run in runs.items() if name != CAPPED}

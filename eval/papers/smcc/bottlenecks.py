@@ -81,8 +81,7 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
             "SMCC's law is additive increase and multiplicative decrease, thus fair (4.2)": (
                 steps > math.sqrt(ratio),
                 f"in the most uneven run the source of the highest rate sends {ratio:.1f} times what that of "
-                f"the lowest does, and loses {steps:.2f} times as much by a decrease: a step is as large "
-                "whatever the rate, and samples come in proportion to it, so that ratios of rates stay",
+                f"the lowest does, and loses {steps:.2f} times as much by a decrease",
             ),
             "QCN is unfair (5.3.1, as others have found; here: less fair than SMCC)": (
                 index[QCN] < index[SMCC],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -132,7 +132,7 @@ def claims(table: Mapping[tuple[str, str], Swept]) -> dict[str, Verdict]:
         sweep = SWEEPS[figure]
         several = {setting: column(table[figure, setting], "throughput_mbps") for setting in sweep.settings}
         evidence = "; ".join(
-            f"{setting}: {listed(numbers.values(), '.2f')} Mb/s" for setting, numbers in several.items()
+            f"{setting}: {_once_if_equal(numbers.values())} Mb/s" for setting, numbers in several.items()
         )
         return any(judge(numbers, sweep.chosen) for numbers in several.values()), evidence
 
@@ -149,6 +149,12 @@ def claims(table: Mapping[tuple[str, str], Swept]) -> dict[str, Verdict]:
         "Throughput rises with T_high up to 50 ms and not beyond (3.4, Fig. 3-5; here: by no more than 1 % "
         "beyond)": throughput("3-5", rises_and_stops),
     }
+
+
+def _once_if_equal(values: Iterable[float]) -> str:
+    """Lists numbers; all the same are "always 97.20"."""
+    texts = listed(values, ".2f").split(", ")
+    return f"always {texts[0]}" if len(set(texts)) == 1 else ", ".join(texts)
 
 
 def _draw(table: Mapping[tuple[str, str], Swept]) -> Drawing:

@@ -92,7 +92,7 @@ def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None
     table = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
     assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
     count = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
-    assert (count.won, count.lost) == (0, ["case (HPCC, DCQCN)"])
+    assert (count.won, count.lost) == (0, [("case", "DCQCN")])
 
 
 def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
@@ -100,9 +100,9 @@ def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
     published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
     assert Judge(ours, published)(("a",), lt, ("a", "b"), "x") == (
         True,
-        "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (A, B)",
+        "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (B)",
     )
-    assert Judge(ours)(("c",), lt, ("a",), "x") == (None, "here nothing to compare")
+    assert Judge(ours)(("c",), lt, ("a",), "x") == (None, "nothing to compare")
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:

@@ -158,19 +158,36 @@ def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
     assert paper("mpcc-queue-1ms", out, scale=0.1)["rows"] == paper("mpcc-queue-1ms", out, scale=0.1)["rows"]
 
 
-CLAIMS = """**Claims**
-
-| claim | verdict | evidence |
+CLAIMS = """| claim | verdict | evidence |
 |---|---|---|
 | d | does not hold | x |
 """
+NUMBERS = """Published and ours
+quantity,source,published,ours,deviation
+queue zero (ns),5.2.1,140334,147900,+5.4 %
+one decision (ns),5.2.2,255952,1420,-99.4 %
+only here (B),,–,10000,–
+
+more
+case,x
+one,0.5
+"""
 
 
-def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
+def test_a_page_gets_claims_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
     """Also those of an experiment that was not run again: they are counted on the page."""
     outcome = Outcome(
-        rows=(Row("queue zero", "ns", 140_334, 147_900, "5.2.1"), Row("queue one", "ns", 100, 105, "5.2.2")),
-        claims={"it works": (False, "a | b"), "a | b": (True, "x"), "c": (None, "x"), "e": (True, "x")},
+        rows=(
+            Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),
+            Row("one decision", "ns", 255_952, 1420, "5.2.2"),
+            Row("only here", "B", None, 1e4),
+        ),
+        claims={
+            "it works": (False, "a | b"),
+            "it works; again": (True, "x"),
+            "a | b": (True, "x"),
+            "c": (None, "x"),
+        },
         grids=(Grid("more", ("case", "x"), (("one", 0.5),)),),
         pictures={"fig": Drawing(())},
     )
@@ -185,22 +202,21 @@ def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: 
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     text = page.read_text()
     for line in (
-        "| queue zero (ns) | 5.2.1 | 140,334 | 147,900 | +5.4 % |",
+        "*Scale 1.* [All numbers](tables/one.csv).",
+        "Within 10 % of the paper's numbers: 1 of 2. The others:",
+        "| one decision (ns) | 255,952 | 1,420 |",
         "| it works | does not hold | a \\| b |",
+        "| The same, again | holds | x |",
         "![fig](../images/paper/fig.png)",
         "| [one](#one) | 2 | 1 | 1 |",
         "| [two](#two) | 0 | 1 | 0 |",
-        "*Scale 1.* [All numbers](tables/one.txt).",
     ):
         assert f"\n{line}\n" in text
-    assert "queue one" not in text, "as in the paper"
-    assert "more" not in text
     assert "stale" not in text
+    assert "queue zero" not in text
+    assert (page.parent / "tables" / "one.csv").read_text() == NUMBERS
     assert CLAIMS in text
     assert (pictures / "fig.png").read_bytes() == b"PNG"
-    numbers = (page.parent / "tables" / "one.txt").read_text()
-    assert all(part in numbers for part in ("queue zero (ns)", "queue one (ns)", "case   x", "one  0.5"))
-    assert "it works" not in numbers
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     assert page.read_text() == text
     page.write_text("nothing here")
@@ -211,7 +227,8 @@ def test_a_page_gets_tables_between_its_marks_and_counts_all_verdicts(tmp_path: 
 def test_numbers_are_short() -> None:
     values = (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))
     assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
-    assert markdown([], "all of it", []) == "*All of it.*\n"
+    empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
+    assert markdown(empty) == "*All of it.*\n\n- x\n"
 
 
 def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) -> None:
@@ -224,7 +241,7 @@ def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) 
     assert cell["low"] <= cell["mean"] <= cell["high"]
     assert cell["low"] < cell["high"]
     assert not isinstance(alone["grids"][0]["rows"][0][2], dict)
-    assert all(" of 3; the first: here " in claim["evidence"] for claim in result["claims"])
+    assert all(" of 3; the first: " in claim["evidence"] for claim in result["claims"])
 
 
 @pytest.mark.parametrize(

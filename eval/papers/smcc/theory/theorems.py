@@ -276,10 +276,9 @@ def _sliding(random: np.random.Generator, points: int) -> dict[str, Verdict]:
         ),
         "Decrease is a spiral where sqrt(G_d w/(4Cp)) < 1 (Theorem 2, condition 2)": (
             True if (right < 1) == (printed < 1) else None,
-            "eq. 20 gives G_d w²/(4Cp²) < 1, with another power of w/p: a sample each 10 MB makes that "
-            f"{right:.2g}, and the printed one {printed:.2g}; at the paper's settings {usual[0]:.1g} and "
-            f"{usual[1]:.1g}. sqrt(G_d/(4C)) w/p, its fraction bars run together, would be eq. 20's: the "
-            "copy read here does not say",
+            f"eq. 20 gives G_d w²/(4Cp²) < 1: a sample each 10 MB makes that {right:.2g}, the printed one "
+            f"{printed:.2g}; at the paper's settings {usual[0]:.1g} and {usual[1]:.1g}. The copy read here "
+            "may have lost a fraction bar, as sqrt(G_d/(4C)) w/p would be eq. 20's",
         ),
     }
 
@@ -305,8 +304,8 @@ def _smcc(random: np.random.Generator, points: int) -> dict[str, Verdict]:
         ),
         "Inequalities (29) are equivalent to min a₁ > 0, max b₁ ≤ 0 (eq. 30), so that b₁ = 0 meets them": (
             True if touching(Smcc(link), -1e3) < 0 else None,
-            "line 2 of (29), −b₁ x < 0 where x < 0, is 0 < 0 with b₁ = 0: state B touches y = 0, it does not "
-            "cross it. With ≤, as Theorem 1 has it, the claim holds: the copy read here may have lost a bar",
+            "line 2 of (29), −b₁ x < 0 where x < 0, is 0 < 0 with b₁ = 0. With ≤, as Theorem 1 has it, the "
+            "claim holds: the copy read here may have lost a bar",
         ),
     }
 
