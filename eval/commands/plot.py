@@ -11,7 +11,7 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """how runs learn, a comparison, a policy's map, a critic's values, pinned curves, a film"""
+    """learning curves, a comparison, a policy's map, a critic's values, pinned curves, a film"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
@@ -77,7 +77,7 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
 
 
 def _values(options: argparse.ArgumentParser) -> shared.Work:
-    """what FDCC's critic predicts, against returns in branches of the simulation"""
+    """values of FDCC's critic, against returns in branches of the simulation"""
     options.add_argument("run", type=Path, metavar="RUN", help="folder of a run of agent fdcc")
     options.add_argument("--decisions", type=int, default=150, metavar="N", help="that are judged")
     options.add_argument("--futures", type=int, default=8, metavar="K", help="branches of each decision")

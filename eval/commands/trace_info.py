@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(options: argparse.ArgumentParser) -> Work:
-    """what a job's traces compute and send (MLCommons Chakra, GOAL, workloads of ASTRA-sim and SimAI)"""
+    """contents of a job's traces (MLCommons Chakra, GOAL, workloads of ASTRA-sim and SimAI)"""
     options.add_argument(
         "file",
         metavar="FILE",

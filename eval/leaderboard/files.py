@@ -99,6 +99,8 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
         if figures:
             shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
             text = "\n".join(shown)
+        else:
+            text = _text(boards, remark, folder, ())
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
     _show_times(times, Console())

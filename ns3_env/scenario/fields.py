@@ -35,7 +35,7 @@ _HOSTS_PER_THREAD = 64
 
 
 class SimulatorOptions(Strict):
-    """How the simulator plays a scenario."""
+    """Settings of how the simulator plays a scenario."""
 
     threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
         default=None,

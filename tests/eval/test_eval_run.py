@@ -226,9 +226,9 @@ def test_keys_and_attributes_are_overridden_on_the_command_line(scenario: Path, 
     assert config["source"] == f"{scenario}, with {', '.join(changes[:2])}"
 
 
-def test_the_readme_s_scenario_runs(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (tmp_path / "my.yaml").write_text(readme.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+def test_the_scenario_of_the_first_page_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+    (tmp_path / "my.yaml").write_text(page.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     assert run(tmp_path / "my.yaml", tmp_path / "results", "dcqcn,hpcc,dctcp") == 0
     assert len(rows(tmp_path / "results" / "hpcc" / "flows.csv")) == 8
 

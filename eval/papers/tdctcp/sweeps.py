@@ -111,14 +111,14 @@ def _rises(numbers: Mapping[float, float]) -> bool:
 
 
 def rises_and_stops(numbers: Mapping[float, float], chosen: float) -> bool:
-    """Whether each number is above the one before it up to the chosen value's, and none beyond is above
+    """Tells whether each number is above the one before it up to the chosen value's, and none beyond is above
     that by more than 1 %."""
     stops = all(x <= (1 + _ALIKE) * numbers[chosen] for value, x in numbers.items() if value > chosen)
     return stops and _rises({value: x for value, x in numbers.items() if value <= chosen})
 
 
 def rises_and_drops(numbers: Mapping[float, float], chosen: float) -> bool:
-    """Whether each number is above the one before it up to the chosen value's, and all beyond are below
+    """Tells whether each number is above the one before it up to the chosen value's, and all beyond are below
     that."""
     drops = all(x < numbers[chosen] for value, x in numbers.items() if value > chosen)
     return drops and _rises({value: x for value, x in numbers.items() if value <= chosen})

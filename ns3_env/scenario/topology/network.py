@@ -186,7 +186,7 @@ class Network:
 
     @cached_property
     def _onward(self) -> list[list[int]]:
-        """Where each node forwards to: a switch to its neighbours, others nowhere."""
+        """Neighbours that each node forwards to: a switch to its neighbours, others nowhere."""
         onward: list[list[int]] = [[] for _ in self.nodes]
         for link in self.links:
             for node, other in ((link.a, link.b), (link.b, link.a)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a trace's nodes take: measured, or by a roofline."""
+"""Durations of a trace's nodes: measured, or by a roofline."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Turns:
         return [following]
 
     def _unit(self, place: Place) -> tuple[int, bool]:
-        """What computes a node: the rank's accelerator, or its processor (True)."""
+        """Tells what computes a node: the rank's accelerator, or its processor (True)."""
         return place[0], self._traces[place[0]][place[1]].of_processor()
 
     def _computes(self, place: Place) -> bool:

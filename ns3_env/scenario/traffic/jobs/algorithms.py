@@ -253,7 +253,7 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
 
 
 def ranks_of_a_node(ranks: Sequence[int], node_ranks: int) -> int:
-    """How many of these ranks each node has, of ``node_ranks`` neighbours; 1 where nodes differ."""
+    """Number of these ranks that each node has, of ``node_ranks`` neighbours; 1 where nodes differ."""
     counts = set(Counter(rank // node_ranks for rank in ranks).values())
     return counts.pop() if len(counts) == 1 else 1
 
