@@ -79,9 +79,10 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     latest = newest(frame)
     boards, remark = sections(latest, generalists_in(folder)), beaten(latest)
     times = job_times(folder)
-    text = _text(boards, remark, folder, times)
+    text = _text(boards, remark, folder)
     refuse_link(path / TABLE)
-    write_atomically(path / TABLE, f"# Leaderboard\n\n{text}")
+    jobs = "".join(f"\n{job_markdown(task_times)}\n" for task_times in times)
+    write_atomically(path / TABLE, f"# Leaderboard\n\n{text}{jobs}")
     numbers = [frame_of(board).assign(group=group.name) for group, board in boards]
     write_parquet(pandas.concat(numbers, ignore_index=True), path / NUMBERS)
     write_parquet(frame, path / SCORES)
@@ -99,8 +100,6 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
         if figures:
             shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
             text = "\n".join(shown)
-        else:
-            text = _text(boards, remark, folder, ())
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
     _show_times(times, Console())
@@ -113,13 +112,10 @@ def generalists_in(folder: BenchFolder) -> set[str]:
     return {x.of for x in folder.suite.controllers if x.checkpoint and TASK not in x.parameters}
 
 
-def _text(
-    boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder, times: Sequence[JobTimes]
-) -> str:
+def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder) -> str:
     parts = [f"## {group.name}\n\n{markdown(board)}" for group, board in boards]
     lacking = [f"\n- {note}" for note in notes(folder)]
-    of_jobs = [f"\n{job_markdown(own)}" for own in times]
-    return "\n".join([*parts, remark, *lacking, *of_jobs]) + "\n"
+    return "\n".join([*parts, remark, *lacking]) + "\n"
 
 
 def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
