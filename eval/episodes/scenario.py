@@ -20,7 +20,9 @@ from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes import critical_path
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
+from ns3_env.eval.episodes.critical_path import CriticalPath
 from ns3_env.eval.episodes.entry import Entry, results_of, trained_policies, under
 from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, result_files
@@ -61,6 +63,8 @@ class _Done:
         groups: rows of the groups' tables, by name.
         flows: how many.
         seconds: of wall time.
+        paths: critical path of each job's slowest iteration.
+        busiest_port: in words.
         deadlock: what is to be said of pauses that wait for each other in a circle; None: there are none.
     """
 
@@ -68,6 +72,8 @@ class _Done:
     groups: dict[str, dict[str, float]]
     flows: int
     seconds: float
+    paths: list[CriticalPath]
+    busiest_port: str
     deadlock: str | None
 
 
@@ -116,8 +122,15 @@ class _Play:
         for extra in self.extras:
             extra.write(self.into, results, title + played.measured_text())
         flows = len(results["flows"]["src"])
-        rows, seconds = by_group(results, line), time.monotonic() - began
-        return _Done(line(results), rows, flows, seconds, results.get("pause_circle", {}).get("text"))
+        return _Done(
+            row=line(results),
+            groups=by_group(results, line),
+            flows=flows,
+            seconds=time.monotonic() - began,
+            paths=critical_path.slowest(critical_path.read_critical_paths(self.into / critical_path.FILE)),
+            busiest_port=critical_path.busiest_port(results),
+            deadlock=results.get("pause_circle", {}).get("text"),
+        )
 
 
 def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
@@ -237,6 +250,8 @@ def run(
     )
     if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
         table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
+    if paths := {folder: done[folder].paths for folder in rows if done[folder].paths}:
+        critical_path.show(paths, {folder: done[folder].busiest_port for folder in paths}, console)
     stuck = [f"{play.folder}: {text}" for play in plays if (text := done[play.folder].deadlock)]
     for warning in stuck:
         console.print(f"warning: {warning}", highlight=False, markup=False, soft_wrap=True)

@@ -209,6 +209,12 @@ def iteration_time(rows: Sequence[Span]) -> float:
     return _mean(span.duration_ns for span in iterations(rows))
 
 
+def iteration_time_p99(rows: Sequence[Span]) -> float:
+    """99th percentile over iterations of all jobs; of fewer than 100 near the slowest one's time."""
+    each = [span.duration_ns for span in iterations(rows)]
+    return float(np.percentile(each, 99)) if each else math.nan
+
+
 def collective_time(rows: Sequence[Span]) -> float:
     """Mean over collectives of all iterations: first start of a flow to last delivery."""
     return _mean(span.duration_ns for span in rows if span.part and span.finished)
@@ -246,6 +252,7 @@ _declare(
 )
 _declare(job_completion_max, "slowest job", "the same of the slowest job")
 _declare(iteration_time, "iteration time", "first start to last end of an iteration, mean; of finished ones")
+_declare(iteration_time_p99, "iteration time p99", "99th percentile of the same")
 _declare(
     collective_time, "collective time", "first start to last delivery of a collective, mean; of finished"
 )

@@ -17,6 +17,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.frames import Flows, Series, read_flows, read_queue_cdf, read_series
 from ns3_env.eval.benchmark.standings import Standing
+from ns3_env.eval.episodes.critical_path import FILE as PATHS
+from ns3_env.eval.episodes.critical_path import in_words, read_critical_paths, slowest
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.output.multiples import draw_queues, multiples
 from ns3_env.eval.output.plots import (
@@ -275,7 +277,13 @@ def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) 
     paths = {name: own[0].folder / "tasks.csv" for name, own in cells.items()}
     reading = "Dark: the rank computes; coloured: it only sends or receives; white: it waits. First seed."
     return [
-        Panel(f"timeline-{name}", figure, f"Ranks of {job}: {name}", reading, small=True)
+        Panel(
+            f"timeline-{name}",
+            figure,
+            f"Ranks of {job}: {name}",
+            " ".join([reading, *map(in_words, slowest(read_critical_paths(paths[name].parent / PATHS))[:1])]),
+            small=True,
+        )
         for name, job, figure in small_figures(paths, looks)
     ]
 

@@ -12,7 +12,7 @@ from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
 from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, PARALLELISM, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
@@ -157,7 +157,8 @@ class Graph:
             return
         ranks = [rank for rank, _ in group]
         hosts, iteration = [self.where.hosts[rank] for rank in ranks], nodes[0].iteration
-        where = replace(self.where, hosts=hosts, ranks=ranks, part=name.lower(), iteration=iteration)
+        part = f"{nodes[0].text(PARALLELISM)} {name.lower()}".strip()
+        where = replace(self.where, hosts=hosts, ranks=ranks, part=part, iteration=iteration)
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
             raise WireError(

@@ -34,6 +34,8 @@ NODE_TYPES = (
 )
 #: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
 INPUTS = "inputs.values"
+#: Attribute of a collective: what its ranks share ("tensor", "data"); results name it beside the collective.
+PARALLELISM = "parallelism"
 COLLECTIVES = {
     0: "ALL_REDUCE",
     1: "REDUCE",
