@@ -15,7 +15,7 @@ from ns3_env.scenario.traffic.training.training import Model, Parallel
 #: PFC alone: flows at line rate, a BDP in flight at most.
 ALONE = "PFC alone"
 CONTROLLERS = {ALONE: "fixed-window", "DCQCN": "dcqcn", "DCTCP": "dctcp", "TIMELY": "timely", "HPCC": "hpcc"}
-ALL_REDUCE, ALL_TO_ALL, STEP = "all-reduce", "all-to-all", "training step"
+ALL_REDUCE, ALL_TO_ALL, STEP = "an all-reduce", "an all-to-all", "a training step"
 _NODES, _GPUS, _SIZE_BYTES = 8, 8, 64_000_000
 #: "Little impact".
 _LITTLE = 0.1
@@ -62,7 +62,7 @@ def controllers(data: Data[dict[tuple[str, str], float]]) -> Outcome:
         what: {name: times[what, name] / times[what, ALONE] for name in CONTROLLERS if name != ALONE}
         for what in (ALL_REDUCE, ALL_TO_ALL, STEP)
     }
-    claim = "Controllers have little impact on the time of a {} (abstract; here: within 10 % of PFC alone)"
+    claim = "Controllers have little impact on the time of {} (abstract; here: within 10 % of PFC alone)"
     columns = "; ".join(f"{name} = {name}" for name in CONTROLLERS if name != ALONE)
     rows = (((what, times[what, ALONE] / 1e6), record) for what, record in ratios.items())
     return Outcome(
