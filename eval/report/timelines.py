@@ -63,15 +63,15 @@ def draw(axes: Axes, timeline: Timeline, colour: str, last_ns: float) -> None:
     """A row for each rank, the first on top."""
     unit, unit_name = time_unit(last_ns)
     ranks = sorted({*timeline.computes, *timeline.talks})
-    shown = ranks[:: -(-len(ranks) // MOST_RANKS)]
-    for place, rank in enumerate(shown):
+    visible_ranks = ranks[:: -(-len(ranks) // MOST_RANKS)]
+    for place, rank in enumerate(visible_ranks):
         talk = [(a / unit, (b - a) / unit) for a, b in joined(timeline.talks[rank])]
         axes.broken_barh(talk, (place - 0.4, 0.8), facecolors=colour, linewidth=0)
         work = [(a / unit, (b - a) / unit) for a, b in joined(timeline.computes[rank])]
         axes.broken_barh(work, (place - 0.4, 0.8), facecolors=COMPUTES, linewidth=0)
-    axes.set(xlim=(0, last_ns / unit), ylim=(len(shown) - 0.4, -0.6), xlabel=f"time ({unit_name})")
+    axes.set(xlim=(0, last_ns / unit), ylim=(len(visible_ranks) - 0.4, -0.6), xlabel=f"time ({unit_name})")
     axes.set(ylabel="rank")
-    axes.set_yticks(range(0, len(shown), 4), list(map(str, shown[::4])))
+    axes.set_yticks(range(0, len(visible_ranks), 4), list(map(str, visible_ranks[::4])))
 
 
 def keys(colour: str) -> list[Patch]:
