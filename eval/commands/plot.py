@@ -95,11 +95,11 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
         def line() -> str:
             return f"{done[0]} of {arguments.decisions} decisions judged"
 
-        with progress_lines(console, line), console.status(line()) as shown:
+        with progress_lines(console, line), console.status(line()) as status:
 
             def show_count(count: int) -> None:
                 done[0] = count
-                shown.update(line())
+                status.update(line())
 
             judged = judge(arguments.run, arguments.decisions, arguments.futures, show_count)
         print(draw_values(arguments.run, arguments.out, judged))

@@ -135,12 +135,14 @@ def result_files(
     files["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
         files["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
-    if groups := by_group(results, lambda own: measure(own, OF_FLOWS)):
+    if groups := by_group(results, lambda group_results: measure(group_results, OF_FLOWS)):
         files["groups.csv"] = csv_text(
             ["group", "flows", *OF_FLOWS],
             ([name, *without_nan(row).values()] for name, row in groups.items()),
         )
-    if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
+    if of_classes := [
+        {**port, **class_row} for port in results["queues"] for class_row in port.get("classes", ())
+    ]:
         files["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
     if JOBS in results:
         of_jobs = [[*(getattr(x, name) for name in JOB_COLUMNS), int(x.finished)] for x in spans(results)]
@@ -203,8 +205,13 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
     if scenario.classes:  # which have their own
         switch |= scenario.switch.model_dump(mode="json", include={"ecn", "congestion_points"})
     classes = [
-        {**own.model_dump(mode="json"), **used, "weight": own.weight, "ecn": _marking(used["ecn"])}
-        for own, used in zip(scenario.classes, sent.get("classes", ()), strict=True)
+        {
+            **traffic_class.model_dump(mode="json"),
+            **used,
+            "weight": traffic_class.weight,
+            "ecn": _marking(used["ecn"]),
+        }
+        for traffic_class, used in zip(scenario.classes, sent.get("classes", ()), strict=True)
     ]
     return {
         "timing": sent["timing"],

@@ -93,7 +93,10 @@ def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
         name: [future.result() for future in futures] for name, futures in playing.items()
     }
     values = {
-        name: [value_of(spec, own, fair) for own, fair in zip(of, slowdowns["max_min"], strict=True)]
+        name: [
+            value_of(spec, flow_slowdowns, fair)
+            for flow_slowdowns, fair in zip(of, slowdowns["max_min"], strict=True)
+        ]
         for name, of in slowdowns.items()
     }
     candidates = [

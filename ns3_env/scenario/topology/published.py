@@ -198,5 +198,5 @@ class PublishedTopology(FileTopology):
 
 def _delay_ns(text: str) -> int | str:
     """Reads a delay as the published simulator does; what is none of its delays stays as it is."""
-    found = _DELAY.fullmatch(text)
-    return text if found is None else nanoseconds(found[1], found[2])
+    match = _DELAY.fullmatch(text)
+    return text if match is None else nanoseconds(match[1], match[2])

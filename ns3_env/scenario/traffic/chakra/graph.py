@@ -68,7 +68,7 @@ class Graph:
         """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
-        orders = [sort_by_need(own) for own in needs]
+        orders = [sort_by_need(node_needs) for node_needs in needs]
         match, turns = match_nodes(self.traces, orders, self.groups), Turns(self.traces, orders)
         reasons = _reasons(needs, match)
         followers: dict[Place, list[Place]] = defaultdict(list)
@@ -175,8 +175,8 @@ class Graph:
             counts[pair] += len(steps[-1])
             over[send.src] += steps[-1]
             over[send.dst] += steps[-1]
-        for place, own, before in zip(group, over, after, strict=True):
-            self._over[place] = self._reduce([*own, *before])
+        for place, tasks, before in zip(group, over, after, strict=True):
+            self._over[place] = self._reduce([*tasks, *before])
 
     @staticmethod
     def _sends(algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:

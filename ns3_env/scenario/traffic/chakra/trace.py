@@ -129,8 +129,8 @@ class Node:
 
     def launches(self) -> bool:
         """Tells whether the processor starts another node's communication here."""
-        wanted = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
-        return self.of_processor() and not self.has(wanted)
+        required = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
+        return self.of_processor() and not self.has(required)
 
 
 def read_protobuf(data: bytes) -> list[Node]:
