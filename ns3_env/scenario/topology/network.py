@@ -141,7 +141,8 @@ class Network:
         return next((card for card in self.cards.get(host, ()) if self.access_switch(card) in ends), host)
 
     def ends_of(self, src: int, dst: int, turn: int = 0) -> tuple[int, int]:
-        """The cards that a flow from a host to another goes between: those with the fewest links in between.
+        """The cards that a flow from a host to another goes between: those with the fewest links in between, of
+        these the fastest.
 
         Args:
             src: sending host.
@@ -172,7 +173,12 @@ class Network:
         least = min(ways)[0]
         if least == math.inf:
             raise ScenarioError(f"there is no path from host {src} to host {dst}: hosts do not forward")
-        return [(a, b) for links, a, b in ways if links == least]
+        rates = {
+            (a, b): min(self.access[a].rate_bps, self.access[b].rate_bps)
+            for links, a, b in ways
+            if links == least
+        }
+        return [pair for pair, rate in rates.items() if rate == max(rates.values())]
 
     def _links_from(self, start: int) -> dict[int, int]:
         """Links from a card's other end, a switch or a card, to each card that it reaches."""
