@@ -19,6 +19,8 @@ VERSIONS: dict[str, int] = {
     "AllReduce": 2,
     "Layer2": 1,
     "Tcp": 1,
+    "Training": 1,
+    "SharedCluster": 1,
 }
 
 #: What moved a task's scores, by its name and the version from then on; its first version needs no word.

@@ -50,7 +50,10 @@ MEANINGS = {
 SCORED = {
     "slowdown": "the mean FCT slowdown of the task's flows; one that is cut pays for what is left of it",
     "max_min": "how far the flows' slowdowns are from those of the max-min allocation",
+    "job_time": "the time of a training job in ms, from its first start to its last end, mean over jobs",
 }
+#: The same in the table.
+SCORES = {"slowdown": "slowdown", "max_min": "max-min fairness", "job_time": "job time"}
 
 
 def number(value: float) -> str:
@@ -229,7 +232,7 @@ def index() -> str:
                 spec.summary,
                 f"{min(flows)} to {max(flows)}" if min(flows) < max(flows) else str(flows[0]),
                 f"`{spec.reward}`",
-                "max-min fairness" if spec.measure == "max_min" else "slowdown",
+                SCORES[spec.measure],
             )
         )
     return table(("task", "what it is", "flows of a test", "reward", "score"), rows)

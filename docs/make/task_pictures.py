@@ -33,12 +33,18 @@ PALETTE = {"colors": 128, "method": Image.Quantize.MAXCOVERAGE, "dither": Image.
 SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp")}
 
 
+def through_nodes(network: Network) -> list[tuple[int, int]]:
+    """Switches of nodes with several GPUs, each with each card that its GPUs have in the fabric."""
+    pairs = [(network.access_switch(host), card) for host, own in network.cards.items() for card in own[1:]]
+    return list(dict.fromkeys(pairs))
+
+
 def places(network: Network) -> dict[int, tuple[float, float]]:
     """Where each node is drawn: hosts below, switches by their distance from hosts."""
     near: dict[int, list[int]] = {node: [] for node in range(len(network.nodes))}
-    for link in network.links:
-        near[link.a].append(link.b)
-        near[link.b].append(link.a)
+    for a, b in [*((link.a, link.b) for link in network.links), *through_nodes(network)]:
+        near[a].append(b)
+        near[b].append(a)
     level = dict.fromkeys(network.hosts, 0)
     row = list(network.hosts)
     while row:
@@ -61,6 +67,8 @@ def draw_network(axes: Axes, scenario: Scenario) -> None:
     for link in network.links:
         (x, y), (u, v) = at[link.a], at[link.b]
         axes.plot([x, u], [y, v], color="#999999", linewidth=0.5 + 1.2 * link.rate_bps / most, zorder=1)
+    for a, b in through_nodes(network):
+        axes.plot([at[a][0], at[b][0]], [at[a][1], at[b][1]], ":", color="#999999", linewidth=0.7, zorder=1)
     receivers = set(scenario.flows().dst)
     for node, (x, y) in at.items():
         switch = network.nodes[node] == "switch"

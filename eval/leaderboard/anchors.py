@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -12,10 +13,11 @@ import numpy as np
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, DEPLOYED
+from ns3_env.eval.metrics.job_times import SECTION, job_completion, spans
 from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
-from ns3_env.simulator.results import Floats, charged_slowdowns
+from ns3_env.simulator.results import Floats, Results, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
 from ns3_env.tasks.definition import RDMA_FIELDS
@@ -35,15 +37,19 @@ class Group:
 
 
 RDMA = Group("RDMA", DEPLOYED["rdma"])
+#: Scored is the time of training jobs.
+JOBS = Group("Jobs", DEPLOYED["rdma"])
 #: Flows hear feedback frames of switches alone.
 LAYER2 = Group("Layer2", "qcn")
 TCP = Group("TCP", DEPLOYED["tcp"])
 #: In the leaderboard's order.
-GROUPS = (RDMA, LAYER2, TCP)
+GROUPS = (RDMA, JOBS, LAYER2, TCP)
 
 
 def group_of(spec: TaskSpec) -> Group:
-    """The task's group: by its transport, and by what flows observe."""
+    """The task's group: by what is scored, its transport, and what flows observe."""
+    if spec.measure == "job_time":
+        return JOBS
     if spec.test(0).transport == "tcp":
         return TCP
     return RDMA if spec.fields == RDMA_FIELDS else LAYER2
@@ -57,21 +63,31 @@ _LEAST_RATIO = 1.1
 _SAME = 1e-9
 
 
-def value_of(spec: TaskSpec, slowdowns: Floats, of_max_min: Floats) -> float:
+def value_of(spec: TaskSpec, slowdowns: Floats, of_max_min: Floats, job_time_ns: float = math.nan) -> float:
     """The task's measure; less is better.
 
     Args:
         spec: the task.
         slowdowns: charged slowdowns of the flows (n,); NaN where a flow is not charged.
         of_max_min: those under max_min. Only its measure "max_min" reads them.
+        job_time_ns: the metric ``job_completion``. Only its measure "job_time" reads it.
 
     Returns:
         Of the measure "slowdown", the mean. Of "max_min", the factor by which slowdowns differ from those of
-        the max-min allocation, geometric mean over flows, whichever is larger; 1 for that itself.
+        the max-min allocation, geometric mean over flows, whichever is larger; 1 for that itself. Of
+        "job_time", the mean over jobs in ms.
     """
+    if spec.measure == "job_time":
+        return job_time_ns / 1e6
     if spec.measure == "slowdown":
         return float(np.nanmean(slowdowns))
     return float(np.exp(np.nanmean(np.abs(np.log(slowdowns / of_max_min)))))
+
+
+def outcome_of(results: Results) -> tuple[Floats, float]:
+    """Charged slowdowns of an episode's flows (n,), and the mean time of its jobs, ns; NaN without jobs."""
+    time = job_completion(spans(results)) if SECTION in results else math.nan
+    return charged_slowdowns(results), time
 
 
 def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
@@ -86,18 +102,16 @@ def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
     if tests[0].transport == "rdma":
         players[CONSTANT] = CONSTANT_WINDOW
     playing = {
-        name: [pool.submit(Play(x.under(who.name, who.attributes), charged_slowdowns)) for x in tests]
+        name: [pool.submit(Play(x.under(who.name, who.attributes), outcome_of)) for x in tests]
         for name, who in players.items()
     }
-    slowdowns: dict[str, list[Floats]] = {
-        name: [future.result() for future in futures] for name, futures in playing.items()
-    }
+    episodes = {name: [future.result() for future in futures] for name, futures in playing.items()}
     values = {
         name: [
-            value_of(spec, flow_slowdowns, fair)
-            for flow_slowdowns, fair in zip(of, slowdowns["max_min"], strict=True)
+            value_of(spec, slowdowns, fair, time)
+            for (slowdowns, time), (fair, _) in zip(outcomes, episodes["max_min"], strict=True)
         ]
-        for name, of in slowdowns.items()
+        for name, outcomes in episodes.items()
     }
     candidates = [
         Anchors(VERSIONS[spec.name], digest(tests), name, values[name], values[spec.reference])

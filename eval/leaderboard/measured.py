@@ -78,7 +78,8 @@ def scores_in(folder: BenchFolder) -> pandas.DataFrame:
 
 def _value(test: _Test, cell: Cell, of_max_min: Cell) -> float:
     limit = test.case.scenario.time_limit_ns
-    return value_of(test.spec, _slowdowns(cell, limit), _slowdowns(of_max_min, limit))
+    time = cell.metrics.get("job_completion", math.nan)
+    return value_of(test.spec, _slowdowns(cell, limit), _slowdowns(of_max_min, limit), time)
 
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
@@ -138,12 +139,13 @@ def _mean(metrics: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str,
 def markdown(times: JobTimes) -> str:
     """A row for each entry, the fastest first."""
     rows = [[markdown_cell(name), *(f"{x:.3f}" for x in ratios)] for name, ratios in times.ratios.items()]
+    scored = "the first" if TASKS[times.task].measure == "job_time" else "the slowdown"
     lines = [
         f"## Job times in {times.task}",
         "",
         *markdown_table(["entry", *METRICS.values()], rows),
         "",
         f"From a job's first start to its last end, over what {markdown_cell(times.base)} takes: geometric "
-        "means over the tests. Scored is the slowdown.",
+        f"means over the tests. Scored is {scored}.",
     ]
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ import numpy as np
 from ns3_env.decision.actions import LogarithmicWindow, MultiplicativeRate
 from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.scenario import PerFlowRtt, PerNotification
+from ns3_env.tasks import clusters
 from ns3_env.tasks.registry import TASKS, declare, task
 
 __all__ = ["TASKS", "task"]
@@ -289,3 +290,9 @@ def tcp(random: Random) -> Keys:
         "topology": {"kind": "dumbbell", "senders": flows, "rate_bps": "10Gbps", "delay_ns": "5us"},
         "traffic": {"kind": "list", "flows": listed},
     }
+
+
+#: Scored by the time of jobs.
+_OF_JOBS: Keys = {"measure": "job_time", "reward": "job_progress", "slots": 1024}
+declare("Training", **_OF_JOBS)(clusters.training)
+declare("SharedCluster", **_OF_JOBS)(clusters.shared_cluster)

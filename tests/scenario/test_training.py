@@ -175,9 +175,18 @@ def test_a_stage_passes_each_microbatch_forward_and_then_back(stage: int, batche
             {"parallel": {"dp": 3}, "all_reduce": "halving_doubling_all_reduce"},
             "parallel.dp: halving and doubling needs a power of two, not 3",
         ),
+        ({"parallel": {"dp": 2}, "ranks": [3]}, "ranks: 1 hosts for 2 ranks"),
         ({"parallel": {"dp": 16}, "chunk_bytes": 1000}, "layers_together: about 4.8e.08 flows"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], fault: str) -> None:
     with pytest.raises(ScenarioError, match=fault):
         scenario(**{"parallel": {"dp": 2}, **changes})
+
+
+def test_ranks_are_the_hosts_that_are_named() -> None:
+    hosts = [5, 4, 7, 6]
+    first, named = (scenario({"tp": 2, "dp": 2}, ranks=ranks).flows() for ranks in (None, hosts))
+    assert named.src == [hosts[rank] for rank in first.src]
+    assert named.dst == [hosts[rank] for rank in first.dst]
+    assert named.size_bytes == first.size_bytes

@@ -26,6 +26,16 @@ from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 
 
+def rank_faults(network: Network, hosts: Sequence[int], ranks: int) -> list[str]:
+    """Lists why these hosts cannot be the ranks of a job, one each, as "key: text"."""
+    if len(hosts) != ranks:
+        return [f"ranks: {len(hosts)} hosts for {ranks} ranks"]
+    texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
+    if len(set(hosts)) < len(hosts):
+        texts.append("ranks: a host has several; each rank is another host")
+    return texts
+
+
 class TraceJob(TrafficKind):
     """Base of jobs that are traces of their ranks."""
 
@@ -99,12 +109,8 @@ class FileJob(TraceJob):
     def faults(self, network: Network) -> list[str]:
         if self._wrong:
             return [self._wrong]
-        hosts, ranks = self._hosts(network), len(self._traces)
-        if len(hosts) != ranks:
-            return [f"ranks: {len(hosts)} hosts for {ranks} ranks"]
-        texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
-        if len(set(hosts)) < len(hosts):
-            texts.append("ranks: a host has several; each rank is another host")
+        hosts = self._hosts(network)
+        texts = rank_faults(network, hosts, len(self._traces))
         flows = self.flows_between(hosts) if not texts else Flows()
         if not texts and not len(flows):
             texts.append("file: the traces send nothing")

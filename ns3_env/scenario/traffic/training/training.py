@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes
+from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, few
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.chakra.job import TraceJob
+from ns3_env.scenario.traffic.chakra.job import TraceJob, rank_faults
 from ns3_env.scenario.traffic.jobs.algorithms import count_flows, ranks_of_a_node
 from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.kind import Flows
@@ -71,6 +72,9 @@ class Training(TraceJob):
     )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS, description="steps, one after the other")
     scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 plays a hundredth")
+    ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
+        default=None, description="hosts, in the order of their ranks; none: the first ones"
+    )
     job: str = Field(default="training", min_length=1, description="its name in results")
 
     @property
@@ -105,6 +109,9 @@ class Training(TraceJob):
             expert_gradient_bytes=scaled(experts * model.element_bytes, of.dp),
         )
 
+    def _hosts(self, network: Network) -> Sequence[int]:
+        return network.hosts[: self.layout.ranks] if self.ranks is None else self.ranks
+
     def faults(self, network: Network) -> list[str]:
         of, layers = self.parallel, self.model.layers
         ranks = of.tp * of.pp * of.dp
@@ -113,6 +120,8 @@ class Training(TraceJob):
                 f"parallel: tp · pp · dp are {ranks} ranks; there are {len(network.hosts)} hosts, and there "
                 f"may be 2 to {MAX_RANKS} ranks: {WHY_RANKS}"
             ]
+        if strange := rank_faults(network, self._hosts(network), ranks):
+            return strange
         if layers % (of.pp * self.layers_together):
             return [
                 f"model.layers: {layers} layers are no multiple of pp · layers_together, "
@@ -157,7 +166,7 @@ class Training(TraceJob):
         return self.iterations * (passes + between + gradients * of.tp * of.pp)
 
     def senders_at(self, network: Network) -> Counter[int]:
-        return Counter(dict.fromkeys(network.hosts[: self.layout.ranks], 4))
+        return Counter(dict.fromkeys(self._hosts(network), 4))
 
     def first_start_ns(self) -> int | None:
         return self.start_ns
@@ -165,4 +174,4 @@ class Training(TraceJob):
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         layout, amounts, bucket = self.layout, self.amounts, self.bucket_bytes
         programs = (RankProgram(layout, amounts, rank, bucket) for rank in range(layout.ranks))
-        return self._play([x.play(self.iterations) for x in programs], network.hosts[: layout.ranks])
+        return self._play([x.play(self.iterations) for x in programs], self._hosts(network))
