@@ -117,15 +117,17 @@ def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: 
 
 
 @pytest.mark.parametrize(
-    ("policy", "dataset_id", "said"),
+    ("policy", "dataset_id", "message"),
     [
         ("hpcc", "some-v0", "neither mpcc nor random"),
         ("nothing.safetensors", "some-v0", "no such file"),
         ("random", "ns3_env/longshort/mpcc-v0", "there is such a dataset"),
     ],
 )
-def test_what_cannot_be_recorded_is_refused(recorded: Any, policy: str, dataset_id: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_cannot_be_recorded_is_refused(
+    recorded: Any, policy: str, dataset_id: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
         record("LongShort", policy, 1, dataset_id)
 
 
