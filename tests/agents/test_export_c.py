@@ -192,10 +192,10 @@ def test_many_flows_small_shares_are_told_apart(tmp_path: Path) -> None:
     policy, player = read_policy(file), NetworkPolicy.load(file)
     scenario = incast(256, 20_000).model_copy(update={"clock": policy.spec.clock})
     decisions = record_decisions(player, env_of(policy.spec), scenario, 1, 3000)
-    made = c_file("p", "many", policy)
-    (tmp_path / "many.c").write_text(made.text)
-    assert check.measure(made, tmp_path / "many.c", decisions, tmp_path).action < 0.003
-    assert made.table_bytes < MOST_TABLE_BYTES // 3, "units that nothing hears take no table"
+    c_source = c_file("p", "many", policy)
+    (tmp_path / "many.c").write_text(c_source.text)
+    assert check.measure(c_source, tmp_path / "many.c", decisions, tmp_path).action < 0.003
+    assert c_source.table_bytes < MOST_TABLE_BYTES // 3, "units that nothing hears take no table"
 
 
 def test_a_file_that_decides_otherwise_is_not_written(
@@ -365,13 +365,13 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch
         seed=1,
     )
     with Simulator() as simulator:
-        original, own = (
+        original, by_plugin = (
             simulator.play(workload.model_copy(update={"controllers": [controller]}))
             for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
-    assert own["totals"]["unfinished"] == 0
-    assert charged_slowdowns(own) == pytest.approx(charged_slowdowns(original), rel=0.25)
-    assert charged_slowdowns(own).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
+    assert by_plugin["totals"]["unfinished"] == 0
+    assert charged_slowdowns(by_plugin) == pytest.approx(charged_slowdowns(original), rel=0.25)
+    assert charged_slowdowns(by_plugin).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
 
 
 @pytest.mark.parametrize("bdps", [0.5, 1.2, 20])
@@ -383,12 +383,12 @@ def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     load_plugins([plugin])
     size = round(bdps * 100e9 / 8e9 * 6300)
     with Simulator() as simulator:
-        original, own = (
+        original, by_plugin = (
             simulator.play(incast(1, size, controller))["flows"]
             for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
-    assert own["header_bytes"] == original["header_bytes"]
-    assert own["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)
+    assert by_plugin["header_bytes"] == original["header_bytes"]
+    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)
 
 
 def test_as_a_plugin_it_keeps_the_contract_whatever_telemetry_says(plugin: Path) -> None:

@@ -158,5 +158,5 @@ def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: i
         if (time, flow) in by_instant
     ]
     assert len(shared) > 0.9 * len(by_instant)
-    mine, reference = np.array(shared).T
-    np.testing.assert_allclose(mine, reference, rtol=1e-12)
+    from_python, from_simulator = np.array(shared).T
+    np.testing.assert_allclose(from_python, from_simulator, rtol=1e-12)

@@ -347,6 +347,6 @@ def test_a_policy_is_the_same_without_its_environment(
         assert np.allclose(actions, saved[-1], rtol=0, atol=1e-5)
         assert not np.allclose(actions, saved[0], rtol=0, atol=1e-5)
     for place in (newest, apart):
-        own = networks(place).policy.predict(observations, deterministic=True)[0]
-        assert np.array_equal(own, saved[-1])
+        predictions = networks(place).policy.predict(observations, deterministic=True)[0]
+        assert np.array_equal(predictions, saved[-1])
     assert not np.array_equal(saved[0], saved[-1])

@@ -72,11 +72,11 @@ def test_a_row_has_one_of_the_tasks_actions_and_what_it_led_to(recorded: Any) ->
 
 
 def test_a_dataset_says_who_played_what(recorded: Any) -> None:
-    said = recorded.storage.metadata
-    assert said["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
-    assert said["algorithm_name"] == "mpcc"
-    assert said["requirements"] == [f"ns3-env=={version('ns3-env')}"]
-    [seed] = said["scenario_seeds"]
+    description = recorded.storage.metadata
+    assert description["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
+    assert description["algorithm_name"] == "mpcc"
+    assert description["requirements"] == [f"ns3-env=={version('ns3-env')}"]
+    [seed] = description["scenario_seeds"]
     assert 0 <= seed < 2**31 < FIRST_TEST_SEED
     assert {metadata["seed"] for metadata in recorded.storage.get_episode_metadata([0, 3])} == {seed}
 
