@@ -22,19 +22,19 @@ def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
     config = validate(yaml.safe_load(CURRICULUM), CurriculumConfig, "curriculum")
     curriculum = Curriculum(config, env, seed=1, source="curriculum")
     assert curriculum.most_flows == 4
-    drawn = [curriculum(episode).agent_flow_count for episode in range(103)]
-    assert drawn[:3] == [2, 2, 2]
-    assert 30 < drawn[3:].count(2) < 70
+    flow_counts = [curriculum(episode).agent_flow_count for episode in range(103)]
+    assert flow_counts[:3] == [2, 2, 2]
+    assert 30 < flow_counts[3:].count(2) < 70
     # The same draw whatever came before: an episode is the same for one simulator or many.
     again = Curriculum(config, env, seed=1, source="curriculum")
-    assert [again(episode).agent_flow_count for episode in range(103)] == drawn
+    assert [again(episode).agent_flow_count for episode in range(103)] == flow_counts
     shuffled = Curriculum(config, env, seed=1, source="curriculum")
     order = [(episode * 7) % 103 for episode in range(103)]
     by_episode = {episode: shuffled(episode).agent_flow_count for episode in order}
-    assert [by_episode[episode] for episode in range(103)] == drawn
+    assert [by_episode[episode] for episode in range(103)] == flow_counts
     resumed = Curriculum(config, env, seed=1, source="curriculum")
     resumed.restore({"stage": 1, "entered": [0, 3], "next_index": 50, "returns": []})
-    assert [resumed(episode).agent_flow_count for episode in range(50, 70)] == drawn[50:70]
+    assert [resumed(episode).agent_flow_count for episode in range(50, 70)] == flow_counts[50:70]
 
 
 def staged(advances: list[dict[str, Any]], seed: int = 1, **config: Any) -> Curriculum:
@@ -53,9 +53,9 @@ def flows(curriculum: Curriculum, episodes: range) -> list[int]:
 
 def test_earlier_stages_have_their_share_and_share_it_alike() -> None:
     after = [{"after_episodes": 5}, {"after_episodes": 5}]
-    drawn = Counter(flows(staged(after, earlier_share=0.3), range(2010))[10:])
-    assert drawn[4] / 2000 == pytest.approx(0.7, abs=0.03)
-    assert drawn[2] == pytest.approx(drawn[3], rel=0.25)
+    frequencies = Counter(flows(staged(after, earlier_share=0.3), range(2010))[10:])
+    assert frequencies[4] / 2000 == pytest.approx(0.7, abs=0.03)
+    assert frequencies[2] == pytest.approx(frequencies[3], rel=0.25)
     assert set(flows(staged(after, earlier_share=0.0), range(40))[10:]) == {4}
     assert set(flows(staged(after, earlier_share=1.0), range(40))[10:]) == {2, 3}
 
@@ -132,11 +132,11 @@ def left(judge: Plateau, scores: list[list[float]]) -> list[bool]:
 
 
 def returned(judge: Plateau, scores: list[list[float]]) -> list[int | None]:
-    found = []
+    stages = []
     for each in scores:
         judge.judge(each)
-        found.append(judge.returned_to)
-    return found
+        stages.append(judge.returned_to)
+    return stages
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def returned(judge: Plateau, scores: list[list[float]]) -> list[int | None]:
 def test_a_stage_is_left_after_so_many_validations_without_improvement(
     patience: int, scores: list[float], leaves: bool
 ) -> None:
-    found = left(plateau(patience=patience), [[score] for score in scores])
-    assert found == [False] * (len(scores) - 1) + [leaves]
+    departures = left(plateau(patience=patience), [[score] for score in scores])
+    assert departures == [False] * (len(scores) - 1) + [leaves]
 
 
 def test_the_next_stage_begins_with_a_mark_of_its_own() -> None:
@@ -217,13 +217,13 @@ def test_a_plateaus_state_goes_on_where_it_was_taken(broken_off: int) -> None:
     scores = [[2.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.2], [0.6, 1.4], [0.6, 1.6], [0.2, 1.8]]
     whole, before = plateau(), plateau()
     expected = [(whole.judge(each), whole.returned_to) for each in scores]
-    found = [(before.judge(each), before.returned_to) for each in scores[:broken_off]]
+    verdicts = [(before.judge(each), before.returned_to) for each in scores[:broken_off]]
     before.learned_from_episode()
     after = plateau()
     after.state = PlateauState.model_validate_json(before.state.model_dump_json())
     assert after.state.since == 1
-    found += [(after.judge(each), after.returned_to) for each in scores[broken_off:]]
-    assert found == expected
+    verdicts += [(after.judge(each), after.returned_to) for each in scores[broken_off:]]
+    assert verdicts == expected
 
 
 def test_a_stage_is_not_left_in_the_moment_in_which_an_earlier_one_is_lost() -> None:

@@ -34,17 +34,17 @@ def test_the_same_seed_draws_the_same_scenarios() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_can_be_played_wherever_it_is_drawn(family: str) -> None:
-    drawn = curriculum(families=[family])
+    sampler = curriculum(families=[family])
     with Simulator() as simulator:
         for episode in range(25):
-            results = simulator.play(drawn(episode).with_seed(episode).under("dctcp", {}))
+            results = simulator.play(sampler(episode).with_seed(episode).under("dctcp", {}))
             assert results["totals"]["unfinished"] == 0, f"{family} {episode}"
 
 
 def test_each_family_has_its_turn_and_validation_has_others() -> None:
-    drawn = curriculum(families=["incast", "workload"], held_back=["unequal"])
+    sampler = curriculum(families=["incast", "workload"], held_back=["unequal"])
     search = SearchConfig(trials=1000, episodes=4, validation=ValidationConfig(every=1, episodes=3))
-    episodes = Episodes(drawn, search, seed=3)
+    episodes = Episodes(sampler, search, seed=3)
     kinds = [episode.scenario.traffic.kind for episode in episodes.of_generation(5)]
     assert kinds == ["incast", "poisson", "incast", "poisson"]
     assert [episode.scenario.traffic.kind for episode in episodes.of_validation()] == ["list"] * 3
@@ -52,8 +52,8 @@ def test_each_family_has_its_turn_and_validation_has_others() -> None:
 
 
 def test_drawn_numbers_keep_to_their_ranges() -> None:
-    drawn = curriculum(families=["workload"], rates_bps=["40Gbps", "50Gbps"], loads=[0.2, 0.3])
-    scenarios = [drawn(i) for i in range(30)]
+    sampler = curriculum(families=["workload"], rates_bps=["40Gbps", "50Gbps"], loads=[0.2, 0.3])
+    scenarios = [sampler(i) for i in range(30)]
     rates = np.array([scenario.topology.rate_bps for scenario in scenarios])
     loads = np.array([scenario.traffic.load for scenario in scenarios])
     assert rates.min() >= 40e9
@@ -63,7 +63,7 @@ def test_drawn_numbers_keep_to_their_ranges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("draw", "said"),
+    ("draw", "message"),
     [
         (
             {"families": ["worklaod"]},
@@ -75,8 +75,8 @@ def test_drawn_numbers_keep_to_their_ranges() -> None:
         ({"families": []}, "draw.families"),
     ],
 )
-def test_mistakes_are_told_with_what_would_be_right(draw: dict[str, Any], said: str) -> None:
+def test_mistakes_are_told_with_what_would_be_right(draw: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as refused:
         curriculum(**draw)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "there is no stage" not in str(refused.value)

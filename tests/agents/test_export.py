@@ -76,17 +76,17 @@ def out_of(text: str) -> float:
 def test_each_format_answers_as_the_networks_do_that_were_trained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str
 ) -> None:
-    own = checkpoint(tmp_path / "checkpoint", AGENTS[agent])
-    original = json.loads(read_policy(own / "policy.safetensors").header())
+    folder = checkpoint(tmp_path / "checkpoint", AGENTS[agent])
+    original = json.loads(read_policy(folder / "policy.safetensors").header())
     for form in FORMATS:
         out = tmp_path / f"policy.{form}"
-        assert main([str(own), "--format", form, "--out", str(out)]) == 0
-        shown = capsys.readouterr().out
+        assert main([str(folder), "--format", form, "--out", str(out)]) == 0
+        output = capsys.readouterr().out
         # What is code of one's own is read from the file alone.
         source = "policy.safetensors" if agent == "recurrent_ppo" else "policy.npz"
-        assert f"largest difference to {source} on 1,000 observations: " in shown
-        assert out_of(shown) <= 1e-5
-        assert original["sha256"] in shown
+        assert f"largest difference to {source} on 1,000 observations: " in output
+        assert out_of(output) <= 1e-5
+        assert original["sha256"] in output
         assert KEY.encode() in out.read_bytes()
     assert json.loads(read_policy(tmp_path / "policy.native").header()) == original
     properties = {entry.key: entry.value for entry in onnx.load(tmp_path / "policy.onnx").metadata_props}
@@ -94,8 +94,8 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
     extra = {KEY: ""}
     th.export.load(tmp_path / "policy.pt2", extra_files=extra)
     assert json.loads(extra[KEY]) == original
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"checkpoint", *(f"policy.{form}" for form in FORMATS)}
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"checkpoint", *(f"policy.{form}" for form in FORMATS)}
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_every_history_is_answered_as_by_the_original(
     original, path = trainer(agent), tmp_path / "policy.pt2"
     policy, chosen = original.export(), find_format(form)
     chosen.write(path, policy)
-    asked = histories(policy.spec)
-    answers = original.act(*asked)
+    inputs = histories(policy.spec)
+    answers = original.act(*inputs)
     assert answers.std() > 0.01
-    assert largest_difference(chosen.evaluator(path), original.act, *asked) < 1e-5
+    assert largest_difference(chosen.evaluator(path), original.act, *inputs) < 1e-5
     for n in (1, 7):  # any number of flows
-        few = (asked[0][:n], asked[1][:n])
+        few = (inputs[0][:n], inputs[1][:n])
         assert np.allclose(chosen.evaluator(path)(*few), answers[:n], atol=1e-5)
 
 
@@ -153,11 +153,11 @@ def test_each_format_derives_inputs_and_lays_out_histories_as_the_simulator_does
     if kind == "mlp":
         policy.tensors["layers.0.weight"] *= 0.3  # answers before tanh's ends
     write_policy(tmp_path / "own", policy)
-    own = NetworkPolicy.load(tmp_path / "own").act
+    native = NetworkPolicy.load(tmp_path / "own").act
     find_format(form).write(path, policy)
-    asked = histories(policy.spec)
-    assert own(*asked).std() > 0.01
-    assert largest_difference(find_format(form).evaluator(path), own, *asked) < 1e-5
+    inputs = histories(policy.spec)
+    assert native(*inputs).std() > 0.01
+    assert largest_difference(find_format(form).evaluator(path), native, *inputs) < 1e-5
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -177,8 +177,8 @@ def test_what_lies_outside_a_fields_range_counts_as_its_end(tmp_path: Path, form
 
 
 def test_a_file_says_where_it_comes_from(tmp_path: Path) -> None:
-    own = checkpoint(tmp_path / "c", AGENTS["fdcc"], clock={"name": "per_flow_rtt", "rtt_fraction": 0.25})
-    spec = read_policy(own / "policy.safetensors").spec
+    folder = checkpoint(tmp_path / "c", AGENTS["fdcc"], clock={"name": "per_flow_rtt", "rtt_fraction": 0.25})
+    spec = read_policy(folder / "policy.safetensors").spec
     # Without the field last_action, FDCC remembers its own actions.
     assert spec.fields == (*FIELDS, "last_action")
     assert {entry.transform for entry in spec.observation} == {"symlog"}
@@ -187,8 +187,8 @@ def test_a_file_says_where_it_comes_from(tmp_path: Path) -> None:
     assert spec.clock.model_dump() == {"name": "per_flow_rtt", "rtt_fraction": 0.25}
     assert (spec.training.agent, spec.training.seed, spec.training.decisions) == ("fdcc", 5, 0)
     assert {"torch", "ns3-env", "python"} <= set(spec.training.versions)
-    seen = trainer(AGENTS["fdcc"], fields=["rtt", "last_action"]).export().spec
-    assert seen.fields == ("rtt", "last_action")
+    with_last_action = trainer(AGENTS["fdcc"], fields=["rtt", "last_action"]).export().spec
+    assert with_last_action.fields == ("rtt", "last_action")
 
 
 def test_the_telemetry_bytes_are_those_that_packets_carry() -> None:
@@ -204,14 +204,14 @@ def test_the_telemetry_bytes_are_those_that_packets_carry() -> None:
 def test_a_file_that_answers_otherwise_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
-    own = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
-    arrays = read_arrays(own / "policy.npz")
+    folder = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
+    arrays = read_arrays(folder / "policy.npz")
     arrays["actor.mu.0.weight"][0, 0] += 0.1
-    write_arrays(own / "policy.npz", arrays)
-    assert main([str(own), "--format", form, "--out", str(tmp_path / "out")]) == 1
-    said = capsys.readouterr()
-    assert out_of(said.out) > 1e-5
-    assert "is not written" in said.err
+    write_arrays(folder / "policy.npz", arrays)
+    assert main([str(folder), "--format", form, "--out", str(tmp_path / "out")]) == 1
+    output = capsys.readouterr()
+    assert out_of(output.out) > 1e-5
+    assert "is not written" in output.err
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
@@ -240,9 +240,9 @@ def test_what_the_format_does_not_know_is_refused_by_name(kwargs: dict[str, Any]
     kwargs = {key: Own if value == "Own" else value for key, value in kwargs.items()}
     for name in ("ppo", "td3", "sac"):
         model = trainer({"name": name}).model
-        made = type(model)("MlpPolicy", model.env, policy_kwargs=kwargs, device="cpu")
+        algorithm = type(model)("MlpPolicy", model.env, policy_kwargs=kwargs, device="cpu")
         with pytest.raises(ConfigError, match=words):
-            of_sb3(made.policy)
+            of_sb3(algorithm.policy)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_a_memory_that_the_format_does_not_know_is_refused_by_name(
     kwargs: dict[str, Any], words: str
 ) -> None:
     model = trainer(AGENTS["recurrent_ppo"]).model
-    made = type(model)("MlpLstmPolicy", model.env, policy_kwargs=kwargs, device="cpu")
+    algorithm = type(model)("MlpLstmPolicy", model.env, policy_kwargs=kwargs, device="cpu")
     with pytest.raises(ConfigError, match=words):
-        of_sb3(made.policy)
+        of_sb3(algorithm.policy)
 
 
 def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_decisions(
@@ -271,12 +271,12 @@ def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_
     write_policy(tmp_path / "p", tiny("carried"))
     windows, lengths = record_histories(find_source(tmp_path / "p"), 100)
     assert set(lengths) == set(range(1, 8))
-    begun = {row.tobytes() for row in windows[lengths == 1, 0]}
-    assert {row.tobytes() for row in windows[:, 0]} <= begun
+    first_rows = {row.tobytes() for row in windows[lengths == 1, 0]}
+    assert {row.tobytes() for row in windows[:, 0]} <= first_rows
 
 
 def test_mistakes_are_one_line(tmp_path: Path, refused: Refused) -> None:
-    own = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
+    folder = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
     (tmp_path / "thesis.tex").write_text("precious")
     (tmp_path / "tuned").mkdir()
     (tmp_path / "tuned" / "layout.json").write_text('{"controller": "mpcc", "attributes": {}}')
@@ -284,14 +284,14 @@ def test_mistakes_are_one_line(tmp_path: Path, refused: Refused) -> None:
         (tmp_path / "nowhere", "p", "does not exist"),
         (tmp_path / "thesis.tex", "p", "thesis.tex: no safetensors file"),
         (tmp_path / "tuned", "p", "there is no policy to export"),
-        (own, "thesis.tex", "no export wrote it"),
-        (own, "nowhere/p", "there is no folder"),
-        (own, "checkpoint", "is no file"),
+        (folder, "thesis.tex", "no export wrote it"),
+        (folder, "nowhere/p", "there is no folder"),
+        (folder, "checkpoint", "is no file"),
     ):
         assert words in refused(main, source, "--format", "native", "--out", tmp_path / out)
     assert (tmp_path / "thesis.tex").read_text() == "precious"
-    (own / "policy.safetensors").unlink()
-    command = [own, "--format", "native", "--out", tmp_path / "p"]
+    (folder / "policy.safetensors").unlink()
+    command = [folder, "--format", "native", "--out", tmp_path / "p"]
     assert "has no policy.safetensors" in refused(main, *command)
     assert not (tmp_path / "p").exists()
 
@@ -307,14 +307,14 @@ def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
-    own = checkpoint(tmp_path / "checkpoint", AGENTS["fdcc"])
-    layout = json.loads((own / "layout.json").read_text())
-    (own / "layout.json").write_text(json.dumps({**layout, "agent": "somebodys", "settings": {}}))
-    bare = Path(shutil.copy(own / "policy.safetensors", tmp_path / "mine.safetensors"))
+    folder = checkpoint(tmp_path / "checkpoint", AGENTS["fdcc"])
+    layout = json.loads((folder / "layout.json").read_text())
+    (folder / "layout.json").write_text(json.dumps({**layout, "agent": "somebodys", "settings": {}}))
+    bare = Path(shutil.copy(folder / "policy.safetensors", tmp_path / "mine.safetensors"))
     suite = tmp_path / "suite.yaml"
     two = "{topology: {kind: dumbbell, senders: 2}, traffic: {kind: incast, size_bytes: 20000}}"
     suite.write_text(f"controllers: [hpcc]\nscenarios: [{{name: two, scenario: {two}}}]")
-    joined = [f"--checkpoint=bare={bare}", f"--checkpoint=folder={own}"]
+    joined = [f"--checkpoint=bare={bare}", f"--checkpoint=folder={folder}"]
     assert eval_main(["benchmark", str(suite), "--out", str(tmp_path / "out"), *joined]) == 0
     (flows,) = {
         next((tmp_path / "out").rglob(f"{name}/seed-1/flows.csv")).read_bytes() for name in ("bare", "folder")
@@ -323,11 +323,11 @@ def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(
     cell = next((tmp_path / "out").rglob("bare/seed-1")) / "config.yaml"
     assert eval_main(["run", str(cell), "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "bare" / "flows.csv").exists()
-    found = resolve(bare).load()
-    assert isinstance(found, TrainedPolicy)
-    assert found.clock is not None
-    assert found.env.action.settings == {"alpha": 0.25, "rounding": "none"}
-    for path in (bare, own):
+    policy = resolve(bare).load()
+    assert isinstance(policy, TrainedPolicy)
+    assert policy.clock is not None
+    assert policy.env.action.settings == {"alpha": 0.25, "rounding": "none"}
+    for path in (bare, folder):
         small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
         code = eval_main(["compare", "policy", str(path), "--json", str(tmp_path / "t.json"), *small])
         assert code == 0
@@ -364,8 +364,8 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
     for number, action in enumerate(ACTIONS):
         if agent == "rlcc" and action["name"] == "fair_share_window":
             continue  # it observes three fields and no share
-        own = trainer(AGENTS[agent], action=action, fields=[*FIELDS, "fair_share"])
-        policy = own.export()
+        learner = trainer(AGENTS[agent], action=action, fields=[*FIELDS, "fair_share"])
+        policy = learner.export()
         paths.append(str(tmp_path / f"policy-{number}.onnx"))
         find_format("onnx").write(Path(paths[-1]), policy)
         k, fields = depth(policy.spec), policy.spec.fields
@@ -377,12 +377,12 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
             row["window_bytes"] = float(generator.uniform(1090, 1e5))
             row["rate_bps"] = float(generator.uniform(1e6, 1e11))
             rows.append(row)
-        last, windows, seen = 0.0, [], np.zeros((1, k, len(fields)), np.float32)
+        last, windows, histories = 0.0, [], np.zeros((1, k, len(fields)), np.float32)
         for decision, row in enumerate(rows):
             windows.append([{**row, "last_action": last}[name] for name in fields])
-            kept = windows[-k:]
-            seen[0, : len(kept)] = kept
-            action = own.act(seen, np.array([min(decision + 1, k)]))[0, :1]
+            window = windows[-k:]
+            histories[0, : len(window)] = window
+            action = learner.act(histories, np.array([min(decision + 1, k)]))[0, :1]
             record = np.zeros((1, len(observations.FIELDS)))
             for name, value in {**row, "last_action": last}.items():
                 record[0, observations.INDEX[name]] = value
@@ -399,10 +399,10 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
 
 def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its evaluation's, and without one its last stage's."""
-    played: list[tuple[str, int]] = []
+    calls: list[tuple[str, int]] = []
 
     def note(source: Source, count: int) -> Any:
-        played.append((source.scenario.topology.kind, source.scenario.agent_flow_count))
+        calls.append((source.scenario.topology.kind, source.scenario.agent_flow_count))
         return histories(source.policy.spec, count)
 
     monkeypatch.setattr("ns3_env.agents.export.export.record_histories", note)
@@ -416,11 +416,11 @@ def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pyte
         for senders in (2, 7)
     ]
     (tmp_path / "run" / "curriculum.yaml").write_text(json.dumps({"stages": stages}))
-    own = checkpoint(tmp_path / "run" / "checkpoints" / "000000000001", AGENTS["td3"])
-    (own / "state.json").write_text("{}")
+    folder = checkpoint(tmp_path / "run" / "checkpoints" / "000000000001", AGENTS["td3"])
+    (folder / "state.json").write_text("{}")
     for evaluation in (None, {"scenario": stages[0]["scenario"]}):
         (tmp_path / "run" / "config.yaml").write_text(json.dumps({**config, "evaluation": evaluation}))
         command = [str(tmp_path / "run"), "--format", "native", "--out", str(tmp_path / "out")]
         assert main(command) == 0
-    assert main([str(own / "policy.safetensors"), *command[1:]]) == 0
-    assert played == [("dumbbell", 7), ("dumbbell", 2), ("dumbbell", 4)]
+    assert main([str(folder / "policy.safetensors"), *command[1:]]) == 0
+    assert calls == [("dumbbell", 7), ("dumbbell", 2), ("dumbbell", 4)]

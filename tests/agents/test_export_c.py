@@ -62,10 +62,10 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     names = [
         name for name in released_names() if name != "fdcc-zhang2023"
     ]  # it cuts windows to whole packets
-    made = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
-    for name, path in made.items():
+    files = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
+    for name, path in files.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
-    return made
+    return files
 
 
 def test_each_released_policy_is_one_c99_file_of_integers_without_a_library(
@@ -73,10 +73,10 @@ def test_each_released_policy_is_one_c99_file_of_integers_without_a_library(
 ) -> None:
     # The compiler refuses whatever needs a register of floating point.
     general = "-mgeneral-regs-only"
-    known = subprocess.run(
+    probe = subprocess.run(
         [check.compiler(), general, "-fsyntax-only", "-xc", "-"], input=b"", capture_output=True, check=False
     )
-    without_floats = [general] if known.returncode == 0 else []
+    without_floats = [general] if probe.returncode == 0 else []
     for name, path in released.items():
         code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
         assert re.findall(r"#include <(.*?)>", code) == ["stdint.h"]
@@ -102,13 +102,13 @@ def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
 ) -> None:
     out = tmp_path / "courier_nic.c"
     assert main(["courier", "--format", "c", "--out", str(out)]) == 0
-    said = capsys.readouterr().out
-    found = re.search(r"on 1,000 decisions: action ([\d.]+), window ([\d.]+)%, rate ([\d.]+)%", said)
-    assert found is not None
-    assert float(found[1]) < 0.02
-    assert max(float(found[2]), float(found[3])) < 2
-    assert "2,268 B of tables (503 weights), 56 B a flow" in said
-    assert re.search(r"a decision: 467 products, \d+ ns", said)
+    output = capsys.readouterr().out
+    match = re.search(r"on 1,000 decisions: action ([\d.]+), window ([\d.]+)%, rate ([\d.]+)%", output)
+    assert match is not None
+    assert float(match[1]) < 0.02
+    assert max(float(match[2]), float(match[3])) < 2
+    assert "2,268 B of tables (503 weights), 56 B a flow" in output
+    assert re.search(r"a decision: 467 products, \d+ ns", output)
 
 
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
@@ -153,10 +153,10 @@ def test_any_policy_that_has_a_form_in_c_decides_within_two_percent(
     scenario = incast(4, 300_000).model_copy(update={"clock": policy.spec.clock})
     decisions = record_decisions(player, env_of(player.spec), scenario, 1, 400)
     assert decisions.applied[:, 2].std() > 0.001
-    made = c_file("p", "tiny", policy)
-    (tmp_path / "tiny.c").write_text(made.text)
-    found = check.measure(made, tmp_path / "tiny.c", decisions, tmp_path)
-    assert found.difference < 0.02
+    file = c_file("p", "tiny", policy)
+    (tmp_path / "tiny.c").write_text(file.text)
+    measurement = check.measure(file, tmp_path / "tiny.c", decisions, tmp_path)
+    assert measurement.difference < 0.02
 
 
 @pytest.mark.parametrize("kind", ["mlp", "lstm", "carried"])
@@ -175,11 +175,13 @@ def test_a_rewritten_network_answers_the_same_with_fewer_units_in_even_ranges(
     fewer = [name for name, values in even.items() if values.size < tensors[name].size]
     assert len(fewer) == (3 if kind == "mlp" else 8), "both sides of each idle unit"
     assert np.abs(even["layers.1.weight"]).max() < 20
-    for name, made in (("before", policy), ("after", PolicyFile(policy.spec, even))):
-        write_policy(tmp_path / name, made)
-    seen = np.random.default_rng(1).normal(1, 1, (200, policy.spec.history, 3)).astype(np.float32)
+    for name, variant in (("before", policy), ("after", PolicyFile(policy.spec, even))):
+        write_policy(tmp_path / name, variant)
+    histories = np.random.default_rng(1).normal(1, 1, (200, policy.spec.history, 3)).astype(np.float32)
     lengths = np.full(200, policy.spec.history)
-    before, after = (NetworkPolicy.load(tmp_path / name).act(seen, lengths) for name in ("before", "after"))
+    before, after = (
+        NetworkPolicy.load(tmp_path / name).act(histories, lengths) for name in ("before", "after")
+    )
     assert before.std() > 0.03
     assert after == pytest.approx(before, abs=1e-5)
 
@@ -190,10 +192,10 @@ def test_many_flows_small_shares_are_told_apart(tmp_path: Path) -> None:
     policy, player = read_policy(file), NetworkPolicy.load(file)
     scenario = incast(256, 20_000).model_copy(update={"clock": policy.spec.clock})
     decisions = record_decisions(player, env_of(policy.spec), scenario, 1, 3000)
-    made = c_file("p", "many", policy)
-    (tmp_path / "many.c").write_text(made.text)
-    assert check.measure(made, tmp_path / "many.c", decisions, tmp_path).action < 0.003
-    assert made.table_bytes < MOST_TABLE_BYTES // 3, "units that nothing hears take no table"
+    c_source = c_file("p", "many", policy)
+    (tmp_path / "many.c").write_text(c_source.text)
+    assert check.measure(c_source, tmp_path / "many.c", decisions, tmp_path).action < 0.003
+    assert c_source.table_bytes < MOST_TABLE_BYTES // 3, "units that nothing hears take no table"
 
 
 def test_a_file_that_decides_otherwise_is_not_written(
@@ -217,22 +219,22 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
         write_policy(tmp_path / "p", agreeing(**changes))
         assert words in refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / "p.c")
     write_policy(tmp_path / "p", PolicyFile(agreeing(history=64).spec, wide))
-    said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / "p.c")
+    message = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / "p.c")
     tables = 2 * (64 * 192 + 64) + 2 * (257 + 129)  # weights, tanh, log2
-    assert f"{tables:,} B of tables, and --format c writes at most {MOST_TABLE_BYTES:,} B" in said
+    assert f"{tables:,} B of tables, and --format c writes at most {MOST_TABLE_BYTES:,} B" in message
     write_policy(tmp_path / "p", agreeing())
     large = {**agreeing().tensors, "layers.1.weight": np.full((1, 4), 1e9, np.float32)}
     write_policy(tmp_path / "p", PolicyFile(agreeing().spec, large))
-    said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / "p.c")
-    assert "tensor 'layers.1.weight' is too large: integers hold weights of at most 1,048,575" in said
+    message = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / "p.c")
+    assert "tensor 'layers.1.weight' is too large: integers hold weights of at most 1,048,575" in message
     write_policy(tmp_path / "p", agreeing())
     for out in ("policy.txt", "2p.c", "my-policy.c"):
-        said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
-        assert "takes a name of small letters, digits and _" in said
+        message = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
+        assert "takes a name of small letters, digits and _" in message
     for out in ("policy.c", "hpcc.c"):
-        said = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
-        assert f"the simulator has a controller '{out[:-2]}' already" in said
-        assert f"my_{out}" in said
+        message = refused(main, tmp_path / "p", "--format", "c", "--out", tmp_path / out)
+        assert f"the simulator has a controller '{out[:-2]}' already" in message
+        assert f"my_{out}" in message
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 
@@ -240,8 +242,8 @@ def test_without_a_compiler_the_command_says_what_is_missing(
     tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
-    said = refused(main, "courier", "--format", "c", "--out", tmp_path / "courier_nic.c")
-    assert "there is no C compiler (set CC)" in said
+    message = refused(main, "courier", "--format", "c", "--out", tmp_path / "courier_nic.c")
+    assert "there is no C compiler (set CC)" in message
 
 
 PARTS = ("path", "observation")
@@ -294,9 +296,9 @@ def test_no_telemetry_leads_beyond_the_path_or_to_undefined_arithmetic(
     released: dict[str, Path], tmp_path: Path
 ) -> None:
     for path in released.values():
-        made = path.read_text()
+        code = path.read_text()
         members = {
-            part: re.findall(r"^    uint\d+_t (\w+);", struct(made, part), re.MULTILINE) for part in PARTS
+            part: re.findall(r"^    uint\d+_t (\w+);", struct(code, part), re.MULTILINE) for part in PARTS
         }
         filled = {part: " ".join(f"{part[0]}.{name} = any();" for name in members[part]) for part in PARTS}
         (tmp_path / "fuzz.c").write_text(FUZZER.format(file=path, name=path.stem, **filled))
@@ -314,8 +316,11 @@ def built(file: Path) -> Path:
     programs = Path(sys.executable).parent
     cmake, ninja = str(programs / "cmake"), f"-DCMAKE_MAKE_PROGRAM={programs / 'ninja'}"
     tools = ["-G", "Ninja", ninja, f"-DPython_EXECUTABLE={sys.executable}"]
-    source, named = str(ROOT / "examples" / "nic"), f"-DPOLICY_FILE={file}"
-    for command in ([cmake, "-S", source, "-B", str(folder), *tools, named], [cmake, "--build", str(folder)]):
+    source, option = str(ROOT / "examples" / "nic"), f"-DPOLICY_FILE={file}"
+    for command in (
+        [cmake, "-S", source, "-B", str(folder), *tools, option],
+        [cmake, "--build", str(folder)],
+    ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder / f"{file.stem}.so"
@@ -331,9 +336,9 @@ def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
 ) -> None:
     safety = {"most_rtts": 2.0, "ranges": {"rtt": [0.0, 9.0], "goodput": [0.0, 1e2]}}
     file = policy_file(tmp_path / "grows", "mlp", 4, zero=True, safety=safety)
-    made = read_policy(file)
-    grows = {**made.tensors, "layers.1.bias": np.full_like(made.tensors["layers.1.bias"], 1.5)}
-    write_policy(file, PolicyFile(made.spec, grows))
+    policy = read_policy(file)
+    grows = {**policy.tensors, "layers.1.bias": np.full_like(policy.tensors["layers.1.bias"], 1.5)}
+    write_policy(file, PolicyFile(policy.spec, grows))
     assert main([str(file), "--format", "c", "--out", str(tmp_path / "grows_nic.c")]) == 0
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     load_plugins([built(tmp_path / "grows_nic.c")])
@@ -341,11 +346,11 @@ def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
     fallbacks = []
     with Simulator() as simulator:
         for flows in (4, 24):
-            original, own = (simulator.play(incast(flows, 600_000, controller)) for controller in both)
-            assert charged_slowdowns(own).mean() == pytest.approx(
+            original, plugin = (simulator.play(incast(flows, 600_000, controller)) for controller in both)
+            assert charged_slowdowns(plugin).mean() == pytest.approx(
                 charged_slowdowns(original).mean(), rel=0.01
             )
-            fallbacks += [results["counters"]["policy_fallbacks"] for results in (original, own)]
+            fallbacks += [results["counters"]["policy_fallbacks"] for results in (original, plugin)]
             assert flows > 4 or original["counters"]["policy_windows_bounded"] > 0
     assert fallbacks == [0, 0, 24, 24]
 
@@ -360,13 +365,13 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch
         seed=1,
     )
     with Simulator() as simulator:
-        original, own = (
+        original, by_plugin = (
             simulator.play(workload.model_copy(update={"controllers": [controller]}))
             for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
-    assert own["totals"]["unfinished"] == 0
-    assert charged_slowdowns(own) == pytest.approx(charged_slowdowns(original), rel=0.25)
-    assert charged_slowdowns(own).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
+    assert by_plugin["totals"]["unfinished"] == 0
+    assert charged_slowdowns(by_plugin) == pytest.approx(charged_slowdowns(original), rel=0.25)
+    assert charged_slowdowns(by_plugin).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
 
 
 @pytest.mark.parametrize("bdps", [0.5, 1.2, 20])
@@ -378,12 +383,12 @@ def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     load_plugins([plugin])
     size = round(bdps * 100e9 / 8e9 * 6300)
     with Simulator() as simulator:
-        original, own = (
+        original, by_plugin = (
             simulator.play(incast(1, size, controller))["flows"]
             for controller in (named_controller("courier"), Controller(name="courier_nic"))
         )
-    assert own["header_bytes"] == original["header_bytes"]
-    assert own["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)
+    assert by_plugin["header_bytes"] == original["header_bytes"]
+    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)
 
 
 def test_as_a_plugin_it_keeps_the_contract_whatever_telemetry_says(plugin: Path) -> None:

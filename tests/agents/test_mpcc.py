@@ -87,9 +87,9 @@ def test_the_shortcut_gives_the_windows_of_qpoases() -> None:
     asking, proving = MpccPolicy(shortcut=False), MpccPolicy()
     asked_state, proven_state = None, None
     for step in observations:
-        asked, asked_state = asking.predict(step, asked_state)
+        solver_windows, asked_state = asking.predict(step, asked_state)
         proven, proven_state = proving.predict(step, proven_state)
-        np.testing.assert_allclose(proven, asked, rtol=1e-9)
+        np.testing.assert_allclose(proven, solver_windows, rtol=1e-9)
     assert asked_state is not None
     assert proven_state is not None
     asked_counters, counters = MpccPolicy.counters(asked_state), MpccPolicy.counters(proven_state)
@@ -158,5 +158,5 @@ def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: i
         if (time, flow) in by_instant
     ]
     assert len(shared) > 0.9 * len(by_instant)
-    mine, theirs = np.array(shared).T
-    np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+    from_python, from_simulator = np.array(shared).T
+    np.testing.assert_allclose(from_python, from_simulator, rtol=1e-12)

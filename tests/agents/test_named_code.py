@@ -74,19 +74,19 @@ def test_reward_action_map_fields_and_callback_of_ones_own_train_and_are_compare
     )
     assert code == 0
     run = the_run(tmp_path)
-    kept = yaml.safe_load((run / "config.yaml").read_text())
-    assert kept["env"]["fields"] == ["rtt", "qlen", "ecn_fraction"]
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    assert config["env"]["fields"] == ["rtt", "qlen", "ecn_fraction"]
     assert "td3" in json.loads((run / "evaluation" / "table.json").read_text())
     assert lines.read_text().count("\n") > 3
     assert (run / "learning.png").stat().st_size > 1000
-    played: Any = resolve(run).load()
-    assert played.env.action.settings == {"most": 1.5}
+    policy: Any = resolve(run).load()
+    assert policy.env.action.settings == {"most": 1.5}
     assert train.main(["--resume", str(run), "train.decisions=160"]) == 0
 
 
 def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Path) -> None:
-    given = [*command(tmp_path), "--curriculum", f"{OWN}:Senders"]
-    assert train.main([*given, "train.decisions=80", "--no-evaluation"]) == 0
+    arguments = [*command(tmp_path), "--curriculum", f"{OWN}:Senders"]
+    assert train.main([*arguments, "train.decisions=80", "--no-evaluation"]) == 0
     run = the_run(tmp_path)
     state = json.loads((checkpoints(run)[-1] / "state.json").read_text())
     assert len(state["curriculum"]["sampler"]["returns"]) > 3
@@ -115,20 +115,20 @@ def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Pat
     ],
 )
 def test_a_file_alone_runs_no_code(tmp_path: Path, refused: Refused, key: str, value: Any) -> None:
-    said = refused(train.main, *command(tmp_path, {**CONFIG, key: value}))
-    assert "would run the code of" in said
-    assert "--allow-imports" in said
+    message = refused(train.main, *command(tmp_path, {**CONFIG, key: value}))
+    assert "would run the code of" in message
+    assert "--allow-imports" in message
 
 
 def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: Path) -> None:
-    given = command(tmp_path, curriculum={"sampler": {"name": f"{OWN}:Senders", "most_flows": 2}})
-    short = [*given, "train.decisions=30", "--no-evaluation"]
+    arguments = command(tmp_path, curriculum={"sampler": {"name": f"{OWN}:Senders", "most_flows": 2}})
+    short = [*arguments, "train.decisions=30", "--no-evaluation"]
     assert train.main(short) == 2
     assert train.main([*short, "--allow-imports"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("override", "said"),
+    ("override", "message"),
     [
         ("agent={name: 'sb3_contrib:RecurrentPPO', policy: MlpPolicy}", "Policy MlpPolicy unknown"),
         (f"env.reward.name={OWN}:Gentl", "has no 'Gentl'; it has"),
@@ -140,8 +140,8 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
         (f"agent={{name: '{OWN}:Senders'}}", "neither an ns3_env.agents.configuration.registry.Agent nor a"),
     ],
 )
-def test_what_does_not_fit_is_named(tmp_path: Path, refused: Refused, override: str, said: str) -> None:
-    assert said in refused(train.main, *command(tmp_path), override)
+def test_what_does_not_fit_is_named(tmp_path: Path, refused: Refused, override: str, message: str) -> None:
+    assert message in refused(train.main, *command(tmp_path), override)
 
 
 def test_trust_is_in_a_name_and_not_in_its_module() -> None:
@@ -155,8 +155,8 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
     tmp_path: Path,
 ) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 2, "episodes": 1}}
-    given = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
-    assert train.main([*given, "train.decisions=150"]) == 0
+    arguments = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
+    assert train.main([*arguments, "train.decisions=150"]) == 0
     run = the_run(tmp_path)
     assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
     assert not (run / "best.safetensors").exists()
@@ -170,25 +170,25 @@ def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = (
         "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}}"
     )
-    given = [*command(folder), "--algo", RECURRENT, options, "train.decisions=200"]
+    arguments = [*command(folder), "--algo", RECURRENT, options, "train.decisions=200"]
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("NS3_ENV_NAMED_CODE", raising=False)
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            assert train.main([*given, "--json", str(folder / "t.json")]) == 0
-    (folder / "said").write_text(said.getvalue())
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            assert train.main([*arguments, "--json", str(folder / "t.json")]) == 0
+    (folder / "said").write_text(output.getvalue())
     return folder
 
 
 def test_a_policy_whose_memory_no_file_holds_trains_and_is_compared_across_the_channel(
     recurrent: Path,
 ) -> None:
-    said = " ".join((recurrent / "said").read_text().split())
-    assert f"{RECURRENT} has no policy's file: it decides in Python (evaluation.placement: python)" in said
-    assert f"{RECURRENT} decides across the channel" in said
+    output = " ".join((recurrent / "said").read_text().split())
+    assert f"{RECURRENT} has no policy's file: it decides in Python (evaluation.placement: python)" in output
+    assert f"{RECURRENT} decides across the channel" in output
     assert set(json.loads((recurrent / "t.json").read_text())) == {RECURRENT, "hpcc", "constant window"}
     assert not list(recurrent.rglob("policy.safetensors"))
-    kept = yaml.safe_load((the_run(recurrent) / "config.yaml").read_text())
-    assert kept["agent"]["policy"] == "MlpLstmPolicy"
+    config = yaml.safe_load((the_run(recurrent) / "config.yaml").read_text())
+    assert config["agent"]["policy"] == "MlpLstmPolicy"
 
 
 def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_own_clock(
@@ -199,9 +199,9 @@ def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_ow
     suite = ["benchmark", str(tmp_path / "two.yaml"), "--controllers", "hpcc", "--seeds", "1", "--out", out]
     assert evaluate([*suite, "--checkpoint", f"mine={run}", "--allow-imports"]) == 0
     assert "mine: decides in Python, across the channel" in capsys.readouterr().out
-    found = resolve(run).load()
-    assert isinstance(found, TrainedPolicy)
-    assert found.clock == Synchronous(interval_ns=5000)
+    policy = resolve(run).load()
+    assert isinstance(policy, TrainedPolicy)
+    assert policy.clock == Synchronous(interval_ns=5000)
     assert (
         evaluate(["run", str(tmp_path / "two.yaml"), "--checkpoint", f"mine={run}", "--out", out + "2"]) == 2
     )
@@ -212,17 +212,17 @@ def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent
     """Flows that decide in turn, one of them in a slot that another had: each as if it were alone."""
     trust([RECURRENT])
     policy = resolve(checkpoints(the_run(recurrent))[-1]).policy()
-    seen = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
-    alone = np.array([[_fed(policy, flow[: i + 1]) for i in range(5)] for flow in seen])
+    observations = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
+    alone = np.array([[_fed(policy, flow[: i + 1]) for i in range(5)] for flow in observations])
     assert len(np.unique(alone.round(6))) > 10  # it remembers, and its answers are not all alike
     states = SlotStates(policy)
     for i in range(3):
-        np.testing.assert_allclose(_due(states, seen[:2, i], [4, 0]), alone[:2, i], atol=1e-6)
-    np.testing.assert_allclose(_due(states, seen[:1, 3], [4]), alone[:1, 3], atol=1e-6)
+        np.testing.assert_allclose(_due(states, observations[:2, i], [4, 0]), alone[:2, i], atol=1e-6)
+    np.testing.assert_allclose(_due(states, observations[:1, 3], [4]), alone[:1, 3], atol=1e-6)
     states.forget(np.array([4]))
     for i in range(2):  # the next flow in slot 4, the second flow goes on
-        found = _due(states, np.stack([seen[2, i], seen[1, 3 + i]]), [4, 0])
-        np.testing.assert_allclose(found, [alone[2, i], alone[1, 3 + i]], atol=1e-6)
+        actions = _due(states, np.stack([observations[2, i], observations[1, 3 + i]]), [4, 0])
+        np.testing.assert_allclose(actions, [alone[2, i], alone[1, 3 + i]], atol=1e-6)
 
 
 def _fed(policy: Policy, observations: np.ndarray) -> float:
@@ -241,8 +241,8 @@ def _due(states: SlotStates, observations: np.ndarray, slots: list[int]) -> np.n
 
 def test_plain_algorithms_are_validated_too_and_their_best_policy_is_kept(tmp_path: Path) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 4, "episodes": 1}}
-    given = command(tmp_path, curriculum=validated)
-    assert train.main([*given, "train.decisions=300", "--no-evaluation"]) == 0
+    arguments = command(tmp_path, curriculum=validated)
+    assert train.main([*arguments, "train.decisions=300", "--no-evaluation"]) == 0
     run = the_run(tmp_path)
     assert "validation/score" in (run / "progress.csv").read_text()
     assert (run / "best.safetensors").exists()

@@ -55,16 +55,16 @@ def test_advantages_are_stable_baselines3s_where_all_decisions_take_one_base_rtt
     rewards, values = random.normal(size=(2, 8))
     decided = np.array([True, True, True, False, True, True, True, False])  # two flows
     values[~decided] = 0.0
-    ours = generalised_advantages(rewards, np.full(8, gamma), values, decided, gae_lambda)[decided]
+    advantages = generalised_advantages(rewards, np.full(8, gamma), values, decided, gae_lambda)[decided]
     spaces = Box(-1, 1, (1,)), Box(-1, 1, (1,))
-    theirs = RolloutBuffer(6, *spaces, gamma=gamma, gae_lambda=gae_lambda)
+    buffer = RolloutBuffer(6, *spaces, gamma=gamma, gae_lambda=gae_lambda)
     for row in np.flatnonzero(decided):
         value = th.tensor([values[row]])
-        theirs.add(
+        buffer.add(
             np.zeros(1), np.zeros(1), rewards[row + 1 : row + 2], np.array([row in (0, 4)]), value, value
         )
-    theirs.compute_returns_and_advantage(th.zeros(1), np.array([True]))
-    assert ours == pytest.approx(theirs.advantages.ravel(), rel=1e-6)
+    buffer.compute_returns_and_advantage(th.zeros(1), np.array([True]))
+    assert advantages == pytest.approx(buffer.advantages.ravel(), rel=1e-6)
 
 
 def test_a_run_depends_on_its_seed_and_not_on_the_number_of_simulators(tmp_path: Path) -> None:

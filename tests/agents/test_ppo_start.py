@@ -70,22 +70,22 @@ def run(folder: Path, **overrides: Any) -> Path:
     return the_run(folder)
 
 
-def critics(kept: Sequence[Path]) -> list[Any]:
-    return [read_arrays(folder / POLICY)["value_net.weight"] for folder in kept]
+def critics(folders: Sequence[Path]) -> list[Any]:
+    return [read_arrays(folder / POLICY)["value_net.weight"] for folder in folders]
 
 
 def test_it_begins_as_the_file_to_the_bit_with_what_that_spares() -> None:
-    begun = trainer().export()
-    assert same(begun.tensors, START.tensors)
+    policy = trainer().export()
+    assert same(policy.tensors, START.tensors)
     unlike = {"training": True}
-    assert begun.spec.model_dump(exclude=unlike) == START.spec.model_dump(exclude=unlike)
+    assert policy.spec.model_dump(exclude=unlike) == START.spec.model_dump(exclude=unlike)
 
 
 def test_it_begins_with_the_policy_s_answers() -> None:
-    seen = np.random.default_rng(1).uniform(0, 1, (50, len(START.spec.fields))).astype(np.float32)
-    ours, _ = trainer().policy.predict(seen, deterministic=True)
-    theirs, _ = load_policy("courier").predict(seen)
-    assert np.allclose(ours, theirs, atol=1e-5)
+    observations = np.random.default_rng(1).uniform(0, 1, (50, len(START.spec.fields))).astype(np.float32)
+    trainer_actions, _ = trainer().policy.predict(observations, deterministic=True)
+    file_actions, _ = load_policy("courier").predict(observations)
+    assert np.allclose(trainer_actions, file_actions, atol=1e-5)
 
 
 def test_from_nothing_it_begins_elsewhere() -> None:
@@ -93,10 +93,10 @@ def test_from_nothing_it_begins_elsewhere() -> None:
 
 
 def test_the_actor_stays_until_its_critic_has_learned(tmp_path: Path) -> None:
-    kept = checkpoints(run(tmp_path, agent__actor_starts=4))
-    actors = [same(read_policy(folder / POLICY_FILE).tensors, START.tensors) for folder in kept]
+    folders = checkpoints(run(tmp_path, agent__actor_starts=4))
+    actors = [same(read_policy(folder / POLICY_FILE).tensors, START.tensors) for folder in folders]
     assert actors[:4] == [True, True, True, False]  # begun, two updates of two passes, the next
-    first, second = critics(kept[:2])
+    first, second = critics(folders[:2])
     assert not np.array_equal(first, second)
 
 

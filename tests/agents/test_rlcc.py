@@ -86,13 +86,13 @@ def test_the_network_is_the_published_one() -> None:
         "net_arch": [12, 12], "gamma": 0.99, "horizon": config.horizon, "difference_weight": 0.5,  # type: ignore[attr-defined]
         "learning_rate": 0.01, "step_episodes": 4, "gradient_clip": 0.5, "action_noise": 0.0,
     }  # fmt: skip
-    made = trainer({"name": "rlcc", "base_ns": None})
-    shapes = {name: tensor.shape for name, tensor in made.network().tensors.items()}
+    learner = trainer({"name": "rlcc", "base_ns": None})
+    shapes = {name: tensor.shape for name, tensor in learner.network().tensors.items()}
     assert shapes == {"layers.0.weight": (12, 4), "layers.1.weight": (12, 12), "layers.2.weight": (1, 12)}
-    assert made.export().spec.telemetry_bytes == 8  # unless the environment says that RTTs are probed for
+    assert learner.export().spec.telemetry_bytes == 8  # unless the environment says that RTTs are probed for
     zeros = np.zeros((1, 2, 3), np.float32)
     zeros[0, :, 1:] = 1.628, 0.25  # at the target: without biases nothing is done
-    assert made.act(zeros, np.array([2]))[0, 0] == pytest.approx(0, abs=1e-6)
+    assert learner.act(zeros, np.array([2]))[0, 0] == pytest.approx(0, abs=1e-6)
 
 
 def test_it_learns_inside_the_simulators_alone_from_the_fields_that_it_reads() -> None:
@@ -109,9 +109,9 @@ def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> 
     incast |= {"time_limit_ns": 30_000_000, "traffic": {**incast["traffic"], "size_bytes": 2_000_000}}
     with Rollouts(Scenario.from_mapping(incast, "test"), fields=["rtt", "pacing_rate"]) as rollouts:
         rollouts.begin(ROOT / "checkpoints" / "rlcc" / "policy.safetensors")
-        played = rollouts.next()
-    assert played.results["totals"]["unfinished"] == 0
-    times = np.array(played.results["flows"]["fct_ns"], float)
+        rollout = rollouts.next()
+    assert rollout.results["totals"]["unfinished"] == 0
+    times = np.array(rollout.results["flows"]["fct_ns"], float)
     assert times.max() < 1.2 * senders * 2_000_000 * 8 / 100  # what the link needs, and a fifth
     assert times.max() / times.mean() < 1.1
 
@@ -141,20 +141,20 @@ def test_after_seconds_of_training_flows_hold_the_target_and_share_fairly() -> N
       clock: {name: per_flow_rtt, rtt_fraction: 1}
     """
     config = RunConfig.model_validate(yaml.safe_load(content))
-    made = make_training_env(config.env, lambda n: scenario(2 if n % 2 else 4), 4, config.seed)
-    assert isinstance(made, RolloutEnv)
+    env = make_training_env(config.env, lambda n: scenario(2 if n % 2 else 4), 4, config.seed)
+    assert isinstance(env, RolloutEnv)
     try:
-        learner = RlccTrainer(config, made)
+        learner = RlccTrainer(config, env)
         model = learner.model
         assert isinstance(model, RLCC)
         model.learn(60_000)
         for senders in (2, 4):
-            made.rollouts.sampler = scenario(senders)
-            made.rollouts.give_up()
-            made.rollouts.begin(model.snapshot())
-            held(made.rollouts.next(), senders)
+            env.rollouts.sampler = scenario(senders)
+            env.rollouts.give_up()
+            env.rollouts.begin(model.snapshot())
+            held(env.rollouts.next(), senders)
     finally:
-        made.close()
+        env.close()
 
 
 def held(rollout: Rollout, senders: int) -> None:
@@ -164,8 +164,8 @@ def held(rollout: Rollout, senders: int) -> None:
         np.where(rollout.first, np.arange(len(rollout.flows)), 0)
     )
     late &= ages > ages.max() // 2
-    seen = inputs(rollout.observations[late], RttTarget(margin=1.0))
+    features = inputs(rollout.observations[late], RttTarget(margin=1.0))
     # r is -0.8 on an idle link, 5 for four flows that fill their windows.
-    assert abs(seen[:, 1].mean()) < 0.4
+    assert abs(features[:, 1].mean()) < 0.4
     rates = [rollout.observations[late & (rollout.flows == flow), 2].mean() for flow in range(senders)]
     assert np.array(rates) == pytest.approx(1 / senders, rel=0.2)

@@ -35,7 +35,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
 def test_environments_and_pools_start_without_standard_streams(closed: str, tmp_path: Path) -> None:
-    program, told = tmp_path / "program.py", tmp_path / "told"
+    program, report = tmp_path / "program.py", tmp_path / "told"
     program.write_text(_PROGRAM)
-    subprocess.run([sys.executable, program, closed, told], check=True, timeout=60)
-    assert told.read_text() == "played"
+    subprocess.run([sys.executable, program, closed, report], check=True, timeout=60)
+    assert report.read_text() == "played"

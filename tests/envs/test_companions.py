@@ -62,11 +62,11 @@ class Counting:
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
     ) -> tuple[Any, Any]:
-        asked = np.zeros(len(observation), dtype=np.int64) if state is None else state[0].copy()
+        counts = np.zeros(len(observation), dtype=np.int64) if state is None else state[0].copy()
         if episode_start is not None:
-            asked[episode_start] = 0
-        asked += 1
-        return asked[:, None] * observation, (asked,)
+            counts[episode_start] = 0
+        counts += 1
+        return counts[:, None] * observation, (counts,)
 
 
 def test_each_companion_has_a_state_of_its_own() -> None:

@@ -109,13 +109,13 @@ def test_reset_with_a_seed_repeats_in_the_same_process() -> None:
     env = gym.make("ns3_env/RdmaIncast-v0", scenario=scenario())
 
     def play(seed: int) -> list[Any]:
-        seen = [env.reset(seed=seed)[0].tobytes()]
+        trace = [env.reset(seed=seed)[0].tobytes()]
         over = False
         while not over:
             observation, reward, terminated, truncated, _ = env.step(np.array([0.2], dtype=np.float32))
-            seen.append((observation.tobytes(), reward))
+            trace.append((observation.tobytes(), reward))
             over = terminated or truncated
-        return seen
+        return trace
 
     first = play(3)
     pid = env.unwrapped._simulator.pid  # type: ignore[attr-defined]
@@ -145,8 +145,8 @@ def test_400_resets_in_one_process_keep_memory_flat() -> None:
 
 def test_a_window_of_nothing_does_not_stop_a_flow_for_good() -> None:
     """A flow that decides on ACKs, and sends nothing, would never be asked again."""
-    own = Scenario(time_limit_ns=20_000_000, traffic=Incast(flows=2, size_bytes=3_000), min_rate_bps=1e9)
-    with FlowVecEnv(own, slots=2, action=AbsoluteWindow()) as env:
+    scenario = Scenario(time_limit_ns=20_000_000, traffic=Incast(flows=2, size_bytes=3_000), min_rate_bps=1e9)
+    with FlowVecEnv(scenario, slots=2, action=AbsoluteWindow()) as env:
         env.start()
         while not (batch := env.recv()).results:
             if batch.due.any():
@@ -179,12 +179,12 @@ def test_gymnasiums_vector_is_its_single_environments_row_by_row() -> None:
     vector = gym.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", flows=3)
     assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     singles = [gym.make(ID, flows=3) for _ in range(3)]
-    seen, _ = vector.reset(seed=5)
+    observations, _ = vector.reset(seed=5)
     alone = [env.reset(seed=5 + i)[0] for i, env in enumerate(singles)]
     ended = 0
     for _ in range(120):
-        assert np.array_equal(seen, np.stack(alone))
-        seen, rewards, terminated, truncated, infos = vector.step(np.tile(ACTION, (3, 1)))
+        assert np.array_equal(observations, np.stack(alone))
+        observations, rewards, terminated, truncated, infos = vector.step(np.tile(ACTION, (3, 1)))
         for i, env in enumerate(singles):
             alone[i], reward, *over, _ = env.step(ACTION)  # type: ignore[assignment]
             assert (reward, over) == (rewards[i], [terminated[i], truncated[i]])
@@ -272,6 +272,6 @@ def test_info_names_every_value() -> None:
         many.mask.acknowledge()
         many.reset()
         _, _, _, infos = many.step(np.zeros((2, 1)))
-        told = [one for one in infos if one["due"]]
-        assert told
-        assert all(list(one["telemetry"]) == list(INDEX) and one["flow"] in (0, 1) for one in told)
+        due_infos = [one for one in infos if one["due"]]
+        assert due_infos
+        assert all(list(one["telemetry"]) == list(INDEX) and one["flow"] in (0, 1) for one in due_infos)

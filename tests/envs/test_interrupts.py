@@ -70,8 +70,8 @@ def _compiled_calls_end_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the ends of compiled calls, where signals are looked for, places of this file."""
 
     def ends(kind: type, name: str) -> None:
-        own = getattr(kind, name)
-        monkeypatch.setattr(kind, name, lambda *a, **k: own(*a, **k))
+        method = getattr(kind, name)
+        monkeypatch.setattr(kind, name, lambda *a, **k: method(*a, **k))
 
     for name in ("wait", "send", "step", "branch", "write_blob", "read_blob"):
         ends(_native.AgentChannel, name)
@@ -120,8 +120,8 @@ def _branched(env: Any) -> None:
     other = env.branch()
     other.step(np.zeros(1))
     other.close()
-    with contextlib.closing(env.snapshot()) as kept:
-        env.restore(kept)
+    with contextlib.closing(env.snapshot()) as snapshot:
+        env.restore(snapshot)
 
 
 def _talk(simulator: Any) -> None:
@@ -174,8 +174,12 @@ def _gymnasium(name: str) -> Callable[[Path], Any]:
 
 
 def _seeded(env: Any) -> Any:
-    seen = env.reset(seed=1)[0]
-    return {k: v.tobytes() for k, v in seen.items()} if isinstance(seen, dict) else seen.tobytes()
+    observation = env.reset(seed=1)[0]
+    return (
+        {k: v.tobytes() for k, v in observation.items()}
+        if isinstance(observation, dict)
+        else observation.tobytes()
+    )
 
 
 _ONE = np.zeros(1, dtype=np.float32)

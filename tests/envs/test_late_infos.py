@@ -39,15 +39,15 @@ def told(looks_at_once: bool) -> list[Any]:
     with FlowVecEnv(scenario, slots=3, num_simulators=2, seed=3) as env:
         env.mask.acknowledge()
         env.reset()
-        kept: list[Any] = []
+        steps: list[Any] = []
         for _ in range(60):
             _, _, _, infos = env.step(np.zeros((6, 1)))
-            kept.append(list(infos) if looks_at_once else infos)
-    for infos in kept:
+            steps.append(list(infos) if looks_at_once else infos)
+    for infos in steps:
         for info in infos:
             if "episode" in info:
                 info["episode"].pop("t")
-    return [[{**info} for info in infos] for infos in kept]
+    return [[{**info} for info in infos] for infos in steps]
 
 
 def test_infos_of_a_step_are_the_same_however_late_one_looks() -> None:
@@ -69,9 +69,9 @@ def test_make_vec_joins_infos_as_gymnasium_does() -> None:
         *_, infos = vector.step(np.zeros((2, 1), dtype=np.float32))
         expected: dict[str, Any] = {}
         for i, env in enumerate(singles):
-            seen, _, terminated, truncated, info = env.step(action)
+            observation, _, terminated, truncated, info = env.step(action)
             if terminated or truncated:
-                expected = joined(expected, {"final_obs": seen, "final_info": info}, i)
+                expected = joined(expected, {"final_obs": observation, "final_info": info}, i)
                 info, ends = env.reset()[1], ends + 1
             expected = joined(expected, info, i)
         assert same(infos, expected)

@@ -52,9 +52,9 @@ def scenario(*sizes: int, points: Any = POINTS) -> Scenario:
     return Scenario.from_mapping(incast(*sizes, points=points), "x")
 
 
-def vec_env(made: Scenario, slots: int = 2) -> FlowVecEnv:
+def vec_env(scenario: Scenario, slots: int = 2) -> FlowVecEnv:
     return FlowVecEnv(
-        made, slots=slots, fields=HEARD, reward="queue_target", action=MultiplicativeRate(window="none")
+        scenario, slots=slots, fields=HEARD, reward="queue_target", action=MultiplicativeRate(window="none")
     )
 
 
@@ -68,10 +68,10 @@ def small(tmp_path: Path) -> list[str]:
     return written(tmp_path, config, {"stages": stages})
 
 
-def inside(policy: Path, played: dict[str, Any], episodes: int = 1) -> list[Rollout]:
+def inside(policy: Path, content: dict[str, Any], episodes: int = 1) -> list[Rollout]:
     """Episodes of a policy's file inside the simulator, of seeds that no training of seed 1 has."""
     with Rollouts(
-        Scenario.from_mapping(played, "x"), fields=HEARD, reward="queue_target", seed=99
+        Scenario.from_mapping(content, "x"), fields=HEARD, reward="queue_target", seed=99
     ) as rollouts:
         for _ in range(episodes):
             rollouts.begin(policy)
@@ -80,10 +80,10 @@ def inside(policy: Path, played: dict[str, Any], episodes: int = 1) -> list[Roll
 
 def earned(policy: Path) -> float:
     """Reward per decision of two long flows."""
-    played = inside(policy, incast(20_000_000, 20_000_000), episodes=4)
-    for rollout in played:
+    rollouts = inside(policy, incast(20_000_000, 20_000_000), episodes=4)
+    for rollout in rollouts:
         assert rollout.records[:, INDEX["flow_count"]].max() == 2  # told to the reward, not to the policy
-    return float(np.mean([r.rewards.sum() / r.decisions for r in played]))
+    return float(np.mean([r.rewards.sum() / r.decisions for r in rollouts]))
 
 
 def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) 
 def test_the_projects_own_files_ask_for_nothing_in_packets() -> None:
     env = EnvConfig(**yaml.safe_load((DATA / "configs/layer2.yaml").read_text())["env"])
     curriculum = yaml.safe_load((DATA / "curricula/layer2.yaml").read_text())
-    made = make_scenario(env, curriculum["scenario"] | {"time_limit_ns": 1000}, "x")
-    assert made.clock == PerNotification()
-    assert made.to_simulator_json()["switch"]["congestion_points"]["feedback"] == "both"
+    scenario = make_scenario(env, curriculum["scenario"] | {"time_limit_ns": 1000}, "x")
+    assert scenario.clock == PerNotification()
+    assert scenario.to_simulator_json()["switch"]["congestion_points"]["feedback"] == "both"
     window, _, _ = MultiplicativeRate(window="none")(np.zeros((1, 1)), np.ones((1, len(FIELDS))))[0]
     assert window == np.inf
 
@@ -128,13 +128,13 @@ def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_t
 
 
 @pytest.mark.parametrize(
-    ("sizes", "points", "said"),
+    ("sizes", "points", "message"),
     [((1000,), None, "per_notification"), ((5_000, 5_000), POINTS, "without a dec")],
 )
 def test_a_clock_of_frames_where_none_ever_comes_is_refused(
-    sizes: tuple[int, ...], points: Any, said: str
+    sizes: tuple[int, ...], points: Any, message: str
 ) -> None:
-    with vec_env(scenario(*sizes, points=points)) as env, pytest.raises(ScenarioError, match=said):
+    with vec_env(scenario(*sizes, points=points)) as env, pytest.raises(ScenarioError, match=message):
         env.reset()
 
 
@@ -152,8 +152,8 @@ def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
 
 
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
-    made = scenario(5_000, 200_000, 20_000_000)  # no frame; ends amid the episode; is cut
-    with vec_env(made, slots=3) as env:
+    three_flows = scenario(5_000, 200_000, 20_000_000)  # no frame; ends amid the episode; is cut
+    with vec_env(three_flows, slots=3) as env:
         env.mask.acknowledge()  # slots that are not due are looked at here
         env.reset()
         ended: dict[int, int] = {}
@@ -169,19 +169,19 @@ def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_d
 
 
 def test_parallel_agents_go_on_without_frames() -> None:
-    made = scenario(5_000, 20_000_000, 20_000_000).model_copy(
+    three_flows = scenario(5_000, 20_000_000, 20_000_000).model_copy(
         update={"clock": Synchronous(interval_ns=10_000)}
     )
-    env = FlowParallelEnv(made, fields=[*HEARD, "notification_recency"], reward="queue_target")
+    env = FlowParallelEnv(three_flows, fields=[*HEARD, "notification_recency"], reward="queue_target")
     observations, _ = env.reset(seed=1)
-    seen = np.zeros(3)
+    recency = np.zeros(3)
     while env.agents:
         observations, *_ = env.step({agent: np.zeros(1, np.float32) for agent in env.agents})
-        for agent, told in observations.items():
-            seen[int(agent[5:])] = max(seen[int(agent[5:])], told[-1])
+        for agent, observation in observations.items():
+            recency[int(agent[5:])] = max(recency[int(agent[5:])], observation[-1])
     env.close()
-    assert seen[0] == 0
-    assert (seen[1:] > 0).all()
+    assert recency[0] == 0
+    assert (recency[1:] > 0).all()
 
 
 def test_the_single_agent_env_decides_at_each_frame() -> None:

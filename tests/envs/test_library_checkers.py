@@ -67,8 +67,8 @@ def _vectors(name: str) -> None:
         vector.reset(seed=1)
         vector.action_space.seed(1)
         for _ in range(30):
-            seen, rewards, terminated, truncated, _ = vector.step(vector.action_space.sample())
-            assert np.isfinite(seen).all()
+            observations, rewards, terminated, truncated, _ = vector.step(vector.action_space.sample())
+            assert np.isfinite(observations).all()
             assert np.isfinite(rewards).all()
             if mode is AutoresetMode.DISABLED and (over := terminated | truncated).any():
                 vector.reset(options={"reset_mask": over})

@@ -23,10 +23,10 @@ def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     took: list[int] = []
     receive = LockStep.receive
 
-    def counted(self: LockStep, *args: Any, **named: Any) -> Any:
-        came = receive(self, *args, **named) if request.param else None
-        took.append(0 if came is None else sum(count > 0 for count in came.counts))
-        return came
+    def counted(self: LockStep, *args: Any, **keywords: Any) -> Any:
+        messages = receive(self, *args, **keywords) if request.param else None
+        took.append(0 if messages is None else sum(count > 0 for count in messages.counts))
+        return messages
 
     monkeypatch.setattr(LockStep, "receive", counted)
     return took
@@ -35,12 +35,12 @@ def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def _rows(slots: int) -> list[Any]:
     """Of some episodes: what came of drawn actions, row by row."""
     draw = np.random.default_rng(1)
-    seen: list[Any] = []
+    rows: list[Any] = []
     with FlowStream(_SCENARIO, slots=slots, num_simulators=3, seed=5) as stream:
         stream.start()
         for _ in range(150):
             batch = stream.recv(wait_all=True)
-            seen.append(
+            rows.append(
                 (
                     batch.slots.tolist(),
                     batch.flows.tolist(),
@@ -57,7 +57,7 @@ def _rows(slots: int) -> list[Any]:
             )
             due = batch.slots[batch.due]
             stream.send(draw.uniform(-1, 1, (len(due), 1)), due)
-    return seen
+    return rows
 
 
 _PLAYED: dict[Any, list[Any]] = {}
@@ -105,17 +105,17 @@ def test_a_branch_of_what_came_together_goes_on_as_its_original(together: list[i
 
 def test_a_vector_of_environments_steps_the_same_together_and_one_by_one(together: list[int]) -> None:
     draw = np.random.default_rng(2)
-    seen: list[Any] = []
+    trace: list[Any] = []
     envs = FlowVectorEnv(4, scenario=incast_scenario(3, 60_000))
     try:
-        seen.append(envs.reset(seed=3)[0].tobytes())
+        trace.append(envs.reset(seed=3)[0].tobytes())
         for _ in range(60):
             observations, rewards, terminated, _, infos = envs.step(draw.uniform(-1, 1, (4, 1)))
-            told = {key: np.asarray(infos[key]).tolist() for key in ("time_ns", "elapsed", "record")}
-            seen.append((observations.tobytes(), rewards.tolist(), terminated.tolist(), told))
-            seen.append(dict(infos["telemetry"])["qlen"].tolist())
+            lists = {key: np.asarray(infos[key]).tolist() for key in ("time_ns", "elapsed", "record")}
+            trace.append((observations.tobytes(), rewards.tolist(), terminated.tolist(), lists))
+            trace.append(dict(infos["telemetry"])["qlen"].tolist())
     finally:
         envs.close()
-    assert seen == _PLAYED.setdefault("vector", seen)
+    assert trace == _PLAYED.setdefault("vector", trace)
     if any(together):
         assert sum(together) > 60

@@ -75,12 +75,12 @@ class OfRollouts(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        played = Counter(self.env.decided[self.before :])
+        decisions = Counter(self.env.decided[self.before :])
         learned: Counter[bytes] = Counter()
         for batch in self.model.rollout_buffer.get(8):  # type: ignore[attr-defined]
             real = batch.mask.numpy() > 0 if hasattr(batch, "mask") else slice(None)
             learned.update(row.tobytes() for row in batch.observations.numpy()[real])
-        assert learned == played
+        assert learned == decisions
         self.rollouts += 1
 
 
@@ -108,10 +108,10 @@ def test_what_rollouts_teach_are_decisions(
     algorithm: Callable[..., BaseAlgorithm], policy: str, more: dict[str, int]
 ) -> None:
     with Counting() as env:
-        seen, networks = OfRollouts(env), {**small(), **more}
+        callback, networks = OfRollouts(env), {**small(), **more}
         model = algorithm(policy, env, n_steps=16, batch_size=16, n_epochs=1, policy_kwargs=networks)
-        masked(model).learn(16 * 16 * 3 + 1, callback=seen)
-        assert seen.rollouts > 2
+        masked(model).learn(16 * 16 * 3 + 1, callback=callback)
+        assert callback.rollouts > 2
 
 
 def test_padding_is_masked_through_wrappers_of_the_environment() -> None:
@@ -129,8 +129,8 @@ def test_to_learn_from_padding_is_an_error_that_says_what_to_do(algorithm: Calla
 
 def test_no_mask_is_needed_where_each_row_is_a_decision() -> None:
     one = {"kind": "incast", "size_bytes": 100_000, "flows": 1}
-    own = scenario().model_dump() | {"traffic": one}
-    with FlowVecEnv(Scenario.from_mapping(own, "test.yaml"), slots=1, num_simulators=3) as env:
+    content = scenario().model_dump() | {"traffic": one}
+    with FlowVecEnv(Scenario.from_mapping(content, "test.yaml"), slots=1, num_simulators=3) as env:
         model = TD3("MlpPolicy", env, learning_starts=50, buffer_size=1_000, policy_kwargs=small()).learn(150)
         assert model.num_timesteps >= 150
 
@@ -144,9 +144,9 @@ def test_masked_buffers_refuse_a_clock_that_tells_of_outcomes_later() -> None:
 
 def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
     """Eight flows, of which at most a few live at once: fewer slots do, and the flows see the same."""
-    played = {}
+    records_by_slots = {}
     for slots in (8, 6):
-        seen: dict[int, list[bytes]] = {}
+        records: dict[int, list[bytes]] = {}
         with FlowVecEnv(scenario(), slots=slots, seed=3) as env:
             env.start()
             results: list[Any] = []
@@ -157,15 +157,15 @@ def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
                 if results:
                     break
                 for row, flow in enumerate(batch.flows):
-                    seen.setdefault(int(flow), []).append(batch.records[row].tobytes())
+                    records.setdefault(int(flow), []).append(batch.records[row].tobytes())
                 due = batch.due
                 assert len(set(batch.slots[due])) == int(due.sum())
                 at_once = max(at_once, int(due.sum()))
                 env.send(np.zeros((int(due.sum()), 1)), batch.slots[due])
         assert at_once <= 6
-        played[slots] = seen
-    assert len(played[6]) == len(SIZES)
-    assert played[6] == played[8]
+        records_by_slots[slots] = records
+    assert len(records_by_slots[6]) == len(SIZES)
+    assert records_by_slots[6] == records_by_slots[8]
 
 
 def test_too_few_slots_are_an_error_that_says_so() -> None:
@@ -174,10 +174,10 @@ def test_too_few_slots_are_an_error_that_says_so() -> None:
 
 
 def test_too_few_slots_are_said_before_padding_is() -> None:
-    wanted = "^slots is 2, and the scenario has 8 flows under the agent: .* Then: 1 of 2 rows have no flow"
+    message = "^slots is 2, and the scenario has 8 flows under the agent: .* Then: 1 of 2 rows have no flow"
     with FlowVecEnv(scenario("per_flow_rtt"), slots=2) as env:
         env.reset()
-        with pytest.raises(PaddingError, match=wanted):
+        with pytest.raises(PaddingError, match=message):
             env.step(np.zeros((2, 1)))
 
 
@@ -193,14 +193,14 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
     with FlowVecEnv(scenario(), slots=8) as env:
         env.mask.acknowledge()
         env.reset()
-        began = env.due.copy()  # flows under way, as dones tell them
+        start_mask = env.due.copy()  # flows under way, as dones tell them
         for _ in range(200):
             was_due = env.due.copy()
             _, _, dones, _ = env.step(np.zeros((8, 1)))
             starts = env.due & ~was_due
             assert dones[starts].all()
-            began |= starts
-        assert began.sum() > 4
+            start_mask |= starts
+        assert start_mask.sum() > 4
 
 
 class AsIfAlone(BaseCallback):
@@ -220,15 +220,17 @@ class AsIfAlone(BaseCallback):
             ends = [*begins[1:], len(rows)]
             self.goes_on += len(rows) > 0 and (len(begins) == 0 or begins[0] > 0)
             for first, last in zip(begins, ends, strict=True):
-                own = rows[first:last]
-                seen, did = (th.as_tensor(x[own, slot]) for x in (buffer.observations, buffer.actions))
+                span = rows[first:last]
+                observations, did = (
+                    th.as_tensor(x[span, slot]) for x in (buffer.observations, buffer.actions)
+                )
                 zeros = tuple(th.zeros(1, 1, policy.lstm_output_dim) for _ in range(2))
                 with th.no_grad():
                     values, logs, _ = policy.evaluate_actions(
-                        seen, did, RNNStates(zeros, zeros), th.zeros(len(own))
+                        observations, did, RNNStates(zeros, zeros), th.zeros(len(span))
                     )
-                np.testing.assert_allclose(values[:, 0], buffer.values[own, slot], rtol=1e-4, atol=1e-5)
-                np.testing.assert_allclose(logs, buffer.log_probs[own, slot], rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(values[:, 0], buffer.values[span, slot], rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(logs, buffer.log_probs[span, slot], rtol=1e-4, atol=1e-5)
                 self.flows += 1
         for batch in buffer.get(24):
             real = batch.mask > 0
@@ -259,16 +261,16 @@ def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "found"),
+    ("sizes", "lengths"),
     [([3, 1, 2], [3, 3]), ([1, 1, 1, 1], [2, 2]), ([2, 2, 1], [2, 3]), ([1, 4, 1], [6]), ([1, 1, 1], [3])],
 )
 def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
-    sizes: list[int], found: list[int]
+    sizes: list[int], lengths: list[int]
 ) -> None:
     """RecurrentPPO divides by the spread of advantages: of one there is none, and weights became NaN."""
     rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     merged = none_alone(rows)
-    assert [len(part) for part in merged] == found
+    assert [len(part) for part in merged] == lengths
     assert np.concatenate(merged).tolist() == list(range(sum(sizes)))
 
 

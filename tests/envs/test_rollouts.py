@@ -42,16 +42,16 @@ def policy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rollouts(policy: Path) -> Iterator[tuple[Rollouts, Path]]:
-    with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as made:
-        yield made, policy
+    with Rollouts(ENDS, num_simulators=2, fields=FIELDS) as pool:
+        yield pool, policy
 
 
 def decisions_across_the_channel(
     ask: Ask, scenario: Scenario, telemetry_bytes: int
 ) -> dict[tuple[int, int], tuple[float, float, float]]:
     """(flow, number of its decision) -> time, action, window, of a policy asked in Python."""
-    asked: dict[int, int] = {}
-    found = {}
+    numbers: dict[int, int] = {}
+    decisions = {}
     action = MultiplicativeWindow(rounding="none")
     with FlowStream(
         scenario, slots=8, fields=FIELDS, action=action, telemetry_bytes=telemetry_bytes
@@ -66,24 +66,24 @@ def decisions_across_the_channel(
             times = observations.column(batch.records[due], "time_ns")
             windows = action(actions, batch.records[due])
             for k, flow in enumerate(map(int, flows)):
-                number = asked[flow] = asked.get(flow, -1) + 1
-                found[flow, number] = (times[k], float(actions[k, 0]), windows[k, 0])
+                number = numbers[flow] = numbers.get(flow, -1) + 1
+                decisions[flow, number] = (times[k], float(actions[k, 0]), windows[k, 0])
             stream.send(actions, batch.slots[due])
-    return found
+    return decisions
 
 
 def of_histories(network: _native.Policy) -> Ask:
     """A policy's file that is given the last observations of each flow."""
     depth = network.history_length
-    seen: dict[int, list[np.ndarray[Any, Any]]] = {}
+    histories: dict[int, list[np.ndarray[Any, Any]]] = {}
 
     def ask(rows: np.ndarray[Any, Any], flows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         windows = np.zeros((len(flows), depth, len(FIELDS)), np.float32)
         lengths = np.zeros(len(flows), np.int64)
         for k, flow in enumerate(flows):
-            seen.setdefault(int(flow), []).append(rows[k])
-            lengths[k] = min(len(seen[int(flow)]), depth)
-            windows[k, : lengths[k]] = np.stack(seen[int(flow)][-depth:])
+            histories.setdefault(int(flow), []).append(rows[k])
+            lengths[k] = min(len(histories[int(flow)]), depth)
+            windows[k, : lengths[k]] = np.stack(histories[int(flow)][-depth:])
         return network.evaluate(windows, lengths)
 
     return ask
@@ -123,11 +123,13 @@ def test_a_policy_of_recurrent_ppo_decides_inside_as_pytorch_does_step_by_step(
     action = {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"}
     clock = Synchronous(interval_ns=5_000)
     settings = {"fields": list(FIELDS), "action": action, "clock": clock.model_dump()}
-    own = trainer(AGENTS["recurrent_ppo"], **settings)
-    file = own.export()
+    learner = trainer(AGENTS["recurrent_ppo"], **settings)
+    file = learner.export()
     write_policy(tmp_path / "policy.safetensors", file)
     scenario = ENDS.model_copy(update={"clock": clock})
-    across = decisions_across_the_channel(SlotStates(own.policy).predict, scenario, file.spec.telemetry_bytes)
+    across = decisions_across_the_channel(
+        SlotStates(learner.policy).predict, scenario, file.spec.telemetry_bytes
+    )
     check_the_same(played(tmp_path / "policy.safetensors", ENDS, count=1)[0], across)
     assert len({round(action, 4) for _, action, _ in across.values()}) > 30  # not all alike
 
@@ -143,19 +145,19 @@ def test_the_same_seed_gives_the_same_transitions_however_many_simulators(tmp_pa
 
 
 def test_scenarios_are_drawn_in_order_when_episodes_are_asked_for(policy: Path) -> None:
-    drawn: list[int] = []
+    episodes: list[int] = []
 
     def sampler(episode: int) -> Scenario:
-        drawn.append(episode)
+        episodes.append(episode)
         return ENDS
 
     with Rollouts(sampler, fields=FIELDS) as rollouts:
         for _ in range(3):
             rollouts.begin(policy)
-        assert drawn == [0, 1, 2]
+        assert episodes == [0, 1, 2]
         rollouts.next()
         rollouts.begin(policy)
-        assert drawn == [0, 1, 2, 3]
+        assert episodes == [0, 1, 2, 3]
 
 
 def test_exploration_is_as_strong_as_it_is_asked_to_be(tmp_path: Path) -> None:
@@ -169,8 +171,8 @@ def test_exploration_is_as_strong_as_it_is_asked_to_be(tmp_path: Path) -> None:
     at_random = played(policy, long, 4, exploration=Exploration(random_share=1.0))
     actions = np.concatenate([rollout.actions[rollout.decided] for rollout in at_random])
     assert np.std(actions) == pytest.approx(1 / np.sqrt(3), rel=0.25)
-    held = np.mean(actions[1:] == actions[:-1])
-    assert held == pytest.approx(1 - 1 / 4, abs=0.08)
+    hold_share = np.mean(actions[1:] == actions[:-1])
+    assert hold_share == pytest.approx(1 - 1 / 4, abs=0.08)
     quiet = played(policy, long, 1)[0]
     assert not quiet.actions.any()
 
@@ -256,26 +258,26 @@ def one_by_one(ring: HistoryReplayBuffer, rollout: Rollout) -> None:
 def test_a_killed_simulator_is_an_exception_and_the_next_episodes_follow(
     rollouts: tuple[Rollouts, Path],
 ) -> None:
-    made, policy = rollouts
-    made.begin(policy)
-    pid = made._simulators[0].pid
+    pool, policy = rollouts
+    pool.begin(policy)
+    pid = pool._simulators[0].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(SimulatorDied):
-        made.next()
-    number = made.begin(policy)
-    assert made.next().episode == number
+        pool.next()
+    number = pool.begin(policy)
+    assert pool.next().episode == number
 
 
 def test_a_bad_file_is_named_and_what_nobody_asked_for_is_an_error(rollouts: tuple[Rollouts, Path]) -> None:
-    made, policy = rollouts
+    pool, policy = rollouts
     with pytest.raises(RuntimeError, match="begin"):
-        made.next()
-    made.begin(policy.read_bytes()[:50])
+        pool.next()
+    pool.begin(policy.read_bytes()[:50])
     with pytest.raises(ScenarioError, match="no safetensors file"):
-        made.next()
-    made.begin(policy)
-    assert made.next().decisions > 0
+        pool.next()
+    pool.begin(policy)
+    assert pool.next().decisions > 0
 
 
 def test_what_a_flow_has_had_and_has_left_is_its_size(policy: Path) -> None:

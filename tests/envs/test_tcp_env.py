@@ -23,13 +23,13 @@ ID = "ns3_env/TcpBottleneck-v0"
 def play(env: gym.Env[Any, Any], act: Any, seed: int = 3) -> tuple[list[bytes], float]:
     """One episode: its observations, and the mean reward."""
     observation, _ = env.reset(seed=seed)
-    seen, rewards, over = [observation.tobytes()], [], False
+    observations, rewards, over = [observation.tobytes()], [], False
     while not over:
         observation, reward, terminated, truncated, _ = env.step(act(observation))
-        seen.append(observation.tobytes())
+        observations.append(observation.tobytes())
         rewards.append(float(reward))
         over = terminated or truncated
-    return seen, float(np.mean(rewards))
+    return observations, float(np.mean(rewards))
 
 
 def still(_: Any) -> Any:
@@ -87,7 +87,7 @@ def test_ppo_learns_to_fill_the_link_and_no_queue() -> None:
     judged = gym.make(ID, flows=1)
 
     def reward() -> float:
-        return play(judged, lambda seen: model.predict(seen, deterministic=True)[0])[1]
+        return play(judged, lambda observation: model.predict(observation, deterministic=True)[0])[1]
 
     before = reward()
     model.learn(2048)

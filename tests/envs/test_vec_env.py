@@ -16,8 +16,8 @@ DUMMY = dummy_sim()
 
 
 def make(dummy: dict[str, Any] | None = None, **settings: Any) -> FlowVecEnv:
-    given = {"slots": 3, "steps": 4, **(dummy or {})}
-    return FlowVecEnv({"dummy": given}, slots=3, executable=DUMMY, **settings)
+    dummy_settings = {"slots": 3, "steps": 4, **(dummy or {})}
+    return FlowVecEnv({"dummy": dummy_settings}, slots=3, executable=DUMMY, **settings)
 
 
 def test_ordered_rows_do_not_depend_on_timing() -> None:
@@ -89,21 +89,21 @@ def test_an_action_that_is_no_number_names_its_slot_and_may_be_given_again() -> 
 
 def test_step_tells_episodes_ends_as_stable_baselines_expects() -> None:
     with make({"truncate": True}) as env:
-        seen = env.reset()
-        assert isinstance(seen, np.ndarray)
-        assert seen.shape == (3, 8)
+        observations = env.reset()
+        assert isinstance(observations, np.ndarray)
+        assert observations.shape == (3, 8)
         total = np.zeros(3)
         for step in range(4):
             assert env.due.all()
             after, rewards, dones, infos = env.step(np.zeros((3, 1)))
-            seen = np.asarray(after)
+            observations = np.asarray(after)
             total += rewards
             assert dones.all() == (step == 3)
         for i, info in enumerate(infos):
             assert info["TimeLimit.truncated"] is False  # what was left is paid
             assert info["episode"]["l"] == 4
             assert info["episode"]["r"] == pytest.approx(total[i], rel=1e-5)
-            assert not np.array_equal(info["terminal_observation"], seen[i])
+            assert not np.array_equal(info["terminal_observation"], observations[i])
         assert env.due.all()
         assert env.results[0][1]["episode"] == 0
 
@@ -114,21 +114,21 @@ def test_slots_that_are_not_due_stand_still() -> None:
         before = env.reset()
         for _ in range(30):
             after, rewards, dones, infos = env.step(np.zeros((6, 1)))
-            seen = np.asarray(after)
+            observations = np.asarray(after)
             for slot in range(6):
                 assert infos[slot]["due"] == env.due[slot]
                 if not infos[slot]["due"] and not dones[slot]:
                     assert rewards[slot] == 0
-                    assert np.array_equal(seen[slot], before[slot])
+                    assert np.array_equal(observations[slot], before[slot])
             assert env.due.any()
-            before = seen
+            before = observations
 
 
 def test_recv_after_reset_gives_the_rows_of_the_reset() -> None:
     with make(num_simulators=2) as env:
-        seen = env.reset()
+        observations = env.reset()
         batch = env.recv()
-        assert np.array_equal(seen[batch.slots], batch.observations)
+        assert np.array_equal(observations[batch.slots], batch.observations)
         assert batch.first.all()
         env.send(np.zeros((6, 1)), batch.slots)
         env.recv()

@@ -35,9 +35,9 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def test_every_pinned_controller_has_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", "curves", "--out", str(tmp_path / "new" / "folder")]) == 0
-    shown = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert {path.stem for path in shown} == PINNED
-    assert all(path.read_bytes().startswith(PNG) for path in shown)
+    pictures = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert {path.stem for path in pictures} == PINNED
+    assert all(path.read_bytes().startswith(PNG) for path in pictures)
 
 
 def test_the_built_in_controllers_are_pinned_and_only_what_there_is() -> None:

@@ -13,15 +13,15 @@ from ns3_env.eval.commands.main import main
 
 
 @pytest.mark.parametrize(
-    ("command", "shown"), [("train", "--curriculum"), ("eval", "benchmark"), ("export", "onnx")]
+    ("command", "phrase"), [("train", "--curriculum"), ("eval", "benchmark"), ("export", "onnx")]
 )
 def test_each_command_says_what_it_takes(
-    command: str, shown: str, capsys: pytest.CaptureFixture[str]
+    command: str, phrase: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    assert shown in capsys.readouterr().out
+    assert phrase in capsys.readouterr().out
 
 
 def test_what_is_passed_on_is_answered_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,14 +42,14 @@ def test_what_is_no_command_is_answered_with_those_there_are(
 def test_commands_are_named_as_they_were_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for program, shown in (
+    for program, usage in (
         ("/somewhere/bin/ns3-env", "ns3-env eval"),
         ("eval/__main__.py", "python -m eval"),
     ):
         monkeypatch.setattr("sys.argv", [program])
         with pytest.raises(SystemExit):
             main(["eval", "--help"])
-        assert f"usage: {shown}" in capsys.readouterr().out
+        assert f"usage: {usage}" in capsys.readouterr().out
 
 
 def test_there_are_eight_commands() -> None:
@@ -63,10 +63,10 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     monkeypatch.setenv("COLUMNS", "100")
     chakra_traces.write("mixture_of_experts", tmp_path / "step", ranks=4)
     assert main(["eval", "trace-info", str(tmp_path / "step.0.et")]) == 0
-    shown = capsys.readouterr().out
-    assert "4 ranks" in shown
-    found = {words[1]: words for line in shown.splitlines() if len(words := line.split("│")) > 6}
-    rows = {name.strip(): [word.strip() for word in words[2:5]] for name, words in found.items()}
+    output = capsys.readouterr().out
+    assert "4 ranks" in output
+    cells = {words[1]: words for line in output.splitlines() if len(words := line.split("│")) > 6}
+    rows = {name.strip(): [word.strip() for word in words[2:5]] for name, words in cells.items()}
     assert rows["all-to-all"] == ["1", "4", "32"]
     assert rows["all-reduce"] == ["1", "4", "4"]
     goal = tmp_path / "a.goal"

@@ -50,7 +50,7 @@ def test_each_controller_has_a_folder_of_flows_and_queues(
     assert run(scenario, out, "dctcp, hpcc", "--json", str(tmp_path / "table.json")) == 0
     assert sorted(path.name for path in out.iterdir()) == ["dctcp", "hpcc"]
     table = json.loads((tmp_path / "table.json").read_text())
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in ("dctcp", "hpcc"):
         flows, queues = rows(out / name / "flows.csv"), rows(out / name / "queues.csv")
         assert list(flows[0]) == [*FLOW_COLUMNS, "finished"]
@@ -64,7 +64,7 @@ def test_each_controller_has_a_folder_of_flows_and_queues(
         slowdowns = [float(x["fct_ns"]) / float(x["standalone_ns"]) for x in flows]
         assert table[name]["fct_slowdown_avg"] == pytest.approx(sum(slowdowns) / 2)
         assert max(float(x["mean_bytes"]) for x in queues) == table[name]["queue_avg_bytes"]
-        assert name in shown
+        assert name in output
 
 
 def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) 
     config = yaml.safe_load((tmp_path / "out" / "dcqcn" / "config.yaml").read_text())
     assert config["source"] == str(scenario)
     assert {"python", "ns3-env", "ns3"} <= set(config["versions"])
-    played = config["scenario"]
-    assert (played["timing"], played["min_rate_bps"]) == ("exact", 1e9)
-    assert played["switch"]["buffer_bytes"] == 32 << 20
-    assert played["switch"]["ecn"]["kmax_bytes"] == 400_000
-    (controller,) = played["controllers"]
+    resolved_scenario = config["scenario"]
+    assert (resolved_scenario["timing"], resolved_scenario["min_rate_bps"]) == ("exact", 1e9)
+    assert resolved_scenario["switch"]["buffer_bytes"] == 32 << 20
+    assert resolved_scenario["switch"]["ecn"]["kmax_bytes"] == 400_000
+    (controller,) = resolved_scenario["controllers"]
     assert controller["attributes"]["Gain"] == 0.125  # the scenario's own
     assert controller["attributes"]["AlphaInterval"] == "+1000ns"  # the controller's
     assert used(tmp_path / "out", "dctcp")["switch"]["ecn"]["kmax_bytes"] == 30_000
@@ -138,9 +138,9 @@ def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> No
     assert list(series[0]) == list(COLUMNS["queue_series"])
     queues = rows(tmp_path / "out" / "hpcc" / "queues.csv")
     for queue in queues:
-        own = [x for x in series if (x["node"], x["port"]) == (queue["node"], queue["port"])]
-        assert [int(x["t_ns"]) for x in own] == [500 * i for i in range(len(own))]
-        assert 0 <= max(int(x["bytes"]) for x in own) <= int(queue["max_bytes"])
+        samples = [x for x in series if (x["node"], x["port"]) == (queue["node"], queue["port"])]
+        assert [int(x["t_ns"]) for x in samples] == [500 * i for i in range(len(samples))]
+        assert 0 <= max(int(x["bytes"]) for x in samples) <= int(queue["max_bytes"])
     assert max(int(x["bytes"]) for x in series) > 0
     assert run(scenario, tmp_path / "out", "hpcc") == 0
     assert not (tmp_path / "out" / "hpcc" / "queue_series.csv").exists()
@@ -156,9 +156,9 @@ def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: 
     assert (list(marks[0]), list(pauses[0])) == (list(COLUMNS["marks"]), list(COLUMNS["pauses"]))
     assert {x["flow"] for x in marks} == {"0", "1"}
     for host in ("0", "1"):  # paused, resumed, ...
-        own = [int(x["paused"]) for x in pauses if (x["node"], x["port"]) == (host, "0")]
-        assert own
-        assert own == [(i + 1) % 2 for i in range(len(own))]
+        states = [int(x["paused"]) for x in pauses if (x["node"], x["port"]) == (host, "0")]
+        assert states
+        assert states == [(i + 1) % 2 for i in range(len(states))]
     for events in (marks, pauses):
         times = [float(x["t_ns"]) for x in events]
         assert times == sorted(times)
@@ -239,8 +239,8 @@ def test_without_names_the_scenario_s_own_controllers_play(
     (scenario.parent / "flows.csv").write_text(
         "src,dst,size_bytes,start_ns,controller\n0,2,50000,0,\n1,2,50000,0,hpcc\n"
     )
-    own = {**SCENARIO, "controllers": [*SCENARIO["controllers"], {"name": "hpcc"}]}
-    dumped(scenario, own)
+    content = {**SCENARIO, "controllers": [*SCENARIO["controllers"], {"name": "hpcc"}]}
+    dumped(scenario, content)
     alone = ["run", str(scenario), "--out", str(tmp_path / "out")]
     assert main([*alone, "hpcc.Eta=0.9"]) == 0
     assert "\ndcqcn+hpcc " in capsys.readouterr().out
@@ -253,8 +253,10 @@ def test_without_names_the_scenario_s_own_controllers_play(
 
     dumped(scenario, {"topology": SCENARIO["topology"]})
     assert main(alone) == 2
-    said = capsys.readouterr().err
-    assert "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to" in said
+    message = capsys.readouterr().err
+    assert (
+        "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to" in message
+    )
 
 
 def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
@@ -269,8 +271,8 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     ("arguments", "text"),
     [
         *(
-            ([names], f"error: --controllers: {said}")
-            for names, said in (
+            ([names], f"error: --controllers: {message}")
+            for names, message in (
                 ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
                 ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn,"),
                 ("policy", "'policy' plays a policy's file: name it, --checkpoint NAME=FILE; known: "),
@@ -316,8 +318,8 @@ def test_what_cannot_be_run_is_a_line_before_anything_runs(
 
 def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused: Refused) -> None:
     agents = ["traffic.controller=agent", "controllers=[agent]"]
-    said = refused(main, "run", scenario, "--out", tmp_path / "out", "--controllers", "hpcc", *agents)
-    assert "traffic.controller: flows under 'agent'" in said
+    message = refused(main, "run", scenario, "--out", tmp_path / "out", "--controllers", "hpcc", *agents)
+    assert "traffic.controller: flows under 'agent'" in message
 
 
 @pytest.mark.parametrize("buffer", ["32MB", "500kB"])
@@ -328,15 +330,15 @@ def test_what_was_played_can_be_played_again(buffer: str) -> None:
         "traffic": {"kind": "incast", "size_bytes": 10_000},
         "switch": {"buffer_bytes": buffer},
     }
-    played = Scenario.from_mapping(keys, "played")
-    again = Scenario.from_mapping(resolved(played, played.to_simulator_json()), "again")
-    sent = [one.to_simulator_json() for one in (played, again)]
+    first = Scenario.from_mapping(keys, "played")
+    again = Scenario.from_mapping(resolved(first, first.to_simulator_json()), "again")
+    sent = [one.to_simulator_json() for one in (first, again)]
     assert sent[0]["switch"] == sent[1]["switch"]
     assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")
 
 
 def test_a_deadlock_of_pauses_is_warned_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(dumped(tmp_path / "ring.yaml", ring(5)), tmp_path / "out", "dcqcn") == 0
-    shown = capsys.readouterr().out
-    assert shown.count("warning: dcqcn: PFC deadlock") == 1
-    assert "node 0 port 0 is paused by node 1" in shown
+    output = capsys.readouterr().out
+    assert output.count("warning: dcqcn: PFC deadlock") == 1
+    assert "node 0 port 0 is paused by node 1" in output

@@ -217,5 +217,5 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     again = Scenario.from_mapping(parse(first["config.yaml"])["scenario"], "again")
     second = result_files(again, simulator.play(again))
     assert {name for name in first if first[name] != second[name]} == {"config.yaml"}
-    kept = [parse(files["config.yaml"])["scenario"] for files in (first, second)]
-    assert kept[0] == kept[1]
+    scenarios = [parse(files["config.yaml"])["scenario"] for files in (first, second)]
+    assert scenarios[0] == scenarios[1]

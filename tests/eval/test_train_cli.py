@@ -37,11 +37,11 @@ def test_a_run_leaves_its_folder_and_the_table(
     assert resolved["versions"]["torch"] != "not installed"
     assert list(run.glob("events.out.tfevents.*"))
     assert "episode/return" in rows(run / "progress.csv")[-1]
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     numbers = json.loads((tmp_path / "t.json").read_text())
     assert set(numbers) == {"fdcc", "hpcc", "constant window"}
-    assert f"{numbers['hpcc']['fct_slowdown_avg']:.2f}" in shown
-    assert re.search(r"^fdcc .* a constant window of one BDP: slowdown × .* over 1 episode", shown, re.M)
+    assert f"{numbers['hpcc']['fct_slowdown_avg']:.2f}" in output
+    assert re.search(r"^fdcc .* a constant window of one BDP: slowdown × .* over 1 episode", output, re.M)
     assert (run / "evaluation" / "hpcc.flows.csv").exists()
     # The resolved configuration is a configuration, and the evaluation can be done again.
     assert eval_main(["compare", "policy", str(run), "--json", str(tmp_path / "again.json")]) == 0
@@ -99,8 +99,8 @@ def test_an_interrupt_saves_a_checkpoint_and_leaves_nothing_behind(
         process.kill()
     assert process.returncode == 130
     assert "--resume" in error
-    kept = {path.name for path in checkpoints(the_run(tmp_path))[-1].iterdir()}
-    assert kept >= {
+    filenames = {path.name for path in checkpoints(the_run(tmp_path))[-1].iterdir()}
+    assert filenames >= {
         *(f"{x}.npz" for x in ("policy", "optimisers", "replay_buffer")),
         "learner.json",
         "state.json",
@@ -141,7 +141,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "said"),
+    ("name", "option", "message"),
     [
         ("ppo", "={device: nowhere}", "agent: ppo does not accept its options: "),
         ("td3", "={seed: 4294967296}", "agent: td3 does not accept its options: "),
@@ -154,9 +154,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_options_that_an_algorithm_cannot_take_are_a_line(
-    files: list[str], name: str, option: str, said: str, refused: Refused
+    files: list[str], name: str, option: str, message: str, refused: Refused
 ) -> None:
-    assert said in refused(train.main, *files, "--algo", name, f"agent.options{option}")
+    assert message in refused(train.main, *files, "--algo", name, f"agent.options{option}")
 
 
 def test_a_checkpoint_of_other_fields_is_refused(trained: Path, refused: Refused) -> None:

@@ -42,8 +42,8 @@ def rate(step: Callable[[], Any]) -> float:
     """Calls a second."""
     for _ in range(100):
         step()
-    count, began = 0, time.perf_counter()
-    while (spent := time.perf_counter() - began) < SECONDS:
+    count, start_s = 0, time.perf_counter()
+    while (spent := time.perf_counter() - start_s) < SECONDS:
         for _ in range(20):
             step()
         count += 20

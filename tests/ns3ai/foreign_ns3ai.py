@@ -150,8 +150,8 @@ class ForeignNs3Env:
     """ns3-ai's Gym environment: one box observed, one box of actions."""
 
     def __init__(self, target: str, path: Path, settings: dict[str, Any], layout: int = 1) -> None:
-        given = "".join(f" --{key}={value}" for key, value in settings.items())
-        self.command = f"{path}/ns3 run {target}" + (f" --{given}" if given else "")
+        options = "".join(f" --{key}={value}" for key, value in settings.items())
+        self.command = f"{path}/ns3 run {target}" + (f" --{options}" if options else "")
         self.interface = Interface(layout=layout)
         self.begin()
 
@@ -167,14 +167,14 @@ class ForeignNs3Env:
         if over:
             self.interface.send(b"\x10\x01")  # EnvActMsg: stopSimReq
         (reward,) = struct.unpack("<f", message.get(2, bytes(4)))
-        said = message.get(5, b"").decode()
-        return floats(message[1]), reward, over, message.get(4, 0), said
+        info = message.get(5, b"").decode()
+        return floats(message[1]), reward, over, message.get(4, 0), info
 
     def step(self, action: list[float]) -> tuple[NDArray[Any], float, bool, int, str]:
         packed = struct.pack(f"<{len(action)}f", *action)
         box = b"\x08\x03" + text(2, bytes([len(action)])) + text(5, packed)
-        held = text(1, (_TYPES + "BoxDataContainer").encode()) + text(2, box)
-        self.interface.send(text(1, b"\x08\x02" + text(2, held)))
+        container = text(1, (_TYPES + "BoxDataContainer").encode()) + text(2, box)
+        self.interface.send(text(1, b"\x08\x02" + text(2, container)))
         return self.state()
 
     def stop(self) -> None:
@@ -203,12 +203,12 @@ class _Action(ctypes.Structure):
 class Experiment:
     """ns3-ai's class of that name and what its run gives, for vectors; names and arguments are its own."""
 
-    def __init__(self, target: str, folder: str, bindings: Any, **given: Any) -> None:
-        assert given["handleFinish"]
-        assert given["useVector"]
+    def __init__(self, target: str, folder: str, bindings: Any, **arguments: Any) -> None:
+        assert arguments["handleFinish"]
+        assert arguments["useVector"]
         self._command = f"{folder}/ns3 run {target} --"
-        self._size = given["vectorSize"]
-        self.interface = Interface(self._size, segment_bytes=given["shmSize"])
+        self._size = arguments["vectorSize"]
+        self.interface = Interface(self._size, segment_bytes=arguments["shmSize"])
         self.messages = 0
         self.PyRecvBegin = self.interface.receive_begin
         self.PySendBegin, self.PySendEnd = self.interface.send_begin, self.interface.send_end

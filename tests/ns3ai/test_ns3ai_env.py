@@ -65,11 +65,11 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def rewards(env: gym.Env[Any, Any], actions: list[int]) -> list[tuple[Any, ...]]:
-    seen: list[tuple[Any, ...]] = []
+    steps: list[tuple[Any, ...]] = []
     for action in actions:
         observation, reward, terminated, truncated, info = env.step(action)
-        seen.append((*observation.tolist(), reward, terminated, truncated, info["info"]))
-    return seen
+        steps.append((*observation.tolist(), reward, terminated, truncated, info["info"]))
+    return steps
 
 
 def test_episodes_rewards_ends_and_seeds_are_the_simulations(tree: Path) -> None:
@@ -117,12 +117,12 @@ def test_shapes_and_dtypes_are_those_announced(tree: Path) -> None:
     assert env.action_space == spaces.Tuple([spaces.Discrete(3), spaces.Box(-8, 8, (2, 2), np.float32)])
     env.reset()
     action = (np.int64(2), np.array([[1.5, 2.0], [-0.5, 4.0]], dtype=np.float32))
-    seen, reward, *_ = env.step(action)
+    observation, reward, *_ = env.step(action)
     assert reward == 9.0
-    assert seen["pair"].tolist() == [1, 7]
-    assert seen["column"].tolist() == [[-5], [1]]
-    assert np.array_equal(seen["grid"], [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
-    assert seen in env.observation_space, "with their dtypes"
+    assert observation["pair"].tolist() == [1, 7]
+    assert observation["column"].tolist() == [[-5], [1]]
+    assert np.array_equal(observation["grid"], [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    assert observation in env.observation_space, "with their dtypes"
     with pytest.raises(ValueError, match=r"shape \(4,\) where the space has \(2, 2\)"):
         env.step((0, np.zeros(4)))
     env.step(action)  # nothing was sent
@@ -192,10 +192,10 @@ def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
     PPO("MlpPolicy", vector, n_steps=16, batch_size=16, n_epochs=1).learn(64)
     vector.close()
     envs = gym.make_vec("ns3_env/Ns3Ai-v0", num_envs=2, vectorization_mode="async", **arguments)
-    seen, _ = envs.reset(seed=[5, 6])
-    assert seen.tolist() == [[0, 5], [0, 6]]
-    seen, paid, *_ = envs.step(np.array([1, 4]))
-    assert seen.tolist() == [[1, 5], [1, 6]]
+    observations, _ = envs.reset(seed=[5, 6])
+    assert observations.tolist() == [[0, 5], [0, 6]]
+    observations, paid, *_ = envs.step(np.array([1, 4]))
+    assert observations.tolist() == [[1, 5], [1, 6]]
     assert paid.tolist() == [1, 4]
     envs.close()
 
@@ -231,7 +231,7 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "error", "said", "within_s"),
+    ("fault", "error", "message", "within_s"),
     [
         ("die", SimulatorDied, r"was killed by signal 9 \(Killed\); its last words:\nforeign: die", 1),
         ("exit", SimulatorDied, r"ended with exit code 3; its last words:\nforeign: exit", 1),
@@ -241,15 +241,15 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
     ],
 )
 def test_what_goes_wrong_in_a_simulation_is_an_exception_soon_and_costs_no_core(
-    tree: Path, fault: str, error: type[Exception], said: str, within_s: float
+    tree: Path, fault: str, error: type[Exception], message: str, within_s: float
 ) -> None:
     env = Ns3AiEnv("any", tree, {"at": 2, "fault": fault}, timeout_s=1.0)
     env.reset()
     env.step(0)
-    began, used = time.monotonic(), process_state(os.getpid())[1]
-    with pytest.raises(error, match=said):
+    start_s, used = time.monotonic(), process_state(os.getpid())[1]
+    with pytest.raises(error, match=message):
         env.step(0)
-    assert time.monotonic() - began < within_s
+    assert time.monotonic() - start_s < within_s
     assert process_state(os.getpid())[1] - used < 0.15
     env.reset()
     env.step(0)
@@ -284,7 +284,7 @@ def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, numbe
 
 
 @pytest.mark.parametrize(
-    ("end", "said"),
+    ("end", "message"),
     [
         ("kill -SEGV $$", r"was killed by signal 11 \(Segmentation fault\); its last words:\nCommand '"),
         ("kill -ABRT $$", r"was killed by signal 6 \(Aborted\)"),
@@ -294,11 +294,11 @@ def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, numbe
     ],
 )
 def test_a_simulation_that_dies_under_ns3s_script_is_told_as_such(
-    end: str, said: str, tmp_path: Path
+    end: str, message: str, tmp_path: Path
 ) -> None:
     """The script's own code is 256 - n where a signal n killed its child."""
     folder = tree_of(tmp_path, "/bin/sh", "-c", end)
-    with pytest.raises(SimulatorDied, match=said):
+    with pytest.raises(SimulatorDied, match=message):
         Ns3AiEnv("any", folder, segment="ns3_env-dies", timeout_s=10)
 
 
@@ -415,12 +415,12 @@ def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path
 
 def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:
     env, plain = Ns3AiEnv("rdma-incast", path(), {"flows": 3, "RngRun": 6}), FlowEnv(flows=3)
-    seen, expected = env.reset()[0], plain.reset(seed=6)[0]
+    observation, expected = env.reset()[0], plain.reset(seed=6)[0]
     over = False
     while not over:
-        assert seen.tobytes() == expected.tobytes()
-        action = np.array([0.5 - seen[0]], dtype=np.float32).clip(-1, 1)
-        seen, reward, terminated, truncated, _ = env.step(action)
+        assert observation.tobytes() == expected.tobytes()
+        action = np.array([0.5 - observation[0]], dtype=np.float32).clip(-1, 1)
+        observation, reward, terminated, truncated, _ = env.step(action)
         expected, paid, *ends, _ = plain.step(action)
         assert (reward, [terminated, truncated]) == (float(np.float32(paid)), ends)
         over = terminated or truncated

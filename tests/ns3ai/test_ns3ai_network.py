@@ -47,33 +47,33 @@ def nothing_is_left() -> Iterator[None]:
 
 def played(foreign: ForeignNs3Env, steps: int) -> list[tuple[Any, ...]]:
     """What it saw, was paid and was told of, from a reset on."""
-    seen = [foreign.state()]
+    states = [foreign.state()]
     for action in ACTIONS[:steps]:
-        if seen[-1][2]:
+        if states[-1][2]:
             break
-        seen.append(foreign.step([action]))
-    return seen
+        states.append(foreign.step([action]))
+    return states
 
 
 def played_here(env: FlowEnv, seed: int, steps: int) -> list[tuple[Any, ...]]:
     observation, info = env.reset(seed=seed)
-    seen: list[tuple[Any, ...]] = [(observation, 0.0, False, 0, f"time_ns={info['time_ns']:.3f}")]
+    states: list[tuple[Any, ...]] = [(observation, 0.0, False, 0, f"time_ns={info['time_ns']:.3f}")]
     for action in ACTIONS[:steps]:
-        if seen[-1][2]:
+        if states[-1][2]:
             break
         observation, reward, terminated, truncated, info = env.step(np.array([action], dtype=np.float32))
         over = terminated or truncated
-        said = f"time_ns={info['time_ns']:.3f}"
-        seen.append((observation, float(np.float32(reward)), over, int(terminated), said))
+        details = f"time_ns={info['time_ns']:.3f}"
+        states.append((observation, float(np.float32(reward)), over, int(terminated), details))
     env.close()
-    return seen
+    return states
 
 
 def assert_same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> None:
     assert len(one) == len(other)
-    for left, right in zip(one, other, strict=True):
-        assert left[0].tobytes() == right[0].tobytes()
-        assert left[1:] == right[1:]
+    for one_step, other_step in zip(one, other, strict=True):
+        assert one_step[0].tobytes() == other_step[0].tobytes()
+        assert one_step[1:] == other_step[1:]
 
 
 def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_and_stops_it() -> None:
@@ -130,7 +130,7 @@ def test_its_vector_interface_steps_every_flow_until_the_segment_says_finished()
         rewards, terminated = dict.fromkeys(env.agents, 0.0), dict.fromkeys(env.agents, False)
         messages = 0
         while True:
-            seen = np.frombuffer(
+            flow_states = np.frombuffer(
                 ctypes.string_at(interface.receive_begin(), states.itemsize * (count + spare)), dtype=states
             )
             interface.receive_end()
@@ -139,16 +139,16 @@ def test_its_vector_interface_steps_every_flow_until_the_segment_says_finished()
             messages += 1
             for i, agent in enumerate(env.possible_agents):
                 if agent in observations:
-                    assert seen["state"][i] == infos[agent]["due"] + 2 * terminated[agent]
-                    assert seen["reward"][i] == np.float32(rewards[agent])
-                    assert [seen[field][i] for field in FDCC_FIELDS] == observations[agent].tolist()
-            assert not seen[count:]["state"].any()
+                    assert flow_states["state"][i] == infos[agent]["due"] + 2 * terminated[agent]
+                    assert flow_states["reward"][i] == np.float32(rewards[agent])
+                    assert [flow_states[field][i] for field in FDCC_FIELDS] == observations[agent].tolist()
+            assert not flow_states[count:]["state"].any()
             chosen = np.array([((i + messages) % 5 - 2) / 2 for i in range(count + spare)], dtype=actions)
             ctypes.memmove(interface.send_begin(), chosen.tobytes(), chosen.nbytes)
             interface.send_end()
             if env.agents:
-                given = {f"flow_{i}": chosen["action"][i : i + 1] for i in range(count)}
-                observations, rewards, terminated, _, infos = env.step(given)
+                decisions = {f"flow_{i}": chosen["action"][i : i + 1] for i in range(count)}
+                observations, rewards, terminated, _, infos = env.step(decisions)
         assert messages > 10
         assert process.wait(10) == 0
     finally:
@@ -197,12 +197,12 @@ def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
     assert done.returncode == 2, done.stderr
     lines = done.stderr.splitlines()
     times = [line for line in lines if line.startswith("import time:")]
-    said = "\n".join(line for line in lines if line not in times)
-    return said, {line.rpartition("|")[2].strip().partition(".")[0] for line in times}
+    output = "\n".join(line for line in lines if line not in times)
+    return output, {line.rpartition("|")[2].strip().partition(".")[0] for line in times}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "phrase"),
     [
         ("run rdma-incas", "the nearest known one is 'rdma-incast'"),
         ("run rdma-incast -- --sed=3", "unknown key 'sed'; the nearest known one is 'seed'"),
@@ -211,7 +211,7 @@ def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
         ("run tcp-flows -- --flows=3", "the vectors have 2 elements, and the scenario 3 flows"),
     ],
 )
-def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, said: str) -> None:
+def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, phrase: str) -> None:
     """Its Python looks once, half a second after the start, whether the simulation has died."""
     interface = Interface(2, segment="ns3_env-early")
     try:
@@ -221,7 +221,7 @@ def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, said:
     finally:
         interface.remove()
     assert message.startswith("error: ")
-    assert said in message
+    assert phrase in message
     assert "ns3_env" in packages
     assert not packages & HEAVY
 
@@ -236,7 +236,7 @@ def test_a_scenarios_faults_are_said_before_gymnasium_is_loaded(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("mistake", "said"),
+    ("mistake", "message"),
     [
         ("--reward=stagd", "unknown reward 'stagd'"),
         ("--action=windw", "unknown action map 'windw'"),
@@ -244,13 +244,13 @@ def test_a_scenarios_faults_are_said_before_gymnasium_is_loaded(tmp_path: Path) 
     ],
 )
 def test_what_goes_wrong_later_is_heard_by_its_python(
-    mistake: str, said: str, capfd: pytest.CaptureFixture[str]
+    mistake: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It would wait for ever: the Gym interface gets what cannot be parsed, the vectors are finished."""
     interface = Interface(segment="ns3_env-late")
     try:
         assert main(["run", "rdma-incast", "--", mistake, "--segment=ns3_env-late"]) == 2
-        assert f"ns3 run rdma-incast: {said}" in capfd.readouterr().err
+        assert f"ns3 run rdma-incast: {message}" in capfd.readouterr().err
         with pytest.raises(ValueError, match="no SimInitMsg"):
             parsed("SimInitMsg", interface.receive())
     finally:
@@ -272,10 +272,10 @@ def test_our_own_environment_tells_the_last_words_of_what_goes_wrong_later() -> 
 def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It hands its own settings over at the first start alone; given ones win, key by key."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    held = path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
-    assert held == path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
-    assert held != path()
-    foreign = ForeignNs3Env("rdma-incast", held, {"RngRun": 6})
+    tree = path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
+    assert tree == path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
+    assert tree != path()
+    foreign = ForeignNs3Env("rdma-incast", tree, {"RngRun": 6})
     try:
         for seed in (6, 5):  # the first start has its own seed
             assert foreign.observation_box[3] == (2,)
@@ -283,7 +283,7 @@ def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatc
             foreign.stop()
             assert foreign.wait() == 0
             if seed == 6:
-                foreign.command = f"{held}/ns3 run rdma-incast --"
+                foreign.command = f"{tree}/ns3 run rdma-incast --"
                 foreign.begin()
     finally:
         foreign.kill()
@@ -302,7 +302,7 @@ def test_settings_of_a_path_are_looked_at_when_it_is_made(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("run rdma-incast -- flows=3", "a setting is --key=value"),
         ("run rdma-incast -- --seed", "give it as text, '0'"),
@@ -310,9 +310,9 @@ def test_settings_of_a_path_are_looked_at_when_it_is_made(
         ("build", "ns3 run TARGET"),
     ],
 )
-def test_what_cannot_be_run_is_said(arguments: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_run_is_said(arguments: str, message: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(arguments.split()) == 2
-    assert said in capfd.readouterr().err
+    assert message in capfd.readouterr().err
 
 
 WAITS = """
@@ -360,11 +360,11 @@ def test_the_example_for_vectors_runs_to_its_end(monkeypatch: pytest.MonkeyPatch
         "topology: {kind: dumbbell, senders: 100}\ntraffic: {kind: incast, size_bytes: 20kB}\n"
         "clock: {name: synchronous}\n"
     )
-    made: list[Experiment] = []
+    experiments: list[Experiment] = []
 
     def experiment(*arguments: Any, **keywords: Any) -> Experiment:
-        made.append(Experiment(*arguments, **keywords))
-        return made[-1]
+        experiments.append(Experiment(*arguments, **keywords))
+        return experiments[-1]
 
     for name, holds in (("ns3ai_utils", {"Experiment": experiment}), ("flow_bindings", {})):
         module = ModuleType(name)
@@ -376,10 +376,10 @@ def test_the_example_for_vectors_runs_to_its_end(monkeypatch: pytest.MonkeyPatch
     assert count == 1
     try:
         exec(compile(example, "docs/ns3-ai.md", "exec"), {})
-        assert made[0].messages > 3
-        assert made[0].process.wait(10) == 0
+        assert experiments[0].messages > 3
+        assert experiments[0].process.wait(10) == 0
     finally:
-        made[0].interface.remove()
+        experiments[0].interface.remove()
 
 
 def test_the_segment_holds_as_many_flows_as_the_page_says() -> None:

@@ -43,13 +43,15 @@ def configuration(agent: dict[str, Any], **env: Any) -> RunConfig:
 def trainer(agent: dict[str, Any], **env: Any) -> GradientTrainer:
     """A trainer whose networks answer all but zero, as trained ones do."""
     config = configuration(agent, **env)
-    made = find_agent(agent["name"]).trainer(config, SpacesOnly(config.env.fields, config.env.action.name, 2))
-    assert isinstance(made, GradientTrainer)
+    learner = find_agent(agent["name"]).trainer(
+        config, SpacesOnly(config.env.fields, config.env.action.name, 2)
+    )
+    assert isinstance(learner, GradientTrainer)
     generator = th.Generator().manual_seed(3)
     with th.no_grad():
-        for parameter in made.model.policy.parameters():
+        for parameter in learner.model.policy.parameters():
             parameter.add_(0.2 * th.randn(parameter.shape, generator=generator))
-    return made
+    return learner
 
 
 def checkpoint(folder: Path, agent: dict[str, Any], **env: Any) -> Path:

@@ -63,9 +63,9 @@ def carried_file(path: Path, **changes: Any) -> Path:
 def rlcc_file(path: Path, **changes: Any) -> Path:
     """An MLP as RL-CC's: it reads two steps, and what is worked out of two fields."""
     derived = {"derived": "rtt_target", "margin": 1.2, "target": 0.1, "gain": 0.5}
-    seen = [{"field": name} for name in FIELDS if name not in ("rtt", "pacing_rate")]
+    fields = [{"field": name} for name in FIELDS if name not in ("rtt", "pacing_rate")]
     action = {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.1}
-    settings = {"observation": [*seen, derived], "history": 2, "action": action}
+    settings = {"observation": [*fields, derived], "history": 2, "action": action}
     return policy_file(path, "mlp", 12, **{**settings, **changes})
 
 

@@ -47,13 +47,13 @@ def suite(
     )
 
 
-def write(path: Path, made: Suite | None = None, **metrics: float | None) -> Path:
+def write(path: Path, benchmark: Suite | None = None, **metrics: float | None) -> Path:
     """A complete folder; ``metrics`` take the place of every cell's own."""
-    made = made or suite()
+    benchmark = benchmark or suite()
     path.mkdir(parents=True, exist_ok=True)
-    write_suite(path, made, ["python", "-m", "eval", "benchmark", "hand.yaml", "--out", str(path)])
-    for entry, who, seed in made.cells():
-        slowdown = SLOWDOWNS.get(who.name, (4.0, 4.5, 5.0, 4.2, 4.4, 4.6, 4.8))[made.seeds.index(seed)]
+    write_suite(path, benchmark, ["python", "-m", "eval", "benchmark", "hand.yaml", "--out", str(path)])
+    for entry, who, seed in benchmark.cells():
+        slowdown = SLOWDOWNS.get(who.name, (4.0, 4.5, 5.0, 4.2, 4.4, 4.6, 4.8))[benchmark.seeds.index(seed)]
         values: dict[str, float | None] = dict.fromkeys(METRICS)
         values |= {"fct_slowdown_avg": slowdown, "fct_slowdown_p99": 2 * slowdown, "goodput": 0.9}
         values |= {
@@ -71,7 +71,7 @@ def write(path: Path, made: Suite | None = None, **metrics: float | None) -> Pat
             "metrics": values,
         }
         (folder / "metrics.json").write_text(json.dumps(content))
-        _write_series(folder, slowdown, entry.name == "equal", seed == made.seeds[0])
+        _write_series(folder, slowdown, entry.name == "equal", seed == benchmark.seeds[0])
     return path
 
 

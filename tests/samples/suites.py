@@ -34,8 +34,8 @@ SUITE: dict[str, Any] = {
 
 def contents(out: Path) -> dict[str, bytes]:
     """Every cell's files but for the seconds that it took."""
-    found = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("cells/*/*/*/*"))}
-    for name, text in found.items():
+    files = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("cells/*/*/*/*"))}
+    for name, text in files.items():
         if name.endswith("metrics.json"):
-            found[name] = json.dumps(json.loads(text)["metrics"]).encode()
-    return found
+            files[name] = json.dumps(json.loads(text)["metrics"]).encode()
+    return files

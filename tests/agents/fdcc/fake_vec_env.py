@@ -105,7 +105,7 @@ class FakeRdmaVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         return [False] * self.num_envs
 
-    def _nobody_asks(self, *given: Any, **named: Any) -> Any:
+    def _nobody_asks(self, *arguments: Any, **keywords: Any) -> Any:
         raise NotImplementedError
 
     step_async = step_wait = set_attr = env_method = _nobody_asks

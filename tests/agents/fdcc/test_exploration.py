@@ -33,8 +33,8 @@ def actor(slots: npt.NDArray[np.int64]) -> Array:
 def test_random_actions_are_held_for_four_decisions_on_average() -> None:
     exploring = explorer()
     slot = np.array([0])
-    taken = [float(exploring.actions(slot, actor, all_random=True)[0, 0]) for _ in range(20_000)]
-    holds = [len(list(same)) for _, same in groupby(taken)]
+    actions = [float(exploring.actions(slot, actor, all_random=True)[0, 0]) for _ in range(20_000)]
+    holds = [len(list(same)) for _, same in groupby(actions)]
     assert MEAN_HOLD == 4.0
     assert np.mean(holds) == pytest.approx(4.0, rel=0.05)
     # Geometric: a quarter of the holds is one decision long, and none is forbidden to last.
@@ -46,22 +46,22 @@ def test_each_slot_holds_an_action_of_its_own_while_others_come_and_go() -> None
     exploring = explorer(slots=2, random_share=1.0)
     exploring.begin(np.array([0, 1]))
     alone, both = np.array([1]), np.array([0, 1])
-    taken: dict[int, list[float]] = {0: [], 1: []}
+    actions: dict[int, list[float]] = {0: [], 1: []}
     for step in range(4000):
         slots = both if step % 2 else alone
         for slot, action in zip(slots, exploring.actions(slots, actor), strict=True):
-            taken[int(slot)].append(float(action[0]))
-    for of_slot in taken.values():
+            actions[int(slot)].append(float(action[0]))
+    for of_slot in actions.values():
         assert np.mean([len(list(same)) for _, same in groupby(of_slot)]) == pytest.approx(4.0, rel=0.15)
-    assert not set(taken[0]) & set(taken[1])
+    assert not set(actions[0]) & set(actions[1])
 
 
 def test_random_actions_fill_the_scaled_range_of_any_box() -> None:
     exploring = explorer(box=spaces.Box(0.0, 10.0, (1,), np.float32))
-    taken = [exploring.actions(np.array([0]), actor, all_random=True)[0, 0] for _ in range(8000)]
-    assert -1.0 <= min(taken) < -0.99
-    assert 0.99 < max(taken) <= 1.0
-    assert np.mean(taken) == pytest.approx(0.0, abs=0.05)
+    actions = [exploring.actions(np.array([0]), actor, all_random=True)[0, 0] for _ in range(8000)]
+    assert -1.0 <= min(actions) < -0.99
+    assert 0.99 < max(actions) <= 1.0
+    assert np.mean(actions) == pytest.approx(0.0, abs=0.05)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
@@ -70,9 +70,9 @@ def test_a_share_of_episodes_is_random_from_beginning_to_end(share: float) -> No
     exploring = explorer(len(slots), random_share=share)
     exploring.begin(slots)
     assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
-    own = actor(slots)
+    policy_actions = actor(slots)
     for _ in range(3):
-        by_actor = (exploring.actions(slots, actor) == own)[:, 0]
+        by_actor = (exploring.actions(slots, actor) == policy_actions)[:, 0]
         assert (by_actor == ~exploring.at_random).all()
     exploring.begin(slots)  # drawn anew for every episode
     assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
@@ -89,9 +89,9 @@ def test_only_slots_whose_episode_begins_are_drawn() -> None:
 def test_the_actor_decides_for_the_slots_that_are_not_random() -> None:
     exploring = explorer(4, random_share=1.0)
     exploring.begin(np.array([1, 2]))
-    taken = exploring.actions(np.array([3, 2, 0]), actor)
-    assert taken[[0, 2], 0] == pytest.approx([0.03, 0.0])
-    assert taken[1, 0] not in actor(np.arange(4))
+    actions = exploring.actions(np.array([3, 2, 0]), actor)
+    assert actions[[0, 2], 0] == pytest.approx([0.03, 0.0])
+    assert actions[1, 0] not in actor(np.arange(4))
 
 
 def test_noise_has_its_deviation_and_ends_at_the_actions_range() -> None:

@@ -63,13 +63,13 @@ def test_stacked_critics_are_two_networks_of_pytorchs_in_value_and_gradient(net_
     history, actions = history_of(1, 3, 4), th.tensor([[0.1], [0.2], [0.3]])
     values = critics(history, actions)
     assert values.shape == (3, 2)
-    wanted = th.tensor([[1.0], [-2.0], [0.5]])
-    (values - wanted).square().sum().backward()
+    expected = th.tensor([[1.0], [-2.0], [0.5]])
+    (values - expected).square().sum().backward()
     for member in (0, 1):
         alone = Alone(critics.stack, member)
         value = alone(history, actions)
         assert th.allclose(values[:, member : member + 1], value, atol=1e-6)
-        (value - wanted).square().sum().backward()
+        (value - expected).square().sum().backward()
         stacked = critics.stack.lstms[member].parameters()
         for one, other in zip(stacked, alone.lstm.parameters(), strict=True):
             assert one.grad is not None
@@ -99,9 +99,9 @@ def test_what_is_climbed_is_the_first_critic_and_moves_actions_alone() -> None:
 def test_layers_begin_as_pytorchs_do() -> None:
     stack = RecurrentStack(2, 30, 20, 1, hidden=3, shortcut=1000, net_arch=[])
     bound = 50**-0.5
-    for begun in (stack.weights[0], th.nn.Linear(50, 1000).weight):
-        assert begun.abs().max().item() == pytest.approx(bound, rel=1e-3)
-        assert begun.std().item() == pytest.approx(bound / 3**0.5, rel=0.02)
+    for weights in (stack.weights[0], th.nn.Linear(50, 1000).weight):
+        assert weights.abs().max().item() == pytest.approx(bound, rel=1e-3)
+        assert weights.std().item() == pytest.approx(bound / 3**0.5, rel=0.02)
     assert not th.equal(stack.weights[0][0], stack.weights[0][1])
 
 
@@ -132,8 +132,8 @@ def test_twins_judge_history_and_action() -> None:
     one, two = critic(history, actions).unbind(dim=1)
     assert not th.isclose(one, two).any()
     for same_history, same_action in ((False, True), (True, False)):
-        seen = history if same_history else history_of(2, 3, 1)
-        others = critic(seen, actions if same_action else actions + 0.5)
+        histories = history if same_history else history_of(2, 3, 1)
+        others = critic(histories, actions if same_action else actions + 0.5)
         assert not th.isclose(others[:, 0], one).any()
         assert not th.isclose(others[:, 1], two).any()
 
@@ -155,8 +155,8 @@ def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> Non
         histories.observe(slot, row)
         trained = policy.act_on(histories.windows, histories.lengths)
         histories.last_actions[slot] = trained
-        asked, state = model.predict(row, state)
-        np.testing.assert_allclose(asked, trained, atol=1e-7)
+        action, state = model.predict(row, state)
+        np.testing.assert_allclose(action, trained, atol=1e-7)
 
 
 class Counter(gym.Env[Any, Any]):
@@ -183,9 +183,9 @@ class Counter(gym.Env[Any, Any]):
 def test_a_step_streams_an_end_before_the_next_beginning(cut: bool) -> None:
     env = DummyVecEnv([lambda: Counter(2, cut), lambda: Counter(3, not cut)])
     stream = StepStream(env, env.reset())  # type: ignore[arg-type]
-    begun = stream.recv()
-    assert begun.first.tolist() == [True, True]
-    assert not (begun.terminated | begun.truncated).any()
+    batch = stream.recv()
+    assert batch.first.tolist() == [True, True]
+    assert not (batch.terminated | batch.truncated).any()
     for reward in (0.5, 0.25):
         stream.send(np.array([[-1.0], [reward]]), np.array([1, 0]))
         rows = stream.recv()

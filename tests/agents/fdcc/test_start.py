@@ -27,7 +27,7 @@ class Noise(gym.Env[np.ndarray, np.ndarray]):
     observation_space = spaces.Box(-np.inf, np.inf, (len(FIELDS),), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
 
-    def reset(self, **given: object) -> tuple[np.ndarray, dict[str, object]]:
+    def reset(self, **arguments: object) -> tuple[np.ndarray, dict[str, object]]:
         return self.np_random.normal(size=len(FIELDS)).astype(np.float32), {}
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, object]]:
@@ -45,13 +45,13 @@ def begun(**changes: object) -> FDCC:
 
 def test_it_begins_with_the_policy_s_answers_and_random_critics() -> None:
     model, policy = begun(), load_policy("fdcc")
-    seen = np.random.default_rng(1).uniform(0, 1, (50, len(FIELDS))).astype(np.float32)
-    ours = theirs = None
+    observations = np.random.default_rng(1).uniform(0, 1, (50, len(FIELDS))).astype(np.float32)
+    model_state = policy_state = None
     for _ in range(6):
-        mine, ours = model.policy.predict(seen, ours)
-        wanted, theirs = policy.predict(seen, theirs)
-        assert np.allclose(mine, wanted, atol=1e-5)
-        seen = seen[::-1].copy()
+        mine, model_state = model.policy.predict(observations, model_state)
+        expected, policy_state = policy.predict(observations, policy_state)
+        assert np.allclose(mine, expected, atol=1e-5)
+        observations = observations[::-1].copy()
     for name, value in model.actor.state_dict().items():
         assert np.array_equal(model.actor_target.state_dict()[name], value)
 

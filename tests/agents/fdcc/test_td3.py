@@ -46,18 +46,18 @@ def targets(
 
 def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
     critics = twins([8.0, 8.0], [-4.0, 12.0])
-    wanted = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
+    target_values = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
     # 2 + 0.25 min(8, -4); after a termination the return alone.
-    assert wanted.tolist() == [[1.0], [2.0]]
-    assert not wanted.requires_grad
+    assert target_values.tolist() == [[1.0], [2.0]]
+    assert not target_values.requires_grad
 
 
 def test_targets_judge_the_target_actors_own_actions_discounted_by_the_m_steps_stored() -> None:
     def ten_times(history: Reading, actions: th.Tensor) -> th.Tensor:
         return th.cat([10 * actions, 10 * actions + 1], dim=1)
 
-    wanted = targets(always(0.3, -0.7), ten_times, column(0.9, 0.9**3))
-    assert wanted.flatten().tolist() == pytest.approx([2.7, -7 * 0.729])
+    target_values = targets(always(0.3, -0.7), ten_times, column(0.9, 0.9**3))
+    assert target_values.flatten().tolist() == pytest.approx([2.7, -7 * 0.729])
 
 
 def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None:
@@ -121,9 +121,9 @@ def test_a_step_takes_its_targets_from_the_target_networks() -> None:
         following: Any = data.next_observations
         actions = (model.actor_target(following) + noise).clamp(-1, 1)
         one, two = model.critic_target(following, actions).split(1, dim=1)
-        wanted = data.rewards + (1 - data.dones) * data.discounts * th.minimum(one, two)
+        target_values = data.rewards + (1 - data.dones) * data.discounts * th.minimum(one, two)
         values = model.critic(data.observations, data.actions).split(1, dim=1)
-        expected = sum(((value - wanted) ** 2).mean() for value in values)
+        expected = sum(((value - target_values) ** 2).mean() for value in values)
     set_random_seed(5)
     model.train(1, 30)
     assert logged(model, "train/critic_loss") == pytest.approx(float(expected), rel=1e-5)
@@ -208,9 +208,9 @@ def test_the_actor_decides_alone_once_learning_has_started() -> None:
     buffer = model.replay_buffer
     n = buffer.size()
     decided = model.policy.act_on(buffer.windows[:n], buffer.lengths[:n])
-    own = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
-    assert not own[:10].any()
-    assert own[-10:].all()
+    matches = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
+    assert not matches[:10].any()
+    assert matches[-10:].all()
 
 
 def test_samples_are_drawn_from_all_that_is_stored() -> None:

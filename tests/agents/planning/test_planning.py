@@ -49,8 +49,8 @@ def test_a_branched_play_is_the_same_episode_with_the_policys_memory(
         for _ in range(7):
             play.step()
         with play.branch() as future:
-            found = future.play_on()
-        assert play.play_on() == found
+            cost = future.play_on()
+        assert play.play_on() == cost
         assert play.results == future.results
 
 
@@ -60,18 +60,18 @@ def test_the_planner_finds_what_it_foresaw_and_is_no_worse_than_its_base(
     foreseen = []
     with BranchedPlay(scenario, policy) as alone:
         base = alone.play_on()
-    made = plan(scenario, policy, every=2, progress=lambda progress: foreseen.append(progress.foreseen))
-    assert made.base == base
+    outcome = plan(scenario, policy, every=2, progress=lambda progress: foreseen.append(progress.foreseen))
+    assert outcome.base == base
     assert foreseen == sorted(foreseen, reverse=True)
-    assert made.planned == foreseen[-1] < base
-    assert 0 < made.changed < made.decisions
-    assert made.branches == 2 * len(foreseen)
+    assert outcome.planned == foreseen[-1] < base
+    assert 0 < outcome.changed < outcome.decisions
+    assert outcome.branches == 2 * len(foreseen)
 
 
 def test_a_planner_without_other_actions_is_its_base(scenario: Scenario) -> None:
-    made = plan(scenario, HpccOncePerRtt(), factors=())
-    assert made.planned == made.base
-    assert made.branches == 0
+    outcome = plan(scenario, HpccOncePerRtt(), factors=())
+    assert outcome.planned == outcome.base
+    assert outcome.branches == 0
 
 
 def test_credits_are_of_the_share_of_decisions_that_is_asked_for(scenario: Scenario) -> None:
@@ -123,12 +123,12 @@ def test_a_controllers_attributes_are_its_own_under_the_planner(scenario: Scenar
 
 def test_a_scaled_controller_is_its_own_again_after_a_decision(scenario: Scenario) -> None:
     with BranchedPlay(scenario, ONE_BDP) as play:
-        seen: list[float] = []
+        windows: list[float] = []
         while play.waiting is not None:
-            seen += column(play.waiting.records[play.waiting.due], "window_bytes").tolist()
+            windows += column(play.waiting.records[play.waiting.due], "window_bytes").tolist()
             play.step(dict.fromkeys(play.due, 0.5))
-    assert len(seen) > 20
-    assert len(set(seen)) == 1
+    assert len(windows) > 20
+    assert len(set(windows)) == 1
 
 
 def test_halved_windows_make_a_fixed_window_slower(scenario: Scenario) -> None:
@@ -145,9 +145,9 @@ def test_halved_windows_make_a_fixed_window_slower(scenario: Scenario) -> None:
 def test_the_planner_is_named_like_any_player_and_no_worse_than_its_base(
     scenario: Scenario, name: str
 ) -> None:
-    made = Planner(base=name, every=4).play(scenario)
-    assert made.planned <= made.base
-    assert made.branches > 0
+    outcome = Planner(base=name, every=4).play(scenario)
+    assert outcome.planned <= outcome.base
+    assert outcome.branches > 0
 
 
 def test_a_horizon_charges_what_is_left_as_links_shared_equally(scenario: Scenario) -> None:
@@ -163,9 +163,9 @@ def test_a_horizon_charges_what_is_left_as_links_shared_equally(scenario: Scenar
         np.asarray(flows[name], float)
         for name in ("size_bytes", "acked_bytes", "payload_bytes", "header_bytes")
     )
-    left = (size - acked) * (payload + header) / payload * 8e9 / 100e9
-    assert (left > 0).all()
-    shared = [sum(min(own, other) for other in left) for own in left]
+    remaining_ns = (size - acked) * (payload + header) / payload * 8e9 / 100e9
+    assert (remaining_ns > 0).all()
+    shared = [sum(min(time_ns, other) for other in remaining_ns) for time_ns in remaining_ns]
     assert flows["left_ns"] == pytest.approx(shared)
     lived = cut.results["totals"]["end_ns"] - np.asarray(flows["start_ns"])
     assert cut.slowdowns == pytest.approx((lived + shared) / np.asarray(flows["standalone_ns"]))

@@ -37,20 +37,20 @@ def episodes(**validation: int) -> Episodes:
     return Episodes(Curriculum(stages, EnvConfig(fields=["rtt"]), 1, "test"), search, seed=7)
 
 
-def seeds(played: Sequence[Episode]) -> set[int]:
-    return {episode.scenario.seed for episode in played}
+def seeds(episodes: Sequence[Episode]) -> set[int]:
+    return {episode.scenario.seed for episode in episodes}
 
 
 def test_validation_seeds_are_never_trained_on_and_training_seeds_rotate() -> None:
-    drawn = episodes(every=1, episodes=4)
-    trained = [seeds(drawn.of_generation(number)) for number in range(50)]
+    sampler = episodes(every=1, episodes=4)
+    trained = [seeds(sampler.of_generation(number)) for number in range(50)]
     assert all(len(x) == 6 for x in trained)
     assert len(set.union(*trained)) == 300
     assert all(seed % 2 == 0 for seed in set.union(*trained))
-    held = drawn.of_validation()
-    assert [episode.stage for episode in held] == ["a"] * 4 + ["b"] * 4
-    assert len(seeds(held)) == 8
-    assert all(seed % 2 == 1 for seed in seeds(held))
+    validation = sampler.of_validation()
+    assert [episode.stage for episode in validation] == ["a"] * 4 + ["b"] * 4
+    assert len(seeds(validation)) == 8
+    assert all(seed % 2 == 1 for seed in seeds(validation))
 
 
 def test_stages_in_order_come_one_after_the_other_and_stay() -> None:
@@ -61,18 +61,18 @@ def test_stages_in_order_come_one_after_the_other_and_stay() -> None:
     search = SearchConfig.model_validate(
         {"trials": 41, "population": 8, "episodes": 1, "stages": "in_order", "validation": {"every": 1}}
     )
-    drawn = Episodes(Curriculum(stages, EnvConfig(fields=["rtt"]), 1, "test"), search, seed=7)
-    played = ["".join(x.stage for x in drawn.of_generation(number)) for number in range(6)]
-    assert played == ["a", "a", "a", "a", "ab", "ab"]
-    assert "".join(x.stage for x in drawn.of_validation()) == "aabb"
+    sampler = Episodes(Curriculum(stages, EnvConfig(fields=["rtt"]), 1, "test"), search, seed=7)
+    by_generation = ["".join(x.stage for x in sampler.of_generation(number)) for number in range(6)]
+    assert by_generation == ["a", "a", "a", "a", "ab", "ab"]
+    assert "".join(x.stage for x in sampler.of_validation()) == "aabb"
 
 
 @pytest.mark.parametrize("lacking", ["trials", "validation"])
 def test_stages_in_order_need_an_end_and_a_validation(lacking: str) -> None:
-    given = {"trials": 41, "stages": "in_order", "validation": {"every": 1}}
+    settings = {"trials": 41, "stages": "in_order", "validation": {"every": 1}}
     with pytest.raises(ValueError, match="in_order needs trials"):
         SearchConfig.model_validate(
-            {name: x for name, x in given.items() if name != lacking}
+            {name: x for name, x in settings.items() if name != lacking}
             | ({"decisions": 1000} if lacking == "trials" else {})
         )
 
@@ -82,13 +82,15 @@ def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> N
     curriculum = Curriculum(tasks, EnvConfig(fields=["rtt"]), 1, "test")
     assert list(curriculum.examples()) == ["Incast", "Rates"]
     search = SearchConfig.model_validate({"episodes": 3, "validation": {"every": 1, "episodes": 3}})
-    drawn, again = (Episodes(curriculum, search, seed=7) for _ in range(2))
-    played = [x.scenario for number in range(8) for x in drawn.of_generation(number)]
-    held = [x.scenario for x in drawn.of_validation()]
-    assert {scenario.source for scenario in played} == {"ns3_env/Incast-v2", "ns3_env/Rates-v2"}
-    assert len({scenario.seed for scenario in (*played, *held)}) == 27
-    assert {scenario.topology for scenario in held}.isdisjoint(scenario.topology for scenario in played)
-    assert drawn.of_generation(3) == again.of_generation(3)
+    sampler, again = (Episodes(curriculum, search, seed=7) for _ in range(2))
+    training = [x.scenario for number in range(8) for x in sampler.of_generation(number)]
+    validation = [x.scenario for x in sampler.of_validation()]
+    assert {scenario.source for scenario in training} == {"ns3_env/Incast-v2", "ns3_env/Rates-v2"}
+    assert len({scenario.seed for scenario in (*training, *validation)}) == 27
+    assert {scenario.topology for scenario in validation}.isdisjoint(
+        scenario.topology for scenario in training
+    )
+    assert sampler.of_generation(3) == again.of_generation(3)
 
 
 def test_the_return_of_a_flow_is_minus_its_slowdown_whatever_the_network() -> None:
@@ -102,9 +104,9 @@ def test_the_return_of_a_flow_is_minus_its_slowdown_whatever_the_network() -> No
 
 
 def test_without_validation_all_trials_play_the_same() -> None:
-    drawn = episodes()
-    assert drawn.of_generation(0) == drawn.of_generation(9)
-    assert drawn.of_validation() == []
+    sampler = episodes()
+    assert sampler.of_generation(0) == sampler.of_generation(9)
+    assert sampler.of_validation() == []
 
 
 def objective(**terms: float) -> MetricsObjective:
@@ -207,15 +209,15 @@ def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -
         arena = Arena(subject, judge, players)
 
         def scores(points: Sequence[np.ndarray], seed: int) -> list[float]:
-            found: dict[int, float] = {}
-            played = [Episode("x", scenario.with_seed(seed + i)) for i in range(2)]
+            point_scores: dict[int, float] = {}
+            episodes = [Episode("x", scenario.with_seed(seed + i)) for i in range(2)]
             arena.play(
                 dict(enumerate(points)),
-                played,
-                lambda number, judged: found.__setitem__(number, score_of(judged)),
+                episodes,
+                lambda number, judged: point_scores.__setitem__(number, score_of(judged)),
                 lambda: False,
             )
-            return [found[number] for number in range(len(points))]
+            return [point_scores[number] for number in range(len(points))]
 
         (start,) = scores([subject.space.start], 10_000)
         for generation in range(15):

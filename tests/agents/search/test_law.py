@@ -33,8 +33,8 @@ def answer(law: SizeLaw | None = None, **changes: float) -> float:
 
 def network(**changes: Any) -> NetworkConfig:
     """A small network that begins as a law."""
-    given = {"fields": list(SizeLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
-    return NetworkConfig.model_validate(given)
+    settings = {"fields": list(SizeLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
+    return NetworkConfig.model_validate(settings)
 
 
 def test_a_flow_rests_where_the_hop_is_used_as_it_aims() -> None:
@@ -131,8 +131,8 @@ def test_losses_may_weigh_more_than_gains() -> None:
 
 def test_a_bound_costs_what_is_beyond_it_and_pays_nothing_within() -> None:
     def score(queue: float, **changes: Any) -> float:
-        given = {"baselines": ["hpcc"], "terms": {"queue_avg_bytes": 2.0}, "losses_weigh": 4.0, **changes}
-        objective = MetricsObjective(MetricsConfig.model_validate(given), METRICS_OF_EPISODES, "file")
+        settings = {"baselines": ["hpcc"], "terms": {"queue_avg_bytes": 2.0}, "losses_weigh": 4.0, **changes}
+        objective = MetricsObjective(MetricsConfig.model_validate(settings), METRICS_OF_EPISODES, "file")
         return objective.judge({"queue_avg_bytes": queue}, [{"queue_avg_bytes": 9_000.0}]).score
 
     bounded = {"allowed": {"queue_avg_bytes": 2.0}}

@@ -53,11 +53,11 @@ def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
     10 % where a queue stands, and its order is that of what the policies got."""
     pairs = {}
     for name, policy in POLICIES.items():
-        got, results = played(policy, senders)
+        reward, results = played(policy, senders)
         read = recorded_reward(results, make_reward("staged"))
         tolerance = 0.05 if name.startswith("mpcc") else 0.1
-        assert read == pytest.approx(got, rel=tolerance, abs=0.15), name
-        pairs[name] = got, read
+        assert read == pytest.approx(reward, rel=tolerance, abs=0.15), name
+        pairs[name] = reward, read
     far_apart = [
         (a, b)
         for a in pairs.values()
@@ -71,14 +71,14 @@ def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
 @pytest.mark.parametrize("payload", [256, 4096])
 def test_it_is_so_for_packets_of_other_lengths(payload: int) -> None:
     for name in ("mpcc", "a window that stays"):
-        got, results = played(POLICIES[name], 4, payload=payload)
+        reward, results = played(POLICIES[name], 4, payload=payload)
         tolerance = 0.05 if name == "mpcc" else 0.1
-        assert recorded_reward(results, make_reward("staged")) == pytest.approx(got, rel=tolerance), name
+        assert recorded_reward(results, make_reward("staged")) == pytest.approx(reward, rel=tolerance), name
 
 
 def test_it_is_the_reward_that_is_configured() -> None:
-    got, results = played(POLICIES["mpcc"], 4, "power")
-    assert recorded_reward(results, make_reward("power")) == pytest.approx(got, rel=0.1)
+    reward, results = played(POLICIES["mpcc"], 4, "power")
+    assert recorded_reward(results, make_reward("power")) == pytest.approx(reward, rel=0.1)
 
 
 def test_nothing_recorded_is_nothing_known() -> None:

@@ -53,22 +53,22 @@ class Done(NamedTuple):
     @property
     def numbers(self) -> dict[str, Any]:
         """What it was compared with."""
-        found: dict[str, Any] = json.loads((self.run.parents[1] / "t.json").read_text())
-        return found
+        table: dict[str, Any] = json.loads((self.run.parents[1] / "t.json").read_text())
+        return table
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
     """The run of each, once."""
-    known: dict[str, Done] = {}
+    cache: dict[str, Done] = {}
 
     def of(what: str) -> Done:
-        if what not in known:
+        if what not in cache:
             folder = tmp_path_factory.mktemp(what)
             options = [*written(folder, what), "--json", str(folder / "t.json"), "env.simulators=2"]
             assert train.main(options) == 0
-            known[what] = Done(what, the_run(folder))
-        return known[what]
+            cache[what] = Done(what, the_run(folder))
+        return cache[what]
 
     return of
 
@@ -129,14 +129,14 @@ def test_one_search_keeps_what_validates_best_whatever_is_searched(
     validated = rows(run, "validation.csv")
     assert [row["generation"] for row in validated] == ["0", "2"]
     best = max(validated, key=lambda row: float(row["score"]))
-    found = resolve(run).load()
-    assert isinstance(found, Controller)
+    controller = resolve(run).load()
+    assert isinstance(controller, Controller)
     if what == "weights":
         path = RunFolder(run).latest_checkpoint()[0] / "policy.safetensors"
-        assert found == Controller(name="policy", attributes={"File": str(path)})
+        assert controller == Controller(name="policy", attributes={"File": str(path)})
         assert read_policy(path).sha256 == best["weights_sha256"]
     else:
-        assert found == Controller(name="hpcc", attributes={"Eta": float(best["Eta"])})
+        assert controller == Controller(name="hpcc", attributes={"Eta": float(best["Eta"])})
     columns = set(rows(run, "progress.csv")[0])
     assert {"validation/score", "validation/fct_slowdown_avg", "validation_stage/workload"} <= columns
 
@@ -147,12 +147,12 @@ def test_tuning_improves_a_bad_start_and_says_what_it_gained(tuned: Done) -> Non
     assert [row["trial"] for row in tried] == [str(i) for i in range(13)]
     best = max(tried, key=lambda row: float(row["score"]))
     assert float(best["score"]) > float(tried[0]["score"]) + 0.005
-    found = resolve(tuned.run).load()
-    assert isinstance(found, Controller)
-    assert found.name == "mpcc"
-    assert found.attributes["DelayScale"] == float(best["DelayScale"])
-    assert found.attributes["Horizon"] == int(float(best["Horizon"]))
-    assert found.attributes["FloorPackets"] == 0.02
+    controller = resolve(tuned.run).load()
+    assert isinstance(controller, Controller)
+    assert controller.name == "mpcc"
+    assert controller.attributes["DelayScale"] == float(best["DelayScale"])
+    assert controller.attributes["Horizon"] == int(float(best["Horizon"]))
+    assert controller.attributes["FloorPackets"] == 0.02
     assert "tuning/best" in (tuned.run / "progress.csv").read_text()
     numbers = tuned.numbers
     assert list(numbers) == ["mpcc-tuned", "mpcc-untuned", "hpcc", "constant window"]
@@ -180,23 +180,23 @@ def test_one_seed_one_result_whatever_the_number_of_simulators(done: Done, tmp_p
     assert kept(run) == kept(done.run)
 
 
-@pytest.mark.parametrize("left", [[1], [1, 2, 3, 5], None], ids=["start", "amid", "all"])
+@pytest.mark.parametrize("remaining", [[1], [1, 2, 3, 5], None], ids=["start", "amid", "all"])
 def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(
-    done: Done, tmp_path: Path, left: Sequence[int] | None
+    done: Done, tmp_path: Path, remaining: Sequence[int] | None
 ) -> None:
     before = 7 if done.what == "tuning" else 9
     options = [*written(tmp_path, done.what), "--no-evaluation", f"search.trials={before}"]
     assert train.main(options) == 0
     run = the_run(tmp_path)
     # As a crash within a generation leaves it.
-    for name, lines in (("trials.csv", left or range(1, before + 1)), ("validation.csv", [1])):
+    for name, lines in (("trials.csv", remaining or range(1, before + 1)), ("validation.csv", [1])):
         if (run / name).exists():
             whole = (run / name).read_text().splitlines(keepends=True)
             (run / name).write_text("".join([whole[0], *(whole[i] for i in lines)]))
     assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
     assert logs(run) == logs(done.run)
     assert kept(run) == kept(done.run)
-    assert (run / f"progress-{len(left) if left else before}.csv").exists()
+    assert (run / f"progress-{len(remaining) if remaining else before}.csv").exists()
 
 
 BUDGET = ["--no-evaluation", "search.trials=null"]
@@ -218,13 +218,13 @@ def test_a_budget_of_decisions_counts_those_of_all_episodes(tmp_path: Path) -> N
     assert (int(newest[0].name), newest[1]["decisions"]) == (taken(run), taken(run))
     inputs = read_inputs(run / "config.yaml", run / "curriculum.yaml")
     planned = plan(inputs, metrics=METRICS_OF_EPISODES)
-    played = Episodes(planned.curriculum, planned.config.search, planned.config.seed).of_generation(0)
+    episodes = Episodes(planned.curriculum, planned.config.search, planned.config.seed).of_generation(0)
     assert isinstance(planned.subject, NetworkSubject)
     start = policy_bytes(planned.subject.policy(planned.subject.space.start))
-    with Rollouts(lambda number: played[number].scenario, fields=["rtt"], seed=1) as rollouts:
-        for _ in played:
+    with Rollouts(lambda number: episodes[number].scenario, fields=["rtt"], seed=1) as rollouts:
+        for _ in episodes:
             rollouts.begin(start)
-        decisions = sum(rollouts.next().decisions for _ in played)
+        decisions = sum(rollouts.next().decisions for _ in episodes)
     assert int(trials[0]["decisions"]) == decisions
 
 
@@ -330,8 +330,8 @@ def test_a_tuned_controller_plays_in_evaluate_in_a_benchmark_and_in_a_scenario(
     printed = capsys.readouterr().out
     pasted = yaml.safe_load(printed[printed.index("controllers:\n") :])
     attributes = Scenario.from_mapping({**SCENARIO, **pasted}, "pasted").controllers[0].attributes
-    played = yaml.safe_load(benchmark(f"tuned={tuned.run}", tmp_path, monkeypatch))
-    (controller,) = played["scenario"]["controllers"]
+    config = yaml.safe_load(benchmark(f"tuned={tuned.run}", tmp_path, monkeypatch))
+    (controller,) = config["scenario"]["controllers"]
     assert controller["name"] == "mpcc"
     assert controller["attributes"].items() >= attributes.items()
 
@@ -341,18 +341,18 @@ def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> N
     assert train.main([*options, "evaluation.controllers=[hpcc, dcqcn]"]) == 0
     numbers = json.loads((tmp_path / "t.json").read_text())
     assert list(numbers) == ["dcqcn-tuned", "dcqcn-untuned", "hpcc", "constant window"]
-    found = resolve(the_run(tmp_path)).load()
-    assert isinstance(found, Controller)
-    assert found.name == "dcqcn"
-    assert numbers["dcqcn-tuned"]["attributes"] == found.attributes
+    controller = resolve(the_run(tmp_path)).load()
+    assert isinstance(controller, Controller)
+    assert controller.name == "dcqcn"
+    assert numbers["dcqcn-tuned"]["attributes"] == controller.attributes
     tried = rows(the_run(tmp_path))
     best = max(tried, key=lambda row: float(row["score"]))
-    assert found.attributes == {
+    assert controller.attributes == {
         "Gain": float(best["Gain"]),
         "IncreaseInterval": f"{best['IncreaseInterval']}ns",
     }
     # The start is the attribute's default, and scores differ: the simulator has taken what was searched.
-    assert [float(tried[0][name]) for name in found.attributes] == [1 / 256, 300_000]
+    assert [float(tried[0][name]) for name in controller.attributes] == [1 / 256, 300_000]
     assert len({row["score"] for row in tried}) > 2
 
 

@@ -61,16 +61,19 @@ def test_the_network_that_is_built_answers_as_the_law(tmp_path: Path) -> None:
     random, flows, state = np.random.default_rng(3), 500, None
     histories = []
     for step in range(6):
-        seen = np.zeros((flows, len(THESIS)), np.float32)
-        seen[:, 0], seen[:, 3:6] = random.uniform(1, 5, flows), random.normal(size=(flows, 3))
-        seen[:, 1] = np.where(random.random(flows) < 0.5, 0, np.exp(random.uniform(-6, 3, flows)))
-        seen[:, 2] = random.uniform(0.3, 1.1, flows)
-        seen[:, 6], seen[:, 7] = np.exp(random.uniform(-7, 0, flows)), random.uniform(-0.1, 0.1, flows)
-        histories.append(seen[:, [1, 2, 6, 7]].astype(float))
-        action, state = policy.predict(seen, state, np.full(flows, step == 0))
-        wanted = np.tanh(SharingLaw(kind="sharing").answer(np.stack(histories[-4:], axis=1)))
-        assert np.abs(action[:, 0] - wanted).max() < 0.06
-        assert np.sqrt(np.mean((action[:, 0] - wanted) ** 2)) < 0.02
+        observations = np.zeros((flows, len(THESIS)), np.float32)
+        observations[:, 0], observations[:, 3:6] = random.uniform(1, 5, flows), random.normal(size=(flows, 3))
+        observations[:, 1] = np.where(random.random(flows) < 0.5, 0, np.exp(random.uniform(-6, 3, flows)))
+        observations[:, 2] = random.uniform(0.3, 1.1, flows)
+        observations[:, 6], observations[:, 7] = (
+            np.exp(random.uniform(-7, 0, flows)),
+            random.uniform(-0.1, 0.1, flows),
+        )
+        histories.append(observations[:, [1, 2, 6, 7]].astype(float))
+        action, state = policy.predict(observations, state, np.full(flows, step == 0))
+        expected = np.tanh(SharingLaw(kind="sharing").answer(np.stack(histories[-4:], axis=1)))
+        assert np.abs(action[:, 0] - expected).max() < 0.06
+        assert np.sqrt(np.mean((action[:, 0] - expected) ** 2)) < 0.02
 
 
 def test_its_numbers_are_searched_the_clock_s_among_them() -> None:
@@ -98,6 +101,6 @@ def test_a_search_begins_with_an_lstm_whose_shortcut_is_wider(tmp_path: Path) ->
         network(fields=["attained", *THESIS], start={"policy": "fdcc"}), "run", 1, "file"
     )
     subject.save(subject.space.start, tmp_path)
-    begun, fdcc = NetworkPolicy.load(tmp_path / "policy.safetensors"), load_policy("fdcc")
-    seen = np.random.default_rng(1).uniform(0, 3, (50, 9)).astype(np.float32)
-    assert np.allclose(begun.predict(seen)[0], fdcc.predict(seen[:, 1:])[0], atol=1e-6)
+    start, fdcc = NetworkPolicy.load(tmp_path / "policy.safetensors"), load_policy("fdcc")
+    observations = np.random.default_rng(1).uniform(0, 3, (50, 9)).astype(np.float32)
+    assert np.allclose(start.predict(observations)[0], fdcc.predict(observations[:, 1:])[0], atol=1e-6)

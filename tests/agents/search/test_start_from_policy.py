@@ -26,12 +26,12 @@ def subject(fields: list[str], policy: str = "courier", hidden: tuple[int, ...] 
 
 def test_the_first_point_answers_as_the_policy_whatever_else_it_reads(tmp_path: Path) -> None:
     fields = ["goodput", *COURIER[::-1], "rtt_slope"]
-    begun = subject(fields)
-    begun.save(begun.space.start, tmp_path)
+    network = subject(fields)
+    network.save(network.space.start, tmp_path)
     first, courier = NetworkPolicy.load(tmp_path / "policy.safetensors"), load_policy("courier")
-    seen = np.random.default_rng(1).uniform(0, 3, (50, len(fields))).astype(np.float32)
-    of_courier = seen[:, [fields.index(name) for name in COURIER]]
-    assert np.allclose(first.predict(seen)[0], courier.predict(of_courier)[0], atol=1e-6)
+    observations = np.random.default_rng(1).uniform(0, 3, (50, len(fields))).astype(np.float32)
+    of_courier = observations[:, [fields.index(name) for name in COURIER]]
+    assert np.allclose(first.predict(observations)[0], courier.predict(of_courier)[0], atol=1e-6)
 
 
 def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:

@@ -40,24 +40,24 @@ BOWL = {
 def searched(others: int) -> list[dict[str, int | float]]:
     """Every setting that a search for the middle of a bowl asks while others draw ``others`` numbers."""
     search = Optimiser(space_of(BOWL), seed=3, population=8, step=0.3)
-    found = []
+    points = []
     for _ in range(40):
         if search.ended:
             break
         np.random.rand(others)  # noqa: NPY002 others share NumPy's global generator
-        asked = [values_at(BOWL, point) for point in search.ask()]
-        search.tell([-(np.log10(x["a"]) ** 2) - (x["b"] - 1) ** 2 - (x["n"] - 4) ** 2 for x in asked])
-        found += asked
-    return found
+        candidates = [values_at(BOWL, point) for point in search.ask()]
+        search.tell([-(np.log10(x["a"]) ** 2) - (x["b"] - 1) ** 2 - (x["n"] - 4) ** 2 for x in candidates])
+        points += candidates
+    return points
 
 
 def test_the_search_finds_the_middle_of_a_bowl() -> None:
-    asked = searched(0)
-    assert all(p.low <= x[name] <= p.high for x in asked for name, p in BOWL.items())
-    assert all(isinstance(x["n"], int) for x in asked)
-    assert asked[-1]["a"] == pytest.approx(1, rel=0.3)
-    assert asked[-1]["b"] == pytest.approx(1, abs=0.2)
-    assert asked[-1]["n"] == 4
+    points = searched(0)
+    assert all(p.low <= x[name] <= p.high for x in points for name, p in BOWL.items())
+    assert all(isinstance(x["n"], int) for x in points)
+    assert points[-1]["a"] == pytest.approx(1, rel=0.3)
+    assert points[-1]["b"] == pytest.approx(1, abs=0.2)
+    assert points[-1]["n"] == 4
 
 
 def test_a_search_told_the_same_asks_the_same_whatever_others_draw() -> None:
@@ -79,9 +79,9 @@ def test_a_search_told_the_same_asks_the_same_whatever_others_draw() -> None:
 )
 def test_a_gain_within_the_spread_is_called_that(by_seed: list[float], words: str) -> None:
     before = np.linspace(1.0, 2.0, len(by_seed))
-    found = compare_seeds(before + by_seed, before)
-    assert found["by_seed"] == pytest.approx(by_seed)
-    assert words in describe_gain(found)
+    comparison = compare_seeds(before + by_seed, before)
+    assert comparison["by_seed"] == pytest.approx(by_seed)
+    assert words in describe_gain(comparison)
 
 
 def test_a_setting_at_the_end_of_its_range_is_named() -> None:

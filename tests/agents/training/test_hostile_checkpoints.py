@@ -52,12 +52,12 @@ def run(trained: Path, tmp_path: Path) -> Path:
 
 
 def checkpoint(run: Path) -> Path:
-    (found,) = (run / "checkpoints").iterdir()
-    return found
+    (folder,) = (run / "checkpoints").iterdir()
+    return folder
 
 
 @pytest.fixture
-def said(run: Path, refused: Refused) -> Callable[[str], str]:
+def error_of(run: Path, refused: Refused) -> Callable[[str], str]:
     """The one line that a command says of this run, without having run anything."""
 
     def of(command: str) -> str:
@@ -87,9 +87,9 @@ def torch_file(evil: Evil, zipped: bool = True) -> bytes:
 def networks(folder: Path) -> GradientTrainer:
     """What an agent's own code makes of its checkpoint."""
     layout = read_layout(folder)
-    made = trainer_of(folder, layout).load(folder, layout)
-    assert isinstance(made, GradientTrainer)
-    return made
+    learner = trainer_of(folder, layout).load(folder, layout)
+    assert isinstance(learner, GradientTrainer)
+    return learner
 
 
 def sb3_archive(evil: Evil) -> bytes:
@@ -162,12 +162,12 @@ def test_the_payloads_would_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", PLAYING)
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_policys_place_is_refused_and_not_run(
-    run: Path, said: Callable[[str], str], command: str, attack: Attack
+    run: Path, error_of: Callable[[str], str], command: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     before = sorted(path.name for path in run.parent.iterdir())
     (checkpoint(run) / "policy.safetensors").write_bytes(attack[1](Evil(canary)))
-    assert "policy.safetensors: no safetensors file, or cut short" in said(command)
+    assert "policy.safetensors: no safetensors file, or cut short" in error_of(command)
     assert {path.name for path in run.parent.iterdir()} - {"suite.yaml"} == set(before)
 
 
@@ -176,11 +176,11 @@ def test_what_takes_the_policys_place_is_refused_and_not_run(
 )
 @pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
-    run: Path, said: Callable[[str], str], command: str, file: str, attack: Attack
+    run: Path, error_of: Callable[[str], str], command: str, file: str, attack: Attack
 ) -> None:
     canary = run.parent / "canary"
     (checkpoint(run) / file).write_bytes(attack[1](Evil(canary)))
-    error = said(command)
+    error = error_of(command)
     assert file in error
     assert attack[2] in error
     assert not canary.exists()
@@ -193,26 +193,28 @@ def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
 @pytest.mark.parametrize("file", ["model.zip", "policy.pth", "replay_buffer.pkl"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_files_of_pickles_are_refused_by_name(
-    run: Path, said: Callable[[str], str], command: str, file: str, alone: bool
+    run: Path, error_of: Callable[[str], str], command: str, file: str, alone: bool
 ) -> None:
     canary = run.parent / "canary"
     if alone:  # as checkpoints of older versions are
-        for own in IN_PLACE:
-            (checkpoint(run) / own).unlink()
+        for name in IN_PLACE:
+            (checkpoint(run) / name).unlink()
     make = {"model.zip": sb3_archive, "policy.pth": torch_file, "replay_buffer.pkl": pickle.dumps}[file]
     (checkpoint(run) / file).write_bytes(make(Evil(canary)))
-    error = said(command)
+    error = error_of(command)
     assert f"{file}: holds pickled objects, which could run code: not loaded" in error
     assert not canary.exists()
 
 
 @pytest.mark.parametrize("command", LEARNING)
-def test_weights_that_are_no_numbers_are_refused(run: Path, said: Callable[[str], str], command: str) -> None:
+def test_weights_that_are_no_numbers_are_refused(
+    run: Path, error_of: Callable[[str], str], command: str
+) -> None:
     path = checkpoint(run) / "policy.npz"
     arrays = read_arrays(path)
     next(iter(arrays.values())).flat[0] = np.nan
     write_arrays(path, arrays)
-    assert "policy.npz: 'actor.stack" in (error := said(command))
+    assert "policy.npz: 'actor.stack" in (error := error_of(command))
     assert "numbers that are not finite" in error
 
 
@@ -250,10 +252,10 @@ def cut(share: float, path: Path) -> None:
     ],
 )
 def test_files_cut_short_are_refused_by_whoever_reads_them(
-    run: Path, said: Callable[[str], str], commands: Sequence[str], share: float, file: str
+    run: Path, error_of: Callable[[str], str], commands: Sequence[str], share: float, file: str
 ) -> None:
     cut(share, checkpoint(run) / file)
-    assert [command for command in commands if file not in said(command)] == []
+    assert [command for command in commands if file not in error_of(command)] == []
 
 
 MEMORIES: list[tuple[Callable[..., Any], str]] = [
@@ -272,13 +274,13 @@ MEMORIES: list[tuple[Callable[..., Any], str]] = [
     ],
 )
 def test_an_optimiser_remembers_all_of_a_parameter_or_nothing(
-    run: Path, said: Callable[[str], str], key: str, change: Callable[..., Any], words: str
+    run: Path, error_of: Callable[[str], str], key: str, change: Callable[..., Any], words: str
 ) -> None:
     path, name = checkpoint(run) / "optimisers.npz", f"actor.optimizer/0/{key}"
     arrays = read_arrays(path)
     changed = change(arrays.pop(name))
     write_arrays(path, arrays if changed is None else {**arrays, name: changed})
-    error = said("resume")
+    error = error_of("resume")
     assert "optimisers.npz" in error
     assert words.format(key) in error
 
@@ -345,6 +347,6 @@ def test_a_policy_is_the_same_without_its_environment(
         assert np.allclose(actions, saved[-1], rtol=0, atol=1e-5)
         assert not np.allclose(actions, saved[0], rtol=0, atol=1e-5)
     for place in (newest, apart):
-        own = networks(place).policy.predict(observations, deterministic=True)[0]
-        assert np.array_equal(own, saved[-1])
+        predictions = networks(place).policy.predict(observations, deterministic=True)[0]
+        assert np.array_equal(predictions, saved[-1])
     assert not np.array_equal(saved[0], saved[-1])

@@ -53,8 +53,8 @@ def learned(name: str, folder: Path, *arguments: str) -> float:
     """Mean slowdown of what learned on one task."""
     curriculum = folder / "curriculum.yaml"
     curriculum.write_text(f"tasks: [{name}]")
-    given = ["--curriculum", str(curriculum), "--runs", str(folder / "runs"), "--no-evaluation"]
-    assert train.main([*given, *arguments]) == 0
+    options = ["--curriculum", str(curriculum), "--runs", str(folder / "runs"), "--no-evaluation"]
+    assert train.main([*options, *arguments]) == 0
     (run,) = (folder / "runs").iterdir()
     return slowdown(name, checkpoints(run)[-1] / POLICY_FILE)
 

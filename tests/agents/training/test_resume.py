@@ -120,10 +120,10 @@ def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> 
     broken_off(whole, tmp_path / "run", after)
     np.random.seed(5)  # noqa: NPY002 what was drawn before changes nothing
     assert train.main(["--resume", str(tmp_path / "run"), "--allow-imports"]) == 0
-    expected, found = checkpoints(whole), checkpoints(tmp_path / "run")
-    assert [path.name for path in found] == [path.name for path in expected]
-    assert len(found) >= 6
-    for one, other in zip(found[after + 1 :], expected[after + 1 :], strict=True):
+    expected, folders = checkpoints(whole), checkpoints(tmp_path / "run")
+    assert [path.name for path in folders] == [path.name for path in expected]
+    assert len(folders) >= 6
+    for one, other in zip(folders[after + 1 :], expected[after + 1 :], strict=True):
         for file in sorted(path.name for path in other.iterdir()):
             assert (one / file).read_bytes() == (other / file).read_bytes(), f"{one.name}/{file}"
 
@@ -146,10 +146,10 @@ def test_a_run_that_was_asked_to_stop_has_both_checkpoints(
         patched.setattr(EpisodeMeter, "update", interrupted)
         assert train.main(files(tmp_path, "fdcc")) == 130
     run = the_run(tmp_path)
-    *before, own = checkpoints(run)
-    assert own.name not in [path.name for path in checkpoints(whole)]
+    *before, newest = checkpoints(run)
+    assert newest.name not in [path.name for path in checkpoints(whole)]
     assert len(before) >= 2
-    shutil.rmtree(own)
+    shutil.rmtree(newest)
     assert train.main(["--resume", str(run)]) == 0
     for one, other in zip(checkpoints(run), checkpoints(whole), strict=True):
         for name in ("policy.npz", "optimisers.npz", "replay_buffer.npz", "state.json"):

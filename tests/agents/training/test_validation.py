@@ -44,8 +44,8 @@ def curriculum(randomise: dict[str, Any] | None = None, seed: int = 1, **config:
     return Curriculum(validate(data, CurriculumConfig, "c"), EnvConfig(fields=["rtt"]), seed, "c")
 
 
-def flows(given: Curriculum, episode: int) -> int:
-    return given(episode).agent_flow_count
+def flows(curriculum: Curriculum, episode: int) -> int:
+    return curriculum(episode).agent_flow_count
 
 
 def test_a_stage_is_left_once_its_score_improves_no_more_and_by_count_at_the_latest() -> None:
@@ -96,8 +96,8 @@ def test_an_earlier_stage_that_got_worse_is_played_until_it_has_recovered() -> N
 
 
 def test_every_stage_so_far_is_validated_by_the_same_episodes_always() -> None:
-    drawn = {"topology.rate_bps": [25e9, 400e9]}
-    stages = curriculum(drawn)
+    ranges = {"topology.rate_bps": [25e9, 400e9]}
+    stages = curriculum(ranges)
     first = stages.held_back()
     assert [stage for stage, _ in first] == [0, 0]
     assert first[0][1] != first[1][1]  # each has its own rate
@@ -110,8 +110,8 @@ def test_every_stage_so_far_is_validated_by_the_same_episodes_always() -> None:
 
 
 def test_what_is_drawn_comes_from_seed_and_episode_alone() -> None:
-    drawn = {"topology.rate_bps": [25e9, 400e9], "topology.delay_ns": [500, 5000]}
-    one, two, other = curriculum(drawn), curriculum(drawn), curriculum(drawn, seed=2)
+    ranges = {"topology.rate_bps": [25e9, 400e9], "topology.delay_ns": [500, 5000]}
+    one, two, other = curriculum(ranges), curriculum(ranges), curriculum(ranges, seed=2)
     first = [one(n) for n in range(20)]
     assert [two(n) for n in reversed(range(20))][::-1] == first
     assert not any(a == b for a, b in zip(first, (other(n) for n in range(20)), strict=True))
@@ -163,9 +163,9 @@ def policy(tmp_path: Path) -> bytes:
 
 @pytest.fixture
 def validations() -> Iterator[Validations]:
-    made = Validations(Task(FIELDS), 1, simulators=2)
-    yield made
-    made.close()
+    pool = Validations(Task(FIELDS), 1, simulators=2)
+    yield pool
+    pool.close()
 
 
 def played(env: RolloutEnv, policy: bytes) -> tuple[float, ...]:
@@ -208,11 +208,11 @@ def test_a_validation_changes_nothing_of_what_is_learned_from(
 ) -> None:
     env = RolloutEnv(EnvConfig(fields=list(FIELDS)), curriculum(), Task(FIELDS), 1, simulators=2)
     scenarios: list[Scenario] = [scenario for _, scenario in curriculum().held_back()]
-    found = []
+    returns = []
     for episode in range(6):
-        found.append(played(env, policy))
+        returns.append(played(env, policy))
         if episode in (1, 3):
             validations.validate(policy, scenarios)
     env.go_on_with([0])
-    assert [played(env, policy) for _ in range(6)] == found
+    assert [played(env, policy) for _ in range(6)] == returns
     env.close()

@@ -72,11 +72,11 @@ def test_a_row_has_one_of_the_tasks_actions_and_what_it_led_to(recorded: Any) ->
 
 
 def test_a_dataset_says_who_played_what(recorded: Any) -> None:
-    said = recorded.storage.metadata
-    assert said["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
-    assert said["algorithm_name"] == "mpcc"
-    assert said["requirements"] == [f"ns3-env=={version('ns3-env')}"]
-    [seed] = said["scenario_seeds"]
+    description = recorded.storage.metadata
+    assert description["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
+    assert description["algorithm_name"] == "mpcc"
+    assert description["requirements"] == [f"ns3-env=={version('ns3-env')}"]
+    [seed] = description["scenario_seeds"]
     assert 0 <= seed < 2**31 < FIRST_TEST_SEED
     assert {metadata["seed"] for metadata in recorded.storage.get_episode_metadata([0, 3])} == {seed}
 
@@ -117,15 +117,17 @@ def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: 
 
 
 @pytest.mark.parametrize(
-    ("policy", "dataset_id", "said"),
+    ("policy", "dataset_id", "message"),
     [
         ("hpcc", "some-v0", "neither mpcc nor random"),
         ("nothing.safetensors", "some-v0", "no such file"),
         ("random", "ns3_env/longshort/mpcc-v0", "there is such a dataset"),
     ],
 )
-def test_what_cannot_be_recorded_is_refused(recorded: Any, policy: str, dataset_id: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_cannot_be_recorded_is_refused(
+    recorded: Any, policy: str, dataset_id: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
         record("LongShort", policy, 1, dataset_id)
 
 

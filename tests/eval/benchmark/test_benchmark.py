@@ -78,17 +78,17 @@ def test_a_log_says_how_many_cells_are_done(
 
     def held(*cells: Any) -> None:
         """Puts cells in place when a line has been asked for that counts all before them."""
-        asked = len(lines)
-        assert wait_until(lambda: len(lines) > asked + 1)
+        line_count = len(lines)
+        assert wait_until(lambda: len(lines) > line_count + 1)
         write(*cells)
 
     monkeypatch.setattr(runner._View, "line", noted)
     monkeypatch.setattr(runner, "_write", held)
     assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
-    shown = capsys.readouterr().out
-    assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", shown, re.MULTILINE)
+    output = capsys.readouterr().out
+    assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", output, re.MULTILINE)
     assert re.search(
-        r"^[1-3] of 4 cells done, . running, 0 failed, about \d:\d\d left; ", shown, re.MULTILINE
+        r"^[1-3] of 4 cells done, . running, 0 failed, about \d:\d\d left; ", output, re.MULTILINE
     )
 
 
@@ -143,17 +143,17 @@ def test_results_do_not_depend_on_which_process_played_a_cell(done: Path, tmp_pa
 def test_what_is_done_is_not_done_again(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gone = copy / "cells/incast/dctcp/seed-2"
     shutil.rmtree(gone)
-    left = copy / "cells/incast/hpcc/seed-1"
+    remaining = copy / "cells/incast/hpcc/seed-1"
     (gone.parent / ".seed-1.123.partial").mkdir()  # a crash leaves this behind
     assert BenchFolder.read(copy).missing == [("incast", "dctcp", 2)]
-    written = (left / "metrics.json").stat().st_mtime_ns
+    written = (remaining / "metrics.json").stat().st_mtime_ns
     assert run(suite_file(copy.parent), copy) == 0
-    assert (left / "metrics.json").stat().st_mtime_ns == written
+    assert (remaining / "metrics.json").stat().st_mtime_ns == written
     assert BenchFolder.read(copy).complete
     assert not list(copy.rglob("*.partial"))
-    shown = capsys.readouterr().out
-    assert "incast" in shown
-    headings = shown.split("───")[0].split()
+    output = capsys.readouterr().out
+    assert "incast" in output
+    headings = output.split("───")[0].split()
     assert {"slowdown", "vs", "best", "goodput"} <= set(headings)
 
 
@@ -223,8 +223,8 @@ def test_a_cell_that_fails_fails_alone(tmp_path: Path, capsys: pytest.CaptureFix
     assert not folder.missing
     for name, text in (*MISBEHAVING, ("broken", "much")):
         assert text in folder.failed["incast", name, 1]
-    shown = capsys.readouterr().out
-    assert "failed: incast / KillsWorker / seed 1" in shown.replace("\n", " ")
+    output = capsys.readouterr().out
+    assert "failed: incast / KillsWorker / seed 1" in output.replace("\n", " ")
     # The mistake mended, the same folder goes on.
     mended = {**broken, "attributes": {"Gain": 0.5}}
     assert run(suite_file(tmp_path, controllers=["hpcc", mended], **changes), tmp_path / "out") == 0
@@ -279,14 +279,16 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
         process.kill()  # its workers end with it
         raise
     try:
-        shown, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=20)
     except subprocess.TimeoutExpired:
-        left = [Path(f"/proc/{pid}/cmdline").read_text() for pid in (process.pid, *children) if alive(pid)]
+        survivors = [
+            Path(f"/proc/{pid}/cmdline").read_text() for pid in (process.pid, *children) if alive(pid)
+        ]
         process.kill()
-        raise AssertionError(f"20 s later there are still {left}") from None
+        raise AssertionError(f"20 s later there are still {survivors}") from None
     if how != signal.SIGKILL:
         assert process.returncode == 130
-        assert [line for line in shown.split("\n") if not line.endswith(" so far")] == [
+        assert [line for line in output.split("\n") if not line.endswith(" so far")] == [
             "0 of 12 cells are done; the same command goes on from here.",
             "interrupted",
             "",

@@ -66,14 +66,14 @@ def test_three_percent_show_over_twenty_seeds_whose_own_spread_is_ten_times_as_l
     # What unpaired intervals cannot see: seeds differ by 30 %, the controllers on each of them by 3 %.
     random = np.random.default_rng(3)
     of_seed = np.exp(random.normal(1.0, 0.3, 20))
-    theirs, ours = of_seed, of_seed * 0.97 * np.exp(random.normal(0, 0.01, 20))
-    (low, high), (other_low, other_high) = bootstrap_interval(ours), bootstrap_interval(theirs)
+    base, candidate = of_seed, of_seed * 0.97 * np.exp(random.normal(0, 0.01, 20))
+    (low, high), (other_low, other_high) = bootstrap_interval(candidate), bootstrap_interval(base)
     assert max(low, other_low) < min(high, other_high)
-    difference = paired(ours, theirs, comparisons=5)
+    difference = paired(candidate, base, comparisons=5)
     assert difference.is_ratio
     assert difference.sign == -1
     assert difference.low < 0.97 < difference.high
-    assert difference.estimate == pytest.approx(np.exp(np.log(ours / theirs).mean()))
+    assert difference.estimate == pytest.approx(np.exp(np.log(candidate / base).mean()))
 
 
 def test_ratios_turn_round_with_who_is_asked() -> None:

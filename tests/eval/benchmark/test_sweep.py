@@ -67,11 +67,11 @@ def test_every_point_is_played(swept: Path) -> None:
         for senders in (2, 4)
         for who in ("hpcc-Eta-0.9", "hpcc-Eta-0.95", "dctcp")
     }
-    played = yaml.safe_load(
+    config = yaml.safe_load(
         (swept / "cells/two-senders-4/hpcc-Eta-0.9/seed-2/config.yaml").read_text(encoding="utf-8")
     )
-    assert played["scenario"]["topology"]["senders"] == 4
-    assert float(played["scenario"]["controllers"][0]["attributes"]["Eta"]) == 0.9
+    assert config["scenario"]["topology"]["senders"] == 4
+    assert float(config["scenario"]["controllers"][0]["attributes"]["Eta"]) == 0.9
 
 
 def test_the_same_sweep_again_plays_nothing_and_a_wider_one_what_is_new(swept: Path, tmp_path: Path) -> None:

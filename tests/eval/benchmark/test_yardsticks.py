@@ -61,9 +61,9 @@ class Steady:
 def test_a_policy_that_never_moves_its_window_is_found_out(action: float, text: str) -> None:
     env = EnvConfig.model_validate({"fields": ["rtt"]})
     evaluation = EvaluationConfig(controllers=["hpcc"], episodes=7)
-    played = against("lazy", Steady(action), env, INCAST, evaluation)
-    assert list(played) == ["lazy", "hpcc", ROW]
-    rows = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
+    episodes_by_name = against("lazy", Steady(action), env, INCAST, evaluation)
+    assert list(episodes_by_name) == ["lazy", "hpcc", ROW]
+    rows = {name: [episode.metrics for episode in episodes] for name, episodes in episodes_by_name.items()}
     line = beside("lazy", rows["lazy"], rows[ROW])
     assert line.startswith(text), line
     assert line.endswith("over 7 episodes")
@@ -72,8 +72,8 @@ def test_a_policy_that_never_moves_its_window_is_found_out(action: float, text: 
 def test_a_constant_window_of_tcp_is_none() -> None:
     tcp = Scenario.model_validate({**INCAST.model_dump(mode="json", exclude={"switch"}), "transport": "tcp"})
     env = EnvConfig.model_validate({"fields": ["rtt"], "reward": {"name": "goodput_delay"}})
-    played = against("lazy", Steady(0.0), env, tcp, EvaluationConfig(controllers=["dctcp"]))
-    assert list(played) == ["lazy", "dctcp"]
+    episodes_by_name = against("lazy", Steady(0.0), env, tcp, EvaluationConfig(controllers=["dctcp"]))
+    assert list(episodes_by_name) == ["lazy", "dctcp"]
 
 
 def rows(slowdowns: FloatArray) -> list[dict[str, float]]:
@@ -152,11 +152,11 @@ def test_reports_have_it_where_both_have_played(
     suite = {**SUITE, "scenarios": SUITE["scenarios"][:1], "controllers": ["hpcc", "dcqcn", *others]}
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(suite))
     assert main(["benchmark", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "out")]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     text, page = ((tmp_path / "out" / f"report.{kind}").read_text() for kind in ("md", "html"))
     assert (HEADING in text) == with_oracle
     assert ("100 % of the way to the oracle" in page) == with_oracle
-    assert ("way" in shown) == with_oracle
+    assert ("way" in output) == with_oracle
 
 
 def test_a_comparison_has_it_in_its_table_and_its_json(

@@ -19,8 +19,10 @@ from tests.samples.policy_files import tiny
 
 
 def test_a_steady_flow_sees_the_queue_as_delay_and_gets_what_it_sends() -> None:
-    seen = steady(["rtt", "qlen", "goodput", "rtt_slope", "window_bytes"], {"qlen": np.array([0.0, 0.5])})
-    assert seen.tolist() == [[1.0, 0.0, 0.25, 0.0, 25937.5], [1.5, 0.5, 0.25, 0.0, 25937.5]]
+    observations = steady(
+        ["rtt", "qlen", "goodput", "rtt_slope", "window_bytes"], {"qlen": np.array([0.0, 0.5])}
+    )
+    assert observations.tolist() == [[1.0, 0.0, 0.25, 0.0, 25937.5], [1.5, 0.5, 0.25, 0.0, 25937.5]]
 
 
 def test_a_field_that_does_not_follow_is_asked_for() -> None:
@@ -54,8 +56,8 @@ def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest
 def test_a_field_that_there_is_not_is_a_line(arguments: list[str], tmp_path: Path, refused: Refused) -> None:
     write_policy(tmp_path / "policy.safetensors", tiny())
     out = tmp_path / "map.png"
-    said = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *arguments)
-    assert said.startswith("error: unknown observation field 'foo'; the nearest known one is ")
+    message = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *arguments)
+    assert message.startswith("error: unknown observation field 'foo'; the nearest known one is ")
     assert not out.exists()
 
 

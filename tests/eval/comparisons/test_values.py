@@ -67,9 +67,9 @@ def test_a_critic_that_is_right_has_no_bias_and_lies_on_the_line() -> None:
     assert (high.bias, high.correlation) == pytest.approx((0.5, 1.0))
 
 
-@pytest.mark.parametrize("named", ["fdcc", "nowhere"])
-def test_what_has_no_critic_is_refused(named: str) -> None:
+@pytest.mark.parametrize("path", ["fdcc", "nowhere"])
+def test_what_has_no_critic_is_refused(path: str) -> None:
     with pytest.raises(
         ConfigError, match=r"holds no critic of FDCC: name the folder of a run.*the actor alone"
     ):
-        judge(Path(named))
+        judge(Path(path))

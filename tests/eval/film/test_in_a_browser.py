@@ -50,9 +50,9 @@ def open_page(out: Path) -> Iterator[Page]:
         page.goto((out / "film.html").as_uri())
         page.wait_for_function("window.film")
         yield page
-        said = [text for text in page.said if text != (out / "film.html").as_uri()]  # type: ignore[attr-defined]
+        messages = [text for text in page.said if text != (out / "film.html").as_uri()]  # type: ignore[attr-defined]
         browser.close()
-        assert said == [], "a console message, an error, or a request for another file"
+        assert messages == [], "a console message, an error, or a request for another file"
 
 
 @pytest.fixture

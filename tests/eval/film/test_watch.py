@@ -97,20 +97,20 @@ def test_a_damaged_recording_is_one_line(
         for place, bit in zip(random.integers(len(whole), size=60), random.integers(8, size=60), strict=True)
     ]
     with np.load(BytesIO(whole)) as arrays:
-        kept = dict(arrays)
-    for name, array in kept.items():
+        contents = dict(arrays)
+    for name, array in contents.items():
         for other in (array[..., :-1], array[:0], array + 10**6, array.astype(object), array.astype("U9")):
             packed = BytesIO()
-            np.savez_compressed(packed, **{**kept, name: other})
+            np.savez_compressed(packed, **{**contents, name: other})
             mutants.append(packed.getvalue())
     capsys.readouterr()
     for mutant in [*mutants, b"", b"\x80\x04.", b"\x93NUMPY"]:
         file.write_bytes(mutant)
         code = main(["plot", "watch", str(out)])
-        said = capsys.readouterr().err
+        message = capsys.readouterr().err
         assert code in (0, 2)
-        assert said.count("\n") == (1 if code else 0), said
-        assert code == 0 or said.startswith(f"error: {out}")
+        assert message.count("\n") == (1 if code else 0), message
+        assert code == 0 or message.startswith(f"error: {out}")
 
 
 def test_hostile_names_stay_text() -> None:
@@ -127,7 +127,7 @@ def test_hostile_names_stay_text() -> None:
         page = render({"title": title, "runs": runs})
         tags = re.findall(r"<(/?script|!--)", page.replace(MARK, ""))
         assert tags == ["script", "/script"] * 3
-        (kept,) = re.findall(r'<script id="content" type="application/json">(.*?)</script>', page)
-        assert json.loads(kept) == {"title": title, "runs": runs}
-        (shown,) = re.findall(r"<title>(.*) · film</title>", page)
-        assert unescape(shown) == title
+        (content,) = re.findall(r'<script id="content" type="application/json">(.*?)</script>', page)
+        assert json.loads(content) == {"title": title, "runs": runs}
+        (heading,) = re.findall(r"<title>(.*) · film</title>", page)
+        assert unescape(heading) == title

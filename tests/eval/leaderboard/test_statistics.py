@@ -132,7 +132,7 @@ WHOLE = {"a": {"x": [[1.0, 2.0], [3.0, 4.0]]}, "b": {"x": [[0.0, 0.0]]}}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda f: f.drop(columns="test_seed"), "lacks test_seed"),
         (lambda f: f[:0], "no rows"),
@@ -144,9 +144,9 @@ WHOLE = {"a": {"x": [[1.0, 2.0], [3.0, 4.0]]}, "b": {"x": [[0.0, 0.0]]}}
         (lambda f: pandas.concat([f, f[f["run"] == 0].assign(task="y")]), "a: each task needs as many runs"),
     ],
 )
-def test_a_frame_that_compares_unlike_things_is_refused(change: object, said: str) -> None:
+def test_a_frame_that_compares_unlike_things_is_refused(change: object, message: str) -> None:
     assert callable(change)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         scores_of(change(frame(WHOLE)))
 
 

@@ -71,10 +71,10 @@ def test_the_base_scores_0_and_the_reference_100(scores: pandas.DataFrame) -> No
 
 def test_a_score_is_that_of_geometric_means_and_halving_counts_the_same(scores: pandas.DataFrame) -> None:
     anchors = stored.anchors_of(TASKS["Shallow"])
-    own = scores[(scores["entry"] == "hpcc") & (scores["task"] == "Shallow")]
-    value = np.exp(np.log(own["value"]).mean())
+    of_hpcc = scores[(scores["entry"] == "hpcc") & (scores["task"] == "Shallow")]
+    value = np.exp(np.log(of_hpcc["value"]).mean())
     span = np.log(anchors.base_value / anchors.reference_value)
-    assert own["score"].mean() == pytest.approx(100 * np.log(anchors.base_value / value) / span)
+    assert of_hpcc["score"].mean() == pytest.approx(100 * np.log(anchors.base_value / value) / span)
     step = anchors.score(0, 1.0) - anchors.score(0, 2.0)
     assert step == pytest.approx(anchors.score(0, 4.0) - anchors.score(0, 8.0))
 
@@ -120,8 +120,8 @@ def test_another_version_of_a_task_is_refused(
     newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=3)}
     monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
     assert "Shallow-v2, and the task is ns3_env/Shallow-v3" in refused(main, "report", done)
-    said = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
-    assert "Shallow-v3" in said
+    message = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
+    assert "Shallow-v3" in message
 
 
 def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
@@ -191,16 +191,16 @@ def test_a_folder_of_runs_is_one_entry_and_a_run_may_have_a_policy_for_each_task
 
 def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
     by_name = {x.name: x for x in entries_of(["hpcc", "cubic", "dctcp", "fdcc", "rlcc", "constant-window"])}
-    played = {
+    tasks_by_entry = {
         name: {spec.name for spec in TASKS.values() if can_play(entry, spec)}
         for name, entry in by_name.items()
     }
-    assert played["hpcc"] == set(TASKS) - {"Tcp"}
-    assert played["constant-window"] == set(TASKS) - {"Tcp"}
-    assert played["cubic"] == {"Tcp"}
-    assert played["dctcp"] == set(TASKS) - {"Mixed"}  # beside DCQCN's flows, which mark otherwise
-    assert played["fdcc"] == set(TASKS) - {"Tcp", "Layer2"}
-    assert played["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
+    assert tasks_by_entry["hpcc"] == set(TASKS) - {"Tcp"}
+    assert tasks_by_entry["constant-window"] == set(TASKS) - {"Tcp"}
+    assert tasks_by_entry["cubic"] == {"Tcp"}
+    assert tasks_by_entry["dctcp"] == set(TASKS) - {"Mixed"}  # beside DCQCN's flows, which mark otherwise
+    assert tasks_by_entry["fdcc"] == set(TASKS) - {"Tcp", "Layer2"}
+    assert tasks_by_entry["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
 
 
 def test_who_lacks_a_task_is_compared_on_the_others_and_stands_last(scores: pandas.DataFrame) -> None:
@@ -248,21 +248,23 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
     arguments = ["--tasks", "Joining", "--out", str(out)]
     assert main(["benchmark", *arguments, "--learning", "--entries", str(tmp_path / "mine")]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
-    own = scores[scores["entry"] == "mine"]
-    assert set(own[own["run"] == "run-1"]["decisions"]) == {0, 200, 301}, "what plays alike plays twice"
+    of_runs = scores[scores["entry"] == "mine"]
+    assert set(of_runs[of_runs["run"] == "run-1"]["decisions"]) == {0, 200, 301}, (
+        "what plays alike plays twice"
+    )
     assert scores[scores["entry"] == "dcqcn"]["decisions"].isna().all()
     (curve,) = learning_curves(checkpoints_in(scores))
     assert (curve.entry, curve.runs, curve.decisions[0], curve.decisions[-1]) == ("mine", 2, 0, 301)
     assert (out / "figures" / "leaderboard-RDMA-learning.png").is_file()
-    newest = own[own["decisions"] > 300]["score"].mean()
+    newest = of_runs[of_runs["decisions"] > 300]["score"].mean()
     (line,) = (x for x in (out / "leaderboard.md").read_text().splitlines() if x.startswith("| mine | 2 |"))
     assert line.split("|")[3].strip() == whole(newest)
     page.write_text("<!-- learning -->\n<!-- /learning -->\n")
     assert main(["report", str(out), "--page", str(page)]) == 0
     assert "(images/leaderboard-RDMA-learning.png)" in page.read_text()
     assert (tmp_path / "images" / "leaderboard-RDMA-learning.png").is_file()
-    said = refused(main, "benchmark", *arguments, "--learning", "--entries", "hpcc")
-    assert "--learning: none of --entries is a run's folder" in said
+    message = refused(main, "benchmark", *arguments, "--learning", "--entries", "hpcc")
+    assert "--learning: none of --entries is a run's folder" in message
 
 
 def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
@@ -329,9 +331,11 @@ def test_job_times_are_geometric_means_over_the_base(with_jobs: Path) -> None:
     assert times.ratios["dcqcn"] == (1.0, 1.0)
     ratios = []
     for cell in sorted((with_jobs / "cells").glob("AllReduce-*")):
-        own, base = (completions(next((cell / name).glob("*/jobs.csv"))) for name in ("timely", "dcqcn"))
-        assert len(own) == len(base) == 2
-        ratios.append((sum(own) / sum(base), max(own) / max(base)))
+        of_timely, base = (
+            completions(next((cell / name).glob("*/jobs.csv"))) for name in ("timely", "dcqcn")
+        )
+        assert len(of_timely) == len(base) == 2
+        ratios.append((sum(of_timely) / sum(base), max(of_timely) / max(base)))
     assert len(ratios) == 10
     expected = [math.exp(sum(map(math.log, column)) / 10) for column in zip(*ratios, strict=True)]
     assert times.ratios["timely"] == pytest.approx(expected)

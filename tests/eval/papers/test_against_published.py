@@ -32,25 +32,25 @@ def as_published(folder: Path, controller: str, late_ns: int = 0, without: int |
             f"{ends} {port} 100 {flows['size_bytes'][i]} {flows['start_ns'][i]} {fct} "
             f"{int(flows['standalone_ns'][i])}"
         )
-    kept = [row for i, row in enumerate(rows) if i != without]
-    (folder / f"{controller}.fct.txt").write_text("\n".join(reversed(kept)) + "\n")  # as flows end
+    remaining = [row for i, row in enumerate(rows) if i != without]
+    (folder / f"{controller}.fct.txt").write_text("\n".join(reversed(remaining)) + "\n")  # as flows end
 
 
 @pytest.fixture
-def drawn(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     write_networks([draw_network(1, 0)], tmp_path / "networks")
     return tmp_path / "networks"
 
 
 @pytest.mark.parametrize("number", range(15))
 def test_a_random_network_is_within_what_both_simulators_agree_on(tmp_path: Path, number: int) -> None:
-    drawn = draw_network(7, number)
-    write_networks([drawn], tmp_path)
-    scenario = Scenario.load(tmp_path / drawn.name / "scenario.yaml")
+    definition = draw_network(7, number)
+    write_networks([definition], tmp_path)
+    scenario = Scenario.load(tmp_path / definition.name / "scenario.yaml")
     network = scenario.topology.build()
-    assert {link.rate_bps for link in network.access.values()} == {drawn.host_rate_gbps * 1e9}
+    assert {link.rate_bps for link in network.access.values()} == {definition.host_rate_gbps * 1e9}
     assert {link.rate_bps for link in network.links} <= {rate * 1e9 for rate in HPCC_RATES}
-    assert len(scenario.flows()) == len(drawn.flows) > 0
+    assert len(scenario.flows()) == len(definition.flows) > 0
     starts = scenario.flows().start_ns
     assert starts == sorted(starts)
     with Simulator() as simulator:
@@ -64,8 +64,8 @@ def test_the_same_seed_draws_the_same_network() -> None:
 
 
 def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Path) -> None:
-    drawn = next(x for x in (draw_network(1, i) for i in range(99)) if x.host_rate_gbps == 100)
-    files = network_files(drawn, tmp_path)
+    definition = next(x for x in (draw_network(1, i) for i in range(99)) if x.host_rate_gbps == 100)
+    files = network_files(definition, tmp_path)
     settings = {
         name: dict(row.split(" ", 1) for row in files[f"{name}.config.txt"].splitlines())
         for name in CONTROLLERS
@@ -77,7 +77,7 @@ def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Pa
     assert (settings["hpcc"]["RATE_AI"], settings["hpcc"]["INT_MULTI"]) == ("40Mb/s", "4")
     assert " 100000000000 1600" in settings["dcqcn"]["KMAX_MAP"]
     assert " 100000000000 300" in settings["dctcp"]["KMIN_MAP"]
-    assert settings["dctcp"]["BUFFER_SIZE"] == str(drawn.buffer_mib)
+    assert settings["dctcp"]["BUFFER_SIZE"] == str(definition.buffer_mib)
     scenario = yaml.safe_load(files["scenario.yaml"])
     assert scenario["controllers"][0]["attributes"]["AdditiveIncrease"] == pytest.approx(0.00615)
 
@@ -93,28 +93,28 @@ def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest
 
 
 def test_equal_times_are_exact_and_others_are_told(
-    drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    network = drawn / "000-dumbbell"
+    network = folder / "000-dumbbell"
     as_published(network, "hpcc")
     figures = tmp_path / "figures.json"
-    assert main(["compare", "published", str(drawn), "--json", str(figures)]) == 0
+    assert main(["compare", "published", str(folder), "--json", str(figures)]) == 0
     row = json.loads(figures.read_text())["000-dumbbell"]["hpcc"]
     assert row["exact"] == row["flows"] > 1
     assert row["hung"] == 0
     assert row["worst"] == 0
     as_published(network, "dctcp", late_ns=1)
     capsys.readouterr()
-    assert main(["compare", "published", str(drawn)]) == 1
+    assert main(["compare", "published", str(folder)]) == 1
     output = capsys.readouterr().out
     assert f"✗ {row['flows'] - 1} of {row['flows']}" in output
     assert "000-dumbbell under dctcp: flows that differ: 1, by at most" in output
     assert "the first is flow 0" in output
 
 
-def test_a_flow_that_ended_here_alone_differs(drawn: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    as_published(drawn / "000-dumbbell", "hpcc", without=3)
-    assert main(["compare", "published", str(drawn)]) == 1
+def test_a_flow_that_ended_here_alone_differs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    as_published(folder / "000-dumbbell", "hpcc", without=3)
+    assert main(["compare", "published", str(folder)]) == 1
     output = capsys.readouterr().out
     assert "the first is flow 3" in output
     assert "by a timeout after the others: 1" in output
@@ -128,10 +128,10 @@ def test_a_flow_that_ended_here_alone_differs(drawn: Path, capsys: pytest.Captur
     ],
 )
 def test_a_row_that_is_none_is_named(
-    drawn: Path, capsys: pytest.CaptureFixture[str], row: str, fault: str
+    folder: Path, capsys: pytest.CaptureFixture[str], row: str, fault: str
 ) -> None:
-    (drawn / "000-dumbbell" / "dcqcn.fct.txt").write_text(row + "\n")
-    assert main(["compare", "published", str(drawn)]) == 2
+    (folder / "000-dumbbell" / "dcqcn.fct.txt").write_text(row + "\n")
+    assert main(["compare", "published", str(folder)]) == 2
     assert f"dcqcn.fct.txt:1: {fault}" in capsys.readouterr().err
 
 
@@ -152,10 +152,10 @@ def test_mistakes_are_named(
 
 
 def test_the_other_preset_shows_what_accidents_are_worth(
-    drawn: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    as_published(drawn / "000-dumbbell", "dctcp")
-    assert main(["compare", "published", str(drawn), "--preset", "published"]) == 0
+    as_published(folder / "000-dumbbell", "dctcp")
+    assert main(["compare", "published", str(folder), "--preset", "published"]) == 0
     assert "+0.00 +0.00" in capsys.readouterr().out
-    assert main(["compare", "published", str(drawn), "--preset", "default"]) == 0
+    assert main(["compare", "published", str(folder), "--preset", "default"]) == 0
     assert "+0.00 +0.00" not in capsys.readouterr().out

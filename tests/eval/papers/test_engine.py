@@ -96,13 +96,13 @@ def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None
 
 
 def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
-    ours: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
+    numbers: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
     published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    assert Judge(ours, published)(("a",), lt, ("a", "b"), "x") == (
+    assert Judge(numbers, published)(("a",), lt, ("a", "b"), "x") == (
         True,
         "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (B)",
     )
-    assert Judge(ours)(("c",), lt, ("a",), "x") == (None, "nothing to compare")
+    assert Judge(numbers)(("c",), lt, ("a",), "x") == (None, "nothing to compare")
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:

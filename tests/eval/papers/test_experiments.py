@@ -67,7 +67,7 @@ TINY = {
 
 
 @pytest.fixture(scope="session")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of an experiment by its name, played once; result.json is copied to copy.json beside it."""
 
     @functools.cache
@@ -85,10 +85,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: Callable[[str], Path]) -> None:
-    out = played(name) / "new" / "out"
+def test_every_experiment_leaves_figures_series_and_numbers(
+    name: str, folder_of: Callable[[str], Path]
+) -> None:
+    out = folder_of(name) / "new" / "out"
     result = json.loads((out / "result.json").read_text())
-    assert result == json.loads((played(name) / "copy.json").read_text())
+    assert result == json.loads((folder_of(name) / "copy.json").read_text())
     assert (result["experiment"], result["scale"]) == (name, TINY[name][0])
     assert result["pictures"] == [f"{figure}.png" for figure in TINY[name][1].split()]
     for picture in result["pictures"]:
@@ -103,8 +105,8 @@ def test_every_experiment_leaves_figures_series_and_numbers(name: str, played: C
     assert all(claim["evidence"] for claim in result["claims"])
 
 
-def test_convergence_rows_hold_the_printed_numbers(played: Callable[[str], Path]) -> None:
-    result = json.loads((played("mpcc-convergence") / "copy.json").read_text())
+def test_convergence_rows_hold_the_printed_numbers(folder_of: Callable[[str], Path]) -> None:
+    result = json.loads((folder_of("mpcc-convergence") / "copy.json").read_text())
     rows = {row["what"]: row for row in result["rows"]}
     # Zheng 2024, sections 5.2.1 and 5.2.2
     zero = {f"queue zero, 1:{w}": t for w, t in ((1, 140_334), (10, 149_133), (100, 175_530))}
@@ -127,12 +129,12 @@ def test_a_deviation_needs_both_numbers() -> None:
 
 def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     list_experiments()
-    shown = capsys.readouterr().out
-    assert all(f"{name}:" in shown for name in EXPERIMENTS)
+    output = capsys.readouterr().out
+    assert all(f"{name}:" in output for name in EXPERIMENTS)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "phrases"),
     [
         ("mpcc-fattree", ("did you mean mpcc-fat-tree?", *EXPERIMENTS)),
         ("", ("--list",)),
@@ -145,12 +147,12 @@ def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_mistakes_in_arguments_are_named(
-    arguments: str, named: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: str, phrases: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = mlp_file(tmp_path / "policy.safetensors")
     assert main(["paper", *arguments.format(policy=policy).split()]) == 2
     message = capsys.readouterr().err
-    assert [words for words in named if words not in message] == []
+    assert [words for words in phrases if words not in message] == []
 
 
 def test_only_an_experiments_folder_is_replaced(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_jobs_flows_replay_to_the_nanosecond_without_their_waits(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("controller", "override", "named"),
+    ("controller", "override", "fault"),
     [
         ("dcqcn", "preset=default", "timing: exact"),
         ("dcqcn", "payload_bytes=500", "payload_bytes: 500"),
@@ -75,12 +75,12 @@ def test_a_jobs_flows_replay_to_the_nanosecond_without_their_waits(tmp_path: Pat
     ],
 )
 def test_what_the_published_simulator_has_not_is_refused_by_name(
-    tmp_path: Path, controller: str, override: str, named: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, controller: str, override: str, fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = played(tmp_path, controller, override)
     capsys.readouterr()
     assert main(["compare", "published", str(tmp_path / "networks"), "--run", str(run)]) == 2
     output = capsys.readouterr().err
     assert str(run) in output
-    assert named in output
+    assert fault in output
     assert not (tmp_path / "networks").exists()

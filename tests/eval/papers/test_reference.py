@@ -80,15 +80,15 @@ def test_table_and_json_hold_the_same_figures(
     )
     monkeypatch.setenv("COLUMNS", "80")
     report(tmp_path / "reference.json")
-    shown = capsys.readouterr().out
-    assert "…" not in shown
+    output = capsys.readouterr().out
+    assert "…" not in output
     written = json.loads((tmp_path / "reference.json").read_text())
     assert set(written) == set(SCENARIOS)
     for (name, controller), row in compared.items():
         figures = written[name][controller]
         assert set(figures) == {"avg", "p50", "p99", "ref_avg", "ref_p50", "ref_p99", "max_abs_dev"}
         assert figures["avg"] == row.avg
-        assert f"{row.avg:.3f}" in shown
+        assert f"{row.avg:.3f}" in output
 
 
 PROBES = DATA / "probes"

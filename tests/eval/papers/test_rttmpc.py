@@ -136,9 +136,9 @@ def test_table_v_meets_the_papers_own_claims_but_for_two() -> None:
 def test_fig_4_meets_the_papers_own_claims() -> None:
     """9.4 of the 9.41 Gb/s that Ethernet's headers leave, drops that are probes, no loss."""
     quiet = {"goodput": 9.4, "rate_std": 0.3, "rtt_std": 0.3, "lost": 0.0}
-    theirs = {MPC: quiet, NOISY: {**quiet, "rtt_std": 0.4}, one_flow.CUBIC: {**quiet, "rtt_std": 7.0}}
-    assert failed(one_flow.claims(theirs, 9.41)) == []
-    assert failed(one_flow.claims({**theirs, MPC: {**quiet, "lost": 1e-6, "rate_std": 3.0}}, 9.41)) == [
+    published = {MPC: quiet, NOISY: {**quiet, "rtt_std": 0.4}, one_flow.CUBIC: {**quiet, "rtt_std": 7.0}}
+    assert failed(one_flow.claims(published, 9.41)) == []
+    assert failed(one_flow.claims({**published, MPC: {**quiet, "lost": 1e-6, "rate_std": 3.0}}, 9.41)) == [
         "Its rate is stable",
         "It loses nothing",
     ]

@@ -80,8 +80,8 @@ def test_each_panel_of_a_report_is_a_file(swept: Path, capsys: pytest.CaptureFix
 
 
 def test_a_format_that_is_none_is_answered_with_the_nearest(swept: Path, refused: Refused) -> None:
-    said = refused(main, "report", swept, "--format", "pdf,pgn")
-    assert "'pgn' is none of pdf, svg, png; the nearest known one is 'png'" in said
+    message = refused(main, "report", swept, "--format", "pdf,pgn")
+    assert "'pgn' is none of pdf, svg, png; the nearest known one is 'png'" in message
 
 
 def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_picture_with_other_curves_is_what_would_be_drawn_in_full() -> None:
     axes.set(xlabel="time (ms)", ylabel="rate (Gb/s)", xlim=(0, 1), ylim=(0, 1))
 
     def curves(count: int) -> LineCollection:
-        drawn = np.random.default_rng(count).uniform(size=(count, 50, 2))
-        collection = LineCollection(list(drawn), alpha=0.5, gid=CURVES)
+        points = np.random.default_rng(count).uniform(size=(count, 50, 2))
+        collection = LineCollection(list(points), alpha=0.5, gid=CURVES)
         axes.add_collection(collection, autolim=False)
         return collection
 

@@ -179,30 +179,30 @@ def test_a_scenario_with_a_lacking_cell_has_no_winner(lacking: Path) -> None:
 
 def test_both_reports_hold_the_same_numbers(lacking: Path) -> None:
     page = re.sub(r"<style>.*?</style>", "", (lacking / "report.html").read_text(), flags=re.DOTALL)
-    shown = Tags(page).text
+    page_text = Tags(page).text
     text = (lacking / "report.md").read_text()
     for scenario in standings(BenchFolder.read(lacking)):
         for row in scenario.rows:
             for name in HEADLINES:
                 score = row.scores[name]
-                assert score.text in shown
-                assert score.interval in shown
+                assert score.text in page_text
+                assert score.interval in page_text
                 assert score.text + (f" [{score.interval}]" if score.interval else "") in text
                 if score.edge is not None:
-                    assert score.edge.text in shown
+                    assert score.edge.text in page_text
                     assert score.edge.text in text
             assert row.scores["fct_slowdown_avg"].edge is not None
             assert row.scores["unfinished_flows"].edge is None  # none, whoever controls
 
 
 def test_commands_versions_and_values_are_there(lacking: Path) -> None:
-    wanted = [f"benchmark hand.yaml --out {lacking}", f"report {lacking}", "eval run ", "ns3"]
+    phrases = [f"benchmark hand.yaml --out {lacking}", f"report {lacking}", "eval run ", "ns3"]
     for name in ("report.html", "report.md"):
         text = (lacking / name).read_text()
-        assert [what for what in [*wanted, " --trace --out trace-"] if what not in text] == [], name
-    shown = Tags((lacking / "report.html").read_text()).text
-    assert "kind: dumbbell" in shown
-    assert METRICS["goodput"].formula in shown
+        assert [what for what in [*phrases, " --trace --out trace-"] if what not in text] == [], name
+    page_text = Tags((lacking / "report.html").read_text()).text
+    assert "kind: dumbbell" in page_text
+    assert METRICS["goodput"].formula in page_text
 
 
 def test_a_folder_without_any_cell_has_a_report(tmp_path: Path) -> None:
@@ -242,10 +242,10 @@ def test_a_thinned_curve_keeps_its_extremes() -> None:
     times = np.arange(10_000.0)
     values = np.sin(times)
     values[[137, 9_001]] = 50.0, -50.0
-    kept, heights = envelope(times, values, 100)
-    assert len(kept) <= 200
+    sample_times, heights = envelope(times, values, 100)
+    assert len(sample_times) <= 200
     assert (heights.max(), heights.min()) == (50.0, -50.0)
-    assert (np.diff(kept) > 0).all()
+    assert (np.diff(sample_times) > 0).all()
 
 
 def test_the_front_holds_who_is_beaten_by_nobody() -> None:

@@ -53,9 +53,10 @@ class Tab:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with long names, errors and many controllers."""
     names = ["dcqcn", "hpcc", "mpcc", "timely", "swift", "dctcp"]
-    own = {"name": "a-controller-of-mine-with-a-rather-long-name", "controller": "hpcc"}
+    controller = {"name": "a-controller-of-mine-with-a-rather-long-name", "controller": "hpcc"}
     path = report_folder.write(
-        tmp_path_factory.mktemp("bench") / "run", report_folder.suite(scenarios=1, controllers=[*names, own])
+        tmp_path_factory.mktemp("bench") / "run",
+        report_folder.suite(scenarios=1, controllers=[*names, controller]),
     )
     report_folder.fail(path, "equal", "hpcc", 2, "SimulatorDied: " + "x" * 400)
     return write(path)
@@ -125,8 +126,8 @@ def test_a_click_sorts_each_scenario_and_the_third_undoes_it(small: Tab) -> None
 def test_values_are_shown_as_ratios_to_a_chosen_baseline(small: Tab) -> None:
     select = "document.getElementById('baseline')"
     choose = f"(x => {{{{ x.value = '{{}}'; x.dispatchEvent(new Event('change')); }}}})({select})"
-    ours, theirs = (report_folder.SLOWDOWNS[name] for name in ("mpcc", "hpcc"))
-    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    of_mpcc, of_hpcc = (report_folder.SLOWDOWNS[name] for name in ("mpcc", "hpcc"))
+    ratios = [a / b for a, b in zip(of_mpcc, of_hpcc, strict=True)]
     geometric = f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}"
     assert geometric != f"{sum(ratios) / len(ratios):.3f}"
     before = small.evaluate(cell("mpcc", "fct_slowdown_avg"))

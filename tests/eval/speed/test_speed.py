@@ -19,8 +19,8 @@ def test_a_front_end_goes_on_and_on(name: str) -> None:
 
 
 def test_a_decision_is_compared_with_a_step_of_pendulum() -> None:
-    ours, pendulum = steps_per_s("stable_baselines3", 0.2)
-    assert 0 < ours < 1e7
+    simulator, pendulum = steps_per_s("stable_baselines3", 0.2)
+    assert 0 < simulator < 1e7
     assert 0 < pendulum < 1e7
 
 
