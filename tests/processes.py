@@ -14,8 +14,8 @@ from tests.paths import BUILD
 
 def dummy_sim() -> Path:
     """The simulator without a network, or that in NS3_ENV_DUMMY_SIM."""
-    named = os.environ.get("NS3_ENV_DUMMY_SIM")
-    path = Path(named) if named else BUILD / "rdma-dummy-sim"
+    variable = os.environ.get("NS3_ENV_DUMMY_SIM")
+    path = Path(variable) if variable else BUILD / "rdma-dummy-sim"
     assert path.exists(), f"no {path}: `cmake --build build/dev --target rdma-dummy-sim` builds it"
     return path
 

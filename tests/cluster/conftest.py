@@ -38,9 +38,9 @@ def head(meeting: Path) -> Iterator[object]:
     from tests.cluster.nodes import Head
 
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # sockets' paths are short
-    made = Head(folder)
-    yield made
-    made.kill()
+    node = Head(folder)
+    yield node
+    node.kill()
     shutil.rmtree(folder, ignore_errors=True)
 
 

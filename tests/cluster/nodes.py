@@ -37,8 +37,8 @@ class Node:
 
     def kill(self) -> None:
         """As a power cut does: all its processes at once."""
-        found = [self.process.pid, *descendants(self.process.pid)]
-        for pid in found:
+        pids = [self.process.pid, *descendants(self.process.pid)]
+        for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()

@@ -64,14 +64,14 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
         driver = started(*options(suite, tmp_path / "ray", "--ray", head.address), *policies)
         # Each node has one core: two that play, and wait, are one on each.
         until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work", driver)
-        ours = set(descendants(second.process.pid))
+        node_pids = set(descendants(second.process.pid))
         players = {int(path.stem) for path in meeting.glob("*.plays")}
-        assert len(players & ours) == 1
+        assert len(players & node_pids) == 1
     finally:
         second.kill()
     (meeting / "go").touch()
-    shown, _ = driver.communicate(timeout=90)
-    assert driver.returncode == 0, shown
+    output, _ = driver.communicate(timeout=90)
+    assert driver.returncode == 0, output
     assert BenchFolder.read(tmp_path / "ray").complete
     assert main(options(suite, tmp_path / "local", *policies)) == 0
     here, there = contents(tmp_path / "local"), contents(tmp_path / "ray")
@@ -128,11 +128,11 @@ def test_the_same_command_goes_on_after_the_driver_s_end(
     until(lambda: len(list(meeting.glob("*.plays"))) == 1, "a cell begins", driver)
     worker = int(next(meeting.glob("*.plays")).stem)
     os.kill(driver.pid, how)
-    shown, _ = driver.communicate(timeout=30)
+    output, _ = driver.communicate(timeout=30)
     if how == signal.SIGINT:
         assert driver.returncode == 130
-        assert "the same command goes on from here.\ninterrupted\n" in shown
-        assert "Traceback" not in shown
+        assert "the same command goes on from here.\ninterrupted\n" in output
+        assert "Traceback" not in output
     until(lambda: not Path(f"/proc/{worker}").exists(), "what the driver began ends with it", driver, 20)
     assert not list(out.rglob("*.partial"))
     (meeting / "go").touch()
@@ -148,9 +148,9 @@ def test_an_address_where_nobody_answers_is_an_error_in_seconds(
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         for address in (f"127.0.0.1:{mute.getsockname()[1]}", "nonsense", "ray://h:1"):
-            began = time.monotonic()
-            said = refused(main, *options(suite, out, "--ray", address))
-            assert f"--ray: no Ray cluster answers at {address!r} (" in said
-            assert "`ray start --head`" in said
-            assert time.monotonic() - began < 10
+            start_s = time.monotonic()
+            message = refused(main, *options(suite, out, "--ray", address))
+            assert f"--ray: no Ray cluster answers at {address!r} (" in message
+            assert "`ray start --head`" in message
+            assert time.monotonic() - start_s < 10
     assert not out.exists()

@@ -54,20 +54,20 @@ def test_episodes_of_actors_are_those_of_processes_even_if_an_actor_is_killed(
 ) -> None:
     policy = lstm_file(tmp_path / "policy.safetensors")
     noisy = Exploration(noise=0.1, random_share=0.2)
-    wanted = played(policy, ENDS, 4, exploration=noisy, seed=5)
+    expected = played(policy, ENDS, 4, exploration=noisy, seed=5)
     with joined(head.address):
         actors = start_actors(1)
         rollouts = RayRollouts(actors, ENDS, fields=FIELDS, seed=5)
         for _ in range(2):
             rollouts.begin(policy, noisy)
-        found = [rollouts.next()]
+        episodes = [rollouts.next()]
         pid = process_of(actors[0])
         os.kill(pid, signal.SIGKILL)
         for _ in range(2):
             rollouts.begin(policy, noisy)
-        found += [rollouts.next() for _ in range(3)]
-        assert all(same(a, b) for a, b in zip(found, wanted, strict=True))
-        assert [rollout.episode for rollout in found] == [0, 1, 2, 3]
+        episodes += [rollouts.next() for _ in range(3)]
+        assert all(same(a, b) for a, b in zip(episodes, expected, strict=True))
+        assert [rollout.episode for rollout in episodes] == [0, 1, 2, 3]
         assert process_of(actors[0]) != pid
         bad = ENDS.model_copy(update={"packet_payload_bytes": 1000, "time_limit_ns": 1})
         refused = RayRollouts(actors, bad, fields=FIELDS)
@@ -85,18 +85,18 @@ def tried(run: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("config", "curriculum", "found"),
+    ("config", "curriculum", "artefacts"),
     [(CONFIG, CURRICULUM, weights), (SEARCH.replace("WHAT", WHAT["weights"]), STAGES, tried)],
     ids=["training", "search"],
 )
 def test_a_run_finds_the_same(
-    head: Head, tmp_path: Path, config: str, curriculum: str, found: Callable[[Path], list[bytes]]
+    head: Head, tmp_path: Path, config: str, curriculum: str, artefacts: Callable[[Path], list[bytes]]
 ) -> None:
     there = []
     for name, more in (("here", []), ("there", [f"env.ray={head.address}"])):
         (tmp_path / name).mkdir()
         assert train.main([*written(tmp_path / name, config, curriculum), "--no-evaluation", *more]) == 0
-        there.append(found(the_run(tmp_path / name)))
+        there.append(artefacts(the_run(tmp_path / name)))
     assert there[0] == there[1]
 
 
@@ -105,10 +105,10 @@ def test_decisions_across_the_channel_stay_on_one_machine(
 ) -> None:
     config = yaml.safe_load(CONFIG)
     config["env"]["placement"] = "python"
-    said = refused(train.main, *written(tmp_path, config, CURRICULUM), "env.ray=local")
-    assert "env.ray: each decision in Python would cross the network" in said
-    said = refused(train.main, *written(tmp_path, CONFIG, CURRICULUM), "env.ray=nowhere")
-    assert "env.ray: no Ray cluster answers at 'nowhere'" in said
+    message = refused(train.main, *written(tmp_path, config, CURRICULUM), "env.ray=local")
+    assert "env.ray: each decision in Python would cross the network" in message
+    message = refused(train.main, *written(tmp_path, CONFIG, CURRICULUM), "env.ray=nowhere")
+    assert "env.ray: no Ray cluster answers at 'nowhere'" in message
     assert not (tmp_path / "runs").exists()
 
 
@@ -120,12 +120,12 @@ def test_a_killed_actor_plays_the_next_episode_as_if_nothing_had_been(
     with joined(head.address):
         # Only the rollouts know the actors: what this test held on to would hide what they let go.
         rollouts = RayRollouts(start_actors(1), ENDS, fields=FIELDS, seed=5)
-        found = []
+        episodes = []
         for _ in range(kills + 1):
             rollouts.begin(policy)
-            found.append(rollouts.next())
+            episodes.append(rollouts.next())
             gc.collect()
             os.kill(process_of(rollouts._actors[0]), signal.SIGKILL)
-    assert [rollout.episode for rollout in found] == list(range(kills + 1))
-    wanted = played(policy, ENDS, min(kills + 1, 4), seed=5)
-    assert all(same(a, b) for a, b in zip(found, wanted, strict=False))
+    assert [rollout.episode for rollout in episodes] == list(range(kills + 1))
+    expected = played(policy, ENDS, min(kills + 1, 4), seed=5)
+    assert all(same(a, b) for a, b in zip(episodes, expected, strict=False))

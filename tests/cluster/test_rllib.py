@@ -34,7 +34,7 @@ CUT = {
 
 def lives(env: FlowMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool]:
     """What each flow observed in an episode, under actions of 0; and whether the episode was cut."""
-    seen: dict[str, list[Any]] = {}
+    flow_observations: dict[str, list[Any]] = {}
     over: set[str] = set()
     observations, infos = env.reset(seed=seed)
     rewards: dict[str, float] = {}
@@ -43,14 +43,16 @@ def lives(env: FlowMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool
     while True:
         assert observations.keys() == infos.keys()
         assert not observations.keys() & over, "who has ended is not heard of again"
-        assert rewards.keys() == observations.keys() & seen.keys(), "a flow's first row is paid nothing"
+        assert rewards.keys() == observations.keys() & flow_observations.keys(), (
+            "a flow's first row is paid nothing"
+        )
         for agent, observation in observations.items():
             assert env.observation_spaces[agent].contains(observation)
-            seen.setdefault(agent, []).append(observation)
+            flow_observations.setdefault(agent, []).append(observation)
         over |= ended
         if "__all__" in ended:
-            assert over - {"__all__"} == set(seen)
-            return seen, truncated["__all__"]
+            assert over - {"__all__"} == set(flow_observations)
+            return flow_observations, truncated["__all__"]
         due = observations.keys() - over
         assert due, "somebody decides"
         actions = {agent: np.zeros(1, np.float32) for agent in due}
@@ -97,7 +99,7 @@ def test_the_example_learns_and_its_policy_joins_a_benchmark(
 ) -> None:
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     out = tmp_path / "rllib"
-    taken = ["--algorithm", algorithm, "--iterations", "2", "--ray", head.address, "--out", str(out)]
+    arguments = ["--algorithm", algorithm, "--iterations", "2", "--ray", head.address, "--out", str(out)]
     modules: list[Any] = []
 
     def kept(path: Path, algorithm: Any, module_id: str, env: Any) -> None:
@@ -105,18 +107,18 @@ def test_the_example_learns_and_its_policy_joins_a_benchmark(
         write_rllib_policy(path, algorithm, module_id, env)
 
     monkeypatch.setattr(rllib_flows, "write_rllib_policy", kept)
-    rllib_flows.main(taken)
-    told = capsys.readouterr().out.split()
-    assert told[3] != told[5], "weights that have not changed earn the same on the same episodes"
+    rllib_flows.main(arguments)
+    output = capsys.readouterr().out.split()
+    assert output[3] != output[5], "weights that have not changed earn the same on the same episodes"
     file = out / "policy.safetensors"
     space = observations.observation_space(rllib_flows.FIELDS)
     space.seed(1)
     rows = np.stack([np.clip(space.sample(), -3, 3) for _ in range(200)]).astype(np.float32)
-    wanted = deterministic(modules[-1], rows)
+    expected = deterministic(modules[-1], rows)
     policy = NetworkPolicy.load(file)
-    found = policy.act(rows[:, None, :], np.ones(len(rows), dtype=np.int64))
-    assert np.abs(found - wanted).max() < 1e-5
-    assert np.ptp(found) > 1e-3
+    actions = policy.act(rows[:, None, :], np.ones(len(rows), dtype=np.int64))
+    assert np.abs(actions - expected).max() < 1e-5
+    assert np.ptp(actions) > 1e-3
     assert policy.spec.training.decisions > 0
 
     onnx = tmp_path / "policy.onnx"

@@ -41,18 +41,18 @@ def travelled(entry: Entry, scenario: Scenario) -> Iterator[CellJob]:
         yield job.at(paths)
 
 
-def localised(job: CellJob, played: Scenario) -> Scenario:
+def localised(job: CellJob, scenario: Scenario) -> Scenario:
     """The scenario as the cell's files show it."""
-    return renamed(played, job.home or {})
+    return renamed(scenario, job.home or {})
 
 
 def test_files_that_controllers_name_have_other_paths_there_and_their_own_in_results(
     tmp_path: Path, node: Path
 ) -> None:
-    mine, theirs = (mlp_file(tmp_path / f"{name}.safetensors") for name in ("mine", "theirs"))
-    contents = mine.read_bytes(), theirs.read_bytes()
+    mine, other_file = (mlp_file(tmp_path / f"{name}.safetensors") for name in ("mine", "theirs"))
+    contents = mine.read_bytes(), other_file.read_bytes()
     network = {"File": str(mine), "ActionNoise": 0.1}
-    other = Controller(name="policy", attributes={"File": str(theirs)})
+    other = Controller(name="policy", attributes={"File": str(other_file)})
     scenario = incast_scenario().model_copy(update={"controllers": [Controller(name="agent"), other]})
     with travelled(Entry(name="x", controller="policy", attributes=network), scenario) as here:
         assert here.player is not None
@@ -83,8 +83,8 @@ def test_checkpoints_travel_whether_they_are_a_file_or_a_folder(tmp_path: Path, 
         assert here.player is not None
         file = Path(here.player.checkpoint or "")
         assert file.read_bytes() == released("courier").read_bytes()
-        played = incast_scenario().playing(file)
-        assert localised(here, played) == incast_scenario().playing(released("courier").absolute())
+        scenario = incast_scenario().playing(file)
+        assert localised(here, scenario) == incast_scenario().playing(released("courier").absolute())
 
 
 def test_a_node_has_the_driver_s_plugins_and_names_or_says_what_it_lacks(
@@ -98,9 +98,9 @@ def test_a_node_has_the_driver_s_plugins_and_names_or_says_what_it_lacks(
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
     worker_context.unpack(packed_up)
-    found = Path(os.environ[PLUGINS_VARIABLE])
-    assert found != plugin
-    assert (found.name, found.read_bytes()) == ("mine.so", b"code")
+    plugin_copy = Path(os.environ[PLUGINS_VARIABLE])
+    assert plugin_copy != plugin
+    assert (plugin_copy.name, plugin_copy.read_bytes()) == ("mine.so", b"code")
     assert "my.module:thing" in trusted()
     other = dataclasses.replace(packed_up, programs={**packed_up.programs, "rdma-sim": "another"})
     with pytest.raises(ScenarioError, match=r"node .*: rdma-sim is .*, but another where the command runs"):

@@ -46,10 +46,10 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 def refusal(read: Callable[[Path], object], path: Path) -> str:
     """The error's text, which comes quickly and is a line, or a few short ones."""
-    began = time.process_time()
+    start_s = time.process_time()
     with pytest.raises((ConfigError, ScenarioError)) as caught:
         read(path)
-    assert time.process_time() - began < QUICKLY_S
+    assert time.process_time() - start_s < QUICKLY_S
     text = str(caught.value)
     place = re.compile(rf"{re.escape(str(path))}(:\d+:\d+)?: ")
     assert all(place.match(line) for line in text.splitlines())
@@ -84,12 +84,12 @@ MEAN_YAML = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("case", MEAN_YAML)
 def test_mean_yaml_is_a_line(case: str, reader: str, tmp_path: Path) -> None:
-    text, wanted = MEAN_YAML[case]
+    text, expected = MEAN_YAML[case]
     path = tmp_path / "mean.yaml"
     path.write_text(text, encoding="utf-8")
-    said = refusal(READERS[reader], path)
-    assert wanted in said
-    assert "\n" not in said
+    message = refusal(READERS[reader], path)
+    assert expected in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -100,7 +100,7 @@ def test_what_is_no_file_is_not_read(reader: str, tmp_path: Path) -> None:
     huge = tmp_path / "huge.yaml"
     with huge.open("wb") as file:
         file.truncate(1 << 40)
-    for path, wanted in (
+    for path, expected in (
         (pipe, "is a pipe, not a file"),
         (folder, "is a folder, not a file"),
         (Path("/dev/zero"), "is a device, not a file"),
@@ -108,9 +108,9 @@ def test_what_is_no_file_is_not_read(reader: str, tmp_path: Path) -> None:
         (tmp_path / "x\0y.yaml", "no file's name"),
         (tmp_path / ("n" * 300), "File name too long"),
     ):
-        if reader == "suite" and wanted in ("no file's name", "File name too long"):
+        if reader == "suite" and expected in ("no file's name", "File name too long"):
             continue
-        assert wanted in refusal(READERS[reader], path)
+        assert expected in refusal(READERS[reader], path)
 
 
 @pytest.mark.parametrize("name", ["pipe", "folder", "/dev/zero"])
@@ -191,11 +191,11 @@ def test_every_number_of_a_scenario_has_a_bound_with_a_reason(
 ) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(text)
-    said = refusal(Scenario.load, path)
-    assert said.startswith(f"{path}: {key}")
-    assert "at most" in said
-    assert why in said
-    assert len(said.splitlines()) == 1
+    message = refusal(Scenario.load, path)
+    assert message.startswith(f"{path}: {key}")
+    assert "at most" in message
+    assert why in message
+    assert len(message.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -237,10 +237,10 @@ def test_every_number_of_a_configuration_has_a_bound(override: dict[str, Any], t
     ids=lambda data: str(next(iter(data)))[:20],
 )
 def test_what_is_shown_is_cut(data: dict[str, Any]) -> None:
-    began = time.process_time()
+    start_s = time.process_time()
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_mapping(data, "s.yaml")
-    assert time.process_time() - began < QUICKLY_S
+    assert time.process_time() - start_s < QUICKLY_S
     assert len(str(caught.value)) < 4000
 
 
@@ -254,6 +254,6 @@ def test_aliases_in_reason_are_read() -> None:
 
 def test_a_long_list_is_read_quickly() -> None:
     rows = "".join(f"- {{src: {i % 7}, dst: 7, size_bytes: 100, start_ns: {i}}}\n" for i in range(50_000))
-    began = time.process_time()
+    start_s = time.process_time()
     assert len(parse("flows:\n" + rows)["flows"]) == 50_000
-    assert time.process_time() - began < 5  # 1 s; with the collector at work it was 15 s
+    assert time.process_time() - start_s < 5  # 1 s; with the collector at work it was 15 s

@@ -38,8 +38,8 @@ SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}
 def run(folder: Path, *options: str) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     dumped(folder / "s.yaml", SCENARIO)
-    given = ["run", str(folder / "s.yaml"), "--controllers", "dctcp"]
-    return main([*given, "--out", str(folder / "out"), *options])
+    arguments = ["run", str(folder / "s.yaml"), "--controllers", "dctcp"]
+    return main([*arguments, "--out", str(folder / "out"), *options])
 
 
 OTHERS = {
@@ -56,17 +56,17 @@ def test_json_replaces_no_file_of_somebody_else(what: str, tmp_path: Path, refus
     target = tmp_path / "mine.json"
     target.write_text(OTHERS[what])
     command = ["run", dumped(tmp_path / "s.yaml", SCENARIO), "--controllers", "dctcp"]
-    for main_of, given in ((main, [*command, "--out", tmp_path / "out"]), (train.main, [])):
-        said = refused(main_of, *given, "--json", target)
-        assert f"--json: {target} is there, and no command here has written it" in said
+    for main_of, arguments in ((main, [*command, "--out", tmp_path / "out"]), (train.main, [])):
+        message = refused(main_of, *arguments, "--json", target)
+        assert f"--json: {target} is there, and no command here has written it" in message
     assert target.read_text() == OTHERS[what]
     assert not (tmp_path / "out").exists()
 
 
 def test_json_is_written_into_files_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    for path, wanted in (("pipe.json", "no file"), ("a/b.json", "no folder"), ("/dev/null", "no file")):
-        with pytest.raises(ScenarioError, match=wanted):
+    for path, fault in (("pipe.json", "no file"), ("a/b.json", "no folder"), ("/dev/null", "no file")):
+        with pytest.raises(ScenarioError, match=fault):
             check_json(tmp_path / path)
 
 
@@ -86,9 +86,9 @@ def test_nothing_is_written_through_a_link(command: str, name: str, tmp_path: Pa
     link.symlink_to(tmp_path / "elsewhere")
     if command.startswith("run"):
         command = command.replace("{}", str(dumped(tmp_path / "s.yaml", SCENARIO)), 1)
-    program, *given = command.format(tmp_path).split()
-    said = refused(train.main, *given) if program == "train" else refused(main, program, *given)
-    assert f"{link} is a symbolic link" in said
+    program, *arguments = command.format(tmp_path).split()
+    message = refused(train.main, *arguments) if program == "train" else refused(main, program, *arguments)
+    assert f"{link} is a symbolic link" in message
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -132,9 +132,9 @@ def test_brackets_in_a_folder_s_name_are_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a path so short that no line ends within it
     assert run(Path("[abc] [/b]")) == 0
-    shown = capsys.readouterr().out.replace("\n", "")
-    assert "[abc] [/b]/out/dctcp: " in shown
-    assert "[abc] [/b]/s.yaml)" in shown
+    output = capsys.readouterr().out.replace("\n", "")
+    assert "[abc] [/b]/out/dctcp: " in output
+    assert "[abc] [/b]/s.yaml)" in output
 
 
 def open_simulator() -> None:
@@ -180,8 +180,8 @@ TRAINING = {"config": Path("x"), "overrides": ["seed=3", "train.decisions=5"]}
 
 def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refused) -> None:
     file = dumped(tmp_path / "s.yaml", SCENARIO)
-    given = ["benchmark", "--controllers", "hpcc", "--jobs", 10**9, file, "--out", tmp_path / "out"]
-    assert "must be at most" in refused(main, *given)
+    arguments = ["benchmark", "--controllers", "hpcc", "--jobs", 10**9, file, "--out", tmp_path / "out"]
+    assert "must be at most" in refused(main, *arguments)
 
 
 @pytest.mark.parametrize(
@@ -203,11 +203,11 @@ def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refuse
     ],
 )
 def test_options_and_overrides_mix(command: str, read: dict[str, object]) -> None:
-    program, *given = command.split()
+    program, *arguments = command.split()
     parsed = (
-        train.parser().parse_args(given)
+        train.parser().parse_args(arguments)
         if program == "train"
-        else eval_parser().parse_args([program, *given])
+        else eval_parser().parse_args([program, *arguments])
     )
     assert vars(parsed).items() >= read.items()
 
@@ -279,12 +279,12 @@ def test_folders_that_are_complete_are_kept_where_the_next_finds_no_room(
 def test_a_folder_is_on_the_disk_before_it_has_its_name(
     tmp_path: Path, calls: list[tuple[str, str]], make: Callable[[Path], Path]
 ) -> None:
-    made = make(tmp_path)
-    at = calls.index(("named", str(made)))
+    folder = make(tmp_path)
+    at = calls.index(("named", str(folder)))
     before = {Path(path).name for what, path in calls[:at] if what == "flushed"}
-    assert {path.name for path in made.rglob("*")} <= before
+    assert {path.name for path in folder.rglob("*")} <= before
     assert any(name.endswith(".partial") for name in before), "the folder's own names"
-    assert ("flushed", str(made.parent)) in calls[at + 1 :]
+    assert ("flushed", str(folder.parent)) in calls[at + 1 :]
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
@@ -315,7 +315,7 @@ def cell(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("write", "named"),
+    ("write", "path"),
     [
         (lambda folder: write_atomically(folder / "a.json", MUCH), "a.json"),
         (lambda folder: write_file(folder / "a.csv", MUCH), "a.csv"),
@@ -325,7 +325,7 @@ def cell(folder: Path) -> None:
 )
 def test_what_cannot_be_written_is_a_line_that_names_it(
     write: Callable[[Path], None],
-    named: str,
+    path: str,
     tmp_path: Path,
     full_disk: None,
     capsys: pytest.CaptureFixture[str],
@@ -335,7 +335,7 @@ def test_what_cannot_be_written_is_a_line_that_names_it(
         return 0
 
     assert guarded(work) == 2
-    assert capsys.readouterr().err == f"error: {tmp_path / named}: File too large\n"
+    assert capsys.readouterr().err == f"error: {tmp_path / path}: File too large\n"
     assert not list(tmp_path.glob(".*"))  # nothing half-written takes room
 
 
@@ -350,8 +350,8 @@ def test_an_output_folder_that_is_a_file_is_said_so(
         return 0
 
     assert guarded(work) == 2
-    wanted = f"error: {tmp_path / 'file'} is a file, where a folder is to be: name another\n"
-    assert capsys.readouterr().err == wanted
+    expected = f"error: {tmp_path / 'file'} is a file, where a folder is to be: name another\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_sigterm_is_ctrl_c_to_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -373,11 +373,11 @@ def test_a_path_that_is_not_utf8_is_refused_in_a_line(
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(arguments)
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert end.value.code == 2
-    assert said.count("\n") == 1
-    assert "b\\udcfcch" in said
-    assert "not UTF-8" in said
+    assert message.count("\n") == 1
+    assert "b\\udcfcch" in message
+    assert "not UTF-8" in message
 
 
 def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(

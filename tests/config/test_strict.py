@@ -84,8 +84,8 @@ def test_a_fault_of_yaml_has_one_place(tmp_path: Path) -> None:
     file.write_text("a: 1\nb: [1,\nc: 2\n")
     with pytest.raises(ConfigError) as caught:
         read_mapping(file)
-    wanted = "while parsing a flow sequence, did not find expected ',' or ']'"
-    assert str(caught.value) == f"{file}:4:1: not YAML: {wanted}"
+    message = "while parsing a flow sequence, did not find expected ',' or ']'"
+    assert str(caught.value) == f"{file}:4:1: not YAML: {message}"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_bare_name_and_a_path_as_in_a_clone_are_the_projects_own(elsewhere: None) -> None:
-    own = DATA / "configs" / "fdcc.yaml"
-    assert own.is_file()
-    assert find_file(Path("fdcc"), "configs") == own
-    assert find_file(Path("configs/fdcc.yaml"), "configs") == own
+    file = DATA / "configs" / "fdcc.yaml"
+    assert file.is_file()
+    assert find_file(Path("fdcc"), "configs") == file
+    assert find_file(Path("configs/fdcc.yaml"), "configs") == file
     assert find_file(Path("incast"), "curricula").is_file()
     assert "fdcc" in data_names("configs")
 
@@ -137,14 +137,14 @@ def test_an_unknown_name_is_told_which_there_are(elsewhere: None) -> None:
 
 
 def models(base: type[Strict]) -> list[type[Strict]]:
-    own = [base] if base.__module__.startswith("ns3_env.scenario") else []
-    return own + [model for child in base.__subclasses__() for model in models(child)]
+    matches = [base] if base.__module__.startswith("ns3_env.scenario") else []
+    return matches + [model for child in base.__subclasses__() for model in models(child)]
 
 
 @pytest.mark.parametrize("word", ["none", "Off", False])
 def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(word: object) -> None:
     """But for where the word is one of the key's own values."""
-    told: set[str] = set()
+    keys: set[str] = set()
     for model in models(Strict):
         for key, form in model.model_json_schema().get("properties", {}).items():
             if {"type": "null"} not in form.get("anyOf", form.get("oneOf", [])) or key in model.none_keys:
@@ -155,5 +155,5 @@ def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(w
             with pytest.raises(ConfigError) as error:
                 validate({"place": {key: word}}, holder, "x.yaml")
             assert str(error.value) == f"x.yaml: place.{key}: is {word!r}; write null for none", model
-            told.add(key)
-    assert told > {"ecn", "congestion_points", "failures", "pcap", "chunk_bytes", "headroom_frames", "group"}
+            keys.add(key)
+    assert keys > {"ecn", "congestion_points", "failures", "pcap", "chunk_bytes", "headroom_frames", "group"}

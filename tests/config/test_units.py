@@ -66,16 +66,16 @@ def test_k_is_1000_and_ki_is_1024(text: str, dimension: Dimension, number: int) 
 def test_a_scenario_with_units_is_the_same_one(tmp_path: Path) -> None:
     (tmp_path / "units.yaml").write_text(WITH_UNITS)
     (tmp_path / "plain.yaml").write_text(WITHOUT)
-    ours, plain = (Scenario.load(tmp_path / name) for name in ("units.yaml", "plain.yaml"))
-    assert ours.model_dump() == plain.model_dump()
-    assert ours.to_simulator_json() == plain.to_simulator_json()
+    with_units, plain = (Scenario.load(tmp_path / name) for name in ("units.yaml", "plain.yaml"))
+    assert with_units.model_dump() == plain.model_dump()
+    assert with_units.to_simulator_json() == plain.to_simulator_json()
 
 
 def test_a_run_of_eval_reads_them_and_writes_plain_numbers(tmp_path: Path) -> None:
     file, out = tmp_path / "units.yaml", tmp_path / "out"
     file.write_text(WITH_UNITS)
-    asked = ["run", str(file), "--controllers", "dctcp", "--out", str(out)]
-    assert main([*asked, "--queue-series", "2us"]) == 0
+    arguments = ["run", str(file), "--controllers", "dctcp", "--out", str(out)]
+    assert main([*arguments, "--queue-series", "2us"]) == 0
     used = yaml.safe_load((out / "dctcp" / "config.yaml").read_text())["scenario"]
     assert used["topology"]["rate_bps"] == 25e9
     assert (used["time_limit_ns"], used["record"]["queue_series_ns"]) == (5_000_000, 2000)
@@ -98,9 +98,9 @@ def test_curricula_take_them_and_keep_plain_numbers() -> None:
     config = validate(content, CurriculumConfig, "curriculum.yaml")
     assert config.scenario["topology"]["delay_ns"] == 2000
     assert config.stages[0].randomise["traffic.spread_ns"] == (1000, 1000)
-    drawn = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "curriculum.yaml")(0)
-    assert 25e9 <= drawn.topology.rate_bps <= 100e9  # type: ignore[union-attr]
-    assert (drawn.traffic.size_bytes, drawn.traffic.spread_ns) == (200_000, 1000)  # type: ignore[union-attr]
+    scenario = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "curriculum.yaml")(0)
+    assert 25e9 <= scenario.topology.rate_bps <= 100e9  # type: ignore[union-attr]
+    assert (scenario.traffic.size_bytes, scenario.traffic.spread_ns) == (200_000, 1000)  # type: ignore[union-attr]
 
 
 def test_configurations_and_overrides_take_them() -> None:
@@ -121,8 +121,8 @@ def test_configurations_and_overrides_take_them() -> None:
 
 
 def test_what_is_no_quantity_is_left_to_whoever_reads_the_key() -> None:
-    kept = EvaluationConfig(scenario={"topology": {"rate_bps": "1us", "kind": "dumbbell"}}).scenario
-    assert kept == {"topology": {"rate_bps": "1us", "kind": "dumbbell"}}
+    section = EvaluationConfig(scenario={"topology": {"rate_bps": "1us", "kind": "dumbbell"}}).scenario
+    assert section == {"topology": {"rate_bps": "1us", "kind": "dumbbell"}}
 
 
 def test_options_refuse_other_units(capsys: pytest.CaptureFixture[str]) -> None:

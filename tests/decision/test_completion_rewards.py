@@ -111,15 +111,15 @@ def by_multi_agent_env(scenario: Scenario, task: Task, policy: Path) -> tuple[Pa
 
 
 def by_rollouts(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
-    seen = [{"field": name} for name in ("rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action")]
-    file = mlp_file(policy / f"{scenario.clock.name}.safetensors", clock=scenario.clock, observation=seen)
+    fields = [{"field": name} for name in ("rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action")]
+    file = mlp_file(policy / f"{scenario.clock.name}.safetensors", clock=scenario.clock, observation=fields)
     with Rollouts(scenario, task=task) as rollouts:
         rollouts.begin(file)
-        played = rollouts.next()
-    ends = np.flatnonzero(~played.decided)
-    returns = [total for _, total, _ in played.finished]
-    told = zip(played.flows[ends], returns, played.slowdowns[ends], strict=True)
-    return {int(flow): (total, float(slowdown)) for flow, total, slowdown in told}, played.results
+        transitions = rollouts.next()
+    ends = np.flatnonzero(~transitions.decided)
+    returns = [total for _, total, _ in transitions.finished]
+    outcomes = zip(transitions.flows[ends], returns, transitions.slowdowns[ends], strict=True)
+    return {int(flow): (total, float(slowdown)) for flow, total, slowdown in outcomes}, transitions.results
 
 
 FRONT_ENDS: dict[str, Callable[[Scenario, Task, Path], tuple[Paid, Any]]] = {
@@ -160,8 +160,8 @@ def test_a_flow_that_is_cut_pays_for_what_is_left_at_its_ideal_rate(tmp_path: Pa
     flows = {name: np.array(values) for name, values in results["flows"].items()}
     assert (flows["fct_ns"] < 0).all()
     lived = 60_000 - flows["start_ns"]
-    left = 1 - flows["acked_bytes"] / flows["size_bytes"]
-    expected = lived / flows["standalone_ns"] + left
+    remaining = 1 - flows["acked_bytes"] / flows["size_bytes"]
+    expected = lived / flows["standalone_ns"] + remaining
     assert [paid[flow][1] for flow in range(4)] == pytest.approx(expected, rel=1e-12)
 
 
@@ -183,12 +183,12 @@ def test_a_team_is_who_shares_a_link_and_pays_by_hand(tmp_path: Path) -> None:
         of = {name: np.array(values) for name, values in results["flows"].items()}
         begin = of["start_ns"]
         end = np.where(of["fct_ns"] < 0, 60_000, begin + of["fct_ns"])
-        left = 1 - of["acked_bytes"] / of["size_bytes"]
+        remaining = 1 - of["acked_bytes"] / of["size_bytes"]
         for flow, team in shares.items():
             at_start = sum(begin[one] <= begin[flow] < end[one] for one in team)
             together = [
                 max(min(end[flow], end[one]) - max(begin[flow], begin[one]), 0) / of["standalone_ns"][one]
-                + (left[one] if of["fct_ns"][flow] < 0 else 0.0)
+                + (remaining[one] if of["fct_ns"][flow] < 0 else 0.0)
                 for one in team
             ]
             assert -paid[flow][0] == pytest.approx(sum(together) / at_start, rel=1e-9), (limit, flow)
@@ -209,22 +209,24 @@ def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None
     )
     with Rollouts(incast(), task=Task(("rtt", "remaining", "attained"))) as rollouts:
         rollouts.begin(tmp_path / "per_flow_rtt.safetensors")
-        played = rollouts.next()
-    remaining, attained = played.observations[played.first][:, 1:].T
-    for flow, left in enumerate(remaining / (remaining + attained)):
+        transitions = rollouts.next()
+    remaining, attained = transitions.observations[transitions.first][:, 1:].T
+    for flow, share in enumerate(remaining / (remaining + attained)):
         # Φ = -3 x share left: 0 at the end, at the first decision as much as was left then.
-        assert shaped[flow][0] - plain[flow][0] == pytest.approx(3.0 * left, rel=1e-6)
+        assert shaped[flow][0] - plain[flow][0] == pytest.approx(3.0 * share, rel=1e-6)
 
 
 def test_elapsed_is_the_time_between_decisions_in_base_rtts(tmp_path: Path) -> None:
     file = mlp_file(tmp_path / "policy.safetensors")
     with Rollouts(incast(), fields=("time_ns", "base_rtt_ns")) as rollouts:
         rollouts.begin(file)
-        played = rollouts.next()
-    time, base = column(played.records, "time_ns"), played.observations[:, 1]
-    assert (played.elapsed[played.first] == 0).all()
-    later = np.flatnonzero(~played.first)
-    assert played.elapsed[later] == pytest.approx((time[later] - time[later - 1]) / base[later], rel=1e-6)
+        transitions = rollouts.next()
+    time, base = column(transitions.records, "time_ns"), transitions.observations[:, 1]
+    assert (transitions.elapsed[transitions.first] == 0).all()
+    later = np.flatnonzero(~transitions.first)
+    assert transitions.elapsed[later] == pytest.approx(
+        (time[later] - time[later - 1]) / base[later], rel=1e-6
+    )
 
 
 def test_flows_without_an_end_have_no_slowdown_and_are_refused() -> None:

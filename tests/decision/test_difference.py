@@ -46,8 +46,8 @@ def played(
             batch = stream.recv(wait_all=True)
             over = dict(batch.results)
             for i in range(simulators):
-                own = ~batch.first & (batch.simulators == i)
-                under_way[i] += batch.rewards[own].tolist()
+                rows = ~batch.first & (batch.simulators == i)
+                under_way[i] += batch.rewards[rows].tolist()
                 if i in over:  # nothing but its last rows came with it
                     rewards[over[i]["episode"]], under_way[i] = under_way[i], []
                     slowdowns[over[i]["episode"]] = charged_slowdowns(over[i])
@@ -79,8 +79,8 @@ def test_an_action_that_keeps_the_window_is_worth_nothing_and_costs_no_branch() 
         simulator.send_reset(SCENARIO)
         message = simulator.receive()
         assert isinstance(message, DecisionBatch)
-        kept = [column(message.records, name) for name in ("window_bytes", "rate_bps", "last_action")]
-        worth = credits.of(simulator, message.records, message.slots, np.column_stack(kept), seed=1)
+        commands = [column(message.records, name) for name in ("window_bytes", "rate_bps", "last_action")]
+        worth = credits.of(simulator, message.records, message.slots, np.column_stack(commands), seed=1)
     assert worth.tolist() == [0.0]
     assert credits.branches == 0
 
@@ -89,9 +89,9 @@ def test_a_share_of_decisions_has_the_same_rewards_over_the_share() -> None:
     whole, _, many = played(Difference(), episodes=3)
     some, _, few = played(Difference(share=0.4), episodes=3)
     worth = [(a, b) for x, y in zip(whole, some, strict=True) for a, b in zip(x, y, strict=True) if a != 0]
-    drawn = [(a, b) for a, b in worth if b != 0]
-    assert 0.2 < len(drawn) / len(worth) < 0.6
-    assert [b for _, b in drawn] == pytest.approx([a / 0.4 for a, _ in drawn])
+    sample = [(a, b) for a, b in worth if b != 0]
+    assert 0.2 < len(sample) / len(worth) < 0.6
+    assert [b for _, b in sample] == pytest.approx([a / 0.4 for a, _ in sample])
     assert few < 0.6 * many
 
 

@@ -59,8 +59,8 @@ def test_a_window_in_whole_packets_is_met_again(action: Map) -> None:
 
 def test_what_no_action_reaches_is_approached() -> None:
     windows = np.array([[0.0], [100.0], [10_000.0], [78_500.0], [1e9]])
-    wanted = AbsoluteWindow()(windows, RECORDS)
-    nearest = nearest_actions(ExponentialWindow(alpha=1.0), wanted, RECORDS)
+    targets = AbsoluteWindow()(windows, RECORDS)
+    nearest = nearest_actions(ExponentialWindow(alpha=1.0), targets, RECORDS)
     assert nearest[:, 0].tolist() == [-1.0, -1.0, 0.0, 1.0, 1.0]
 
 
@@ -68,5 +68,5 @@ def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
     fresh = RECORDS[:1].copy()
     fresh[:, INDEX["window_bytes"]] = np.inf
     half = AbsoluteWindow()(np.array([[78_500.0 / 2]]), fresh)
-    found = nearest_actions(ExponentialWindow(alpha=1.0), half, fresh)
-    np.testing.assert_allclose(found, [[-np.log(2)]])
+    nearest = nearest_actions(ExponentialWindow(alpha=1.0), half, fresh)
+    np.testing.assert_allclose(nearest, [[-np.log(2)]])

@@ -72,5 +72,5 @@ def test_a_flow_that_is_cut_pays_for_what_is_left() -> None:
     listed = [{"src": 0, "dst": 5, "size_bytes": 2_000_000}]
     paid, results = played({"kind": "list", "flows": listed}, time_limit_ns=100_000)
     flows = results["flows"]
-    left = 1 - flows["acked_bytes"][0] / 2_000_000
-    assert -paid[0] == pytest.approx(100_000 / flows["standalone_ns"][0] + left, rel=1e-5)
+    remaining = 1 - flows["acked_bytes"][0] / 2_000_000
+    assert -paid[0] == pytest.approx(100_000 / flows["standalone_ns"][0] + remaining, rel=1e-5)

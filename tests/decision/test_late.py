@@ -60,38 +60,38 @@ LOOKS_AT_A_LIST: dict[str, Callable[[list[Any]], Any]] = {
 
 @pytest.mark.parametrize("look", LOOKS_AT_A_DICT.values(), ids=LOOKS_AT_A_DICT)
 def test_a_late_dict_shows_what_a_dict_would(look: Callable[[dict[str, Any]], Any]) -> None:
-    made: list[int] = []
+    calls: list[int] = []
 
     def make() -> dict[str, Any]:
-        made.append(1)
+        calls.append(1)
         return copy.deepcopy(PLAIN)
 
     late = LateDict(make)
     assert isinstance(late, dict)
-    assert not made
+    assert not calls
     assert look(late) == look(copy.deepcopy(PLAIN))
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("look", LOOKS_AT_A_LIST.values(), ids=LOOKS_AT_A_LIST)
 def test_a_late_list_shows_what_a_list_would(look: Callable[[list[Any]], Any]) -> None:
-    made: list[int] = []
+    calls: list[int] = []
 
     def make() -> list[int]:
-        made.append(1)
+        calls.append(1)
         return [1, 2, 3]
 
     late = LateList(make)
     assert isinstance(late, list)
-    assert not made
+    assert not calls
     assert look(late) == look([1, 2, 3])
-    assert len(made) == 1
+    assert len(calls) == 1
 
 
 def test_telemetry_names_the_known_fields_of_its_own_record() -> None:
     record = np.arange(float(len(INDEX)))
     record[3] = np.nan
-    told = Telemetry(record)
+    telemetry = Telemetry(record)
     expected = {name: float(i) for name, i in INDEX.items() if i != 3}
-    assert told == expected
-    assert list(told) == list(expected)
+    assert telemetry == expected
+    assert list(telemetry) == list(expected)

@@ -49,9 +49,9 @@ def reader(path: Path, weights: list[float], **changes: Any) -> NetworkPolicy:
 def test_r_is_the_papers_formula_to_the_last_bit(
     rtt: float, rate: float, margin: float, target: float, gain: float, base: float | None
 ) -> None:
-    seen = RttTarget(base, margin, target, gain)(np.array([rtt]), np.array([rate]))[0]
+    reward = RttTarget(base, margin, target, gain)(np.array([rtt]), np.array([rate]))[0]
     counted = rtt if base is None else rtt / base
-    assert seen == gain * (max(counted - margin, 0.0) * np.sqrt(rate) - target)
+    assert reward == gain * (max(counted - margin, 0.0) * np.sqrt(rate) - target)
 
 
 def test_r_of_a_flow_at_its_target_is_zero_and_below_the_margin_the_target_alone() -> None:
@@ -65,12 +65,12 @@ def test_r_of_a_flow_at_its_target_is_zero_and_below_the_margin_the_target_alone
 
 @given(st.lists(st.tuples(st.floats(0, 100, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=8))
 def test_the_simulator_reads_the_same_r_to_the_last_bit_of_a_float(
-    tmp_path_factory: pytest.TempPathFactory, seen: list[tuple[float, float]]
+    tmp_path_factory: pytest.TempPathFactory, samples: list[tuple[float, float]]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "reader.safetensors"
     policy = reader(path, [0.0, 1.0])
     assert policy.fields == ("last_action", "rtt", "pacing_rate")
-    rows = np.array([(0.0, rtt, rate) for rtt, rate in seen], np.float32)
+    rows = np.array([(0.0, rtt, rate) for rtt, rate in samples], np.float32)
     formula = RttTarget(margin=1.5, target=0.064, gain=1e-3)
     expected = formula(rows[:, 1].astype(np.float64), rows[:, 2].astype(np.float64)).astype(np.float32)
     answers = policy.act(rows[:, None], np.ones(len(rows), np.int64))[:, 0]
@@ -97,12 +97,12 @@ def test_an_mlp_reads_the_current_observation_last_and_zeros_before_a_flows_firs
         2: [0, 0, first[0], r(first), second[0], r(second)],
         3: [first[0], r(first), second[0], r(second), third[0], r(third)],
     }
-    seen = np.array([[first, second, third]], np.float32)
+    observations = np.array([[first, second, third]], np.float32)
     for place in range(6):
         weights = np.eye(6)[place].tolist()
         policy = reader(tmp_path / f"{place}", weights, history=3)
         for length, row in expected.items():
-            padded = np.where(np.arange(3)[:, None] < length, seen, 0).astype(np.float32)
+            padded = np.where(np.arange(3)[:, None] < length, observations, 0).astype(np.float32)
             assert policy.act(padded, np.array([length]))[0, 0] == pytest.approx(row[place], abs=1e-9)
 
 

@@ -46,12 +46,12 @@ def bits(array: Any) -> bytes:
 @pytest.mark.parametrize("names", FIELD_SETS.values(), ids=FIELD_SETS)
 def test_observations_are_float32_within_the_space(names: tuple[str, ...], odd: bool, rows: int) -> None:
     task, records = Task(names), telemetry(rows, odd=odd)
-    seen = task.observe(records)
+    observations = task.observe(records)
     with np.errstate(over="ignore"):
         expected = records[:, [INDEX[name] for name in names]].astype(np.float32)
     np.clip(expected, task.observation_space.low, task.observation_space.high, out=expected)
-    assert (seen.dtype, seen.shape) == (np.float32, (rows, len(names)))
-    assert bits(seen) == bits(expected)
+    assert (observations.dtype, observations.shape) == (np.float32, (rows, len(names)))
+    assert bits(observations) == bits(expected)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 8, 64])
@@ -61,17 +61,17 @@ def test_observations_are_float32_within_the_space(names: tuple[str, ...], odd: 
 def test_outcomes_are_those_of_the_rewards_own_arithmetic(name: str, odd: bool, rows: int) -> None:
     reward = make_reward("slowdown", shaping=0.5, gamma=0.9) if name == "shaped" else make_reward(name)
     records, (first, terminated, truncated) = telemetry(rows, odd=odd), flags(rows)
-    came = Task(reward=reward).outcomes(records, first, terminated, truncated)
+    outcomes = Task(reward=reward).outcomes(records, first, terminated, truncated)
     over = terminated | truncated
     paid = reward(records)
     paid[first] = 0.0
     elapsed = column(records, "interval_ns") / column(records, "base_rtt_ns")
     elapsed[first] = 0.0
-    assert bits(came.rewards) == bits(paid)
-    assert bits(came.elapsed) == bits(elapsed)
-    assert bits(came.final) == bits(over if settles(reward) else terminated)
-    assert bits(came.cut) == bits(truncated & ~terminated)
-    assert bits(came.slowdowns) == bits(np.where(over, column(records, "slowdown"), np.nan))
+    assert bits(outcomes.rewards) == bits(paid)
+    assert bits(outcomes.elapsed) == bits(elapsed)
+    assert bits(outcomes.final) == bits(over if settles(reward) else terminated)
+    assert bits(outcomes.cut) == bits(truncated & ~terminated)
+    assert bits(outcomes.slowdowns) == bits(np.where(over, column(records, "slowdown"), np.nan))
 
 
 def test_a_reward_of_ones_own_is_asked_for_every_row() -> None:
@@ -79,21 +79,21 @@ def test_a_reward_of_ones_own_is_asked_for_every_row() -> None:
         return 2.0 * column(records, "rtt")
 
     records, (first, terminated, truncated) = telemetry(8), flags(8)
-    came = Task(reward=twice).outcomes(records, first, terminated, truncated)
-    assert (came.rewards == np.where(first, 0.0, twice(records))).all()
+    outcomes = Task(reward=twice).outcomes(records, first, terminated, truncated)
+    assert (outcomes.rewards == np.where(first, 0.0, twice(records))).all()
 
 
 @pytest.mark.parametrize("name", sorted(ACTIONS))
 def test_an_action_map_answers_rows_together_as_each_alone_and_travels(name: str) -> None:
-    made, records = make_action_map(name), telemetry(8)
+    action_map, records = make_action_map(name), telemetry(8)
     actions = np.linspace(0.0, 1.0, 8)[:, None]
-    together = made(actions, records)
-    alone = [made(actions[i : i + 1], records[i : i + 1])[0] for i in range(8)]
+    together = action_map(actions, records)
+    alone = [action_map(actions[i : i + 1], records[i : i + 1])[0] for i in range(8)]
     assert bits(together) == bits(alone)
-    for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
-        assert again == made
+    for again in (pickle.loads(pickle.dumps(action_map)), copy.deepcopy(action_map)):
+        assert again == action_map
         assert set(vars(again)) == {
-            field.name for field in fields(made)
+            field.name for field in fields(action_map)
         }  # settings alone, as policies' files have
         assert bits(again(actions, records)) == bits(together)
 

@@ -15,7 +15,7 @@ from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:
-    made = np.zeros((count, len(observations.FIELDS)))
+    rows = np.zeros((count, len(observations.FIELDS)))
     defaults = {
         "rtt": 1.0,
         "flow_count": 1.0,
@@ -26,8 +26,8 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
         "window_bytes": 10_000.0,
     }
     for name, value in {**defaults, **values}.items():
-        made[:, observations.INDEX[name]] = value
-    return made
+        rows[:, observations.INDEX[name]] = value
+    return rows
 
 
 #: Below the threshold a flow is told to take its share, above it to leave.
@@ -38,7 +38,7 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "seen", "expected"),
+    ("name", "settings", "telemetry", "expected"),
     [
         ("staged", {}, PROBING, 0.4 + 0.8 - (0.4 - 0.25) ** 2),
         ("staged", {}, CONGESTED, -3.0),
@@ -73,12 +73,12 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
     ],
 )
 def test_rewards_are_those_of_the_papers_row_by_row(
-    name: str, settings: dict[str, float | None], seen: dict[str, float], expected: float
+    name: str, settings: dict[str, float | None], telemetry: dict[str, float], expected: float
 ) -> None:
     reward = make_reward(name, **settings)
-    assert reward(records(**seen))[0] == pytest.approx(expected)
-    both = np.concatenate([records(**PROBING), records(**seen)])
-    assert reward(both)[1] == reward(records(**seen))[0]
+    assert reward(records(**telemetry))[0] == pytest.approx(expected)
+    both = np.concatenate([records(**PROBING), records(**telemetry)])
+    assert reward(both)[1] == reward(records(**telemetry))[0]
 
 
 @pytest.mark.parametrize("name", sorted(REWARDS))
@@ -90,12 +90,12 @@ def test_proportional_reward_is_largest_at_equal_windows() -> None:
     """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
     reward = make_reward("proportional", delay_weight=2.0)
 
-    def gain(own: float, other: float) -> float:
+    def gain(share: float, other: float) -> float:
         def of(window: float) -> float:
             rtt = max(1.0, window + other)  # windows in BDPs fill the link, then the queue
             return float(reward(records(flow_count=2, pacing_rate=window, rtt=rtt))[0])
 
-        return of(own * 1.001) - of(own)
+        return of(share * 1.001) - of(share)
 
     assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
 
@@ -123,7 +123,7 @@ def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, p
 
 
 @pytest.mark.parametrize(
-    ("settings", "seen", "action", "then"),
+    ("settings", "telemetry", "action", "then"),
     [
         # Between a packet and the BDP, which a flow without a window counts as having.
         ({}, {"window_bytes": 1000.0}, -1.0, 1000),
@@ -146,9 +146,9 @@ def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, p
     ],
 )
 def test_multiplicative_window_keeps_whole_packets_and_its_bounds(
-    settings: dict[str, Any], seen: dict[str, float], action: float, then: float
+    settings: dict[str, Any], telemetry: dict[str, float], action: float, then: float
 ) -> None:
-    window, rate, _ = MultiplicativeWindow(**settings)(np.array([[action]]), records(**seen))[0]
+    window, rate, _ = MultiplicativeWindow(**settings)(np.array([[action]]), records(**telemetry))[0]
     assert window == (pytest.approx(then) if settings.get("rounding") == "none" else then)
     assert rate <= 1e11
 
@@ -157,8 +157,8 @@ def test_recursive_window_is_zhang_2023_as_printed() -> None:
     """action_{t+1} = action_t (1 + a/2) or / (1 - a/2) in [0.5, 2], WIN_{t+1} = WIN_t action_{t+1}."""
     window, echo, windows, factors = 8000.0, 0.0, [], []
     for action in (0.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0):
-        seen = records(window_bytes=window, last_action=echo, bdp_bytes=1e6)
-        window, _, echo = RecursiveWindow()(np.array([[action]]), seen)[0]
+        rows = records(window_bytes=window, last_action=echo, bdp_bytes=1e6)
+        window, _, echo = RecursiveWindow()(np.array([[action]]), rows)[0]
         windows.append(window / 1000)
         factors.append(2**echo)
     assert factors == pytest.approx([1, 1.5, 2, 4 / 3, 8 / 9, 16 / 27, 1 / 2])
@@ -189,8 +189,8 @@ def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> No
 
 @pytest.mark.parametrize(("action", "factor"), [(0, 1), (1, 1.2), (-1, 1 / 1.2), (0.5, 1.1), (-7, 1 / 1.2)])
 def test_multiplicative_rate_scales_the_rate_under_a_window_of_one_bdp(action: float, factor: float) -> None:
-    seen = records(rate_bps=2e10)
-    window, rate, echo = make_action_map("multiplicative_rate")(np.array([[action]]), seen)[0]
+    rows = records(rate_bps=2e10)
+    window, rate, echo = make_action_map("multiplicative_rate")(np.array([[action]]), rows)[0]
     assert window == 78_500
     assert rate == pytest.approx(2e10 * factor)
     assert echo == np.clip(action, -1, 1)

@@ -46,7 +46,7 @@ def played(scenario: Scenario, actions: NDArray[np.float64]) -> tuple[Rows, dict
         stream.start()
         while not (batch := stream.recv()).results:
             remaining, attained = batch.observations.T.astype(float)
-            told = zip(
+            decisions = zip(
                 batch.flows.tolist(),
                 column(batch.records, "time_ns").tolist(),
                 (remaining / (remaining + attained)).tolist(),
@@ -54,15 +54,19 @@ def played(scenario: Scenario, actions: NDArray[np.float64]) -> tuple[Rows, dict
                 batch.first.tolist(),
                 strict=True,
             )
-            rows += [(flow, time, left, reward) for flow, time, left, reward, first in told if not first]
+            rows += [
+                (flow, time, remaining, reward)
+                for flow, time, remaining, reward, first in decisions
+                if not first
+            ]
             due = batch.slots[batch.due]
             stream.send(actions[batch.flows[batch.due]][:, None], due)
         return rows, batch.results[0][1]
 
 
-def processor_sharing(left: NDArray[np.float64], ideal: NDArray[np.float64]) -> float:
+def processor_sharing(remaining: NDArray[np.float64], ideal: NDArray[np.float64]) -> float:
     """What flows would still cost that have so much (B) to go through 100 Gb/s, in packets of 1048 B."""
-    alone = left * 1048 / 1000 * 8 / 100  # ns
+    alone = remaining * 1048 / 1000 * 8 / 100  # ns
     return float((np.minimum(alone, alone[:, None]).sum(1) / ideal).sum())
 
 
@@ -73,8 +77,8 @@ def test_the_gain_is_what_processor_sharing_would_have_cost_more() -> None:
     ends = np.array(results["flows"]["fct_ns"], dtype=float)
     times = sorted({time for _, time, _, _ in rows})
     to_go = {time: np.zeros(3) for time in times}
-    for flow, time, left, _ in rows:
-        to_go[time][flow] = left * sizes[flow]
+    for flow, time, remaining, _ in rows:
+        to_go[time][flow] = remaining * sizes[flow]
     ticks = [time for time in times if time % 5000 == 0]
     checked = 0
     for before, now in pairwise(ticks):

@@ -33,27 +33,27 @@ def task() -> Task:
 
 
 def test_it_is_fdccs_problem_by_default() -> None:
-    made = Task()
-    assert made.fields == FDCC_FIELDS
-    assert made.telemetry_bytes == wire_bytes(FDCC_FIELDS)
-    assert made.observation_space.shape == (len(FDCC_FIELDS),)
+    task = Task()
+    assert task.fields == FDCC_FIELDS
+    assert task.telemetry_bytes == wire_bytes(FDCC_FIELDS)
+    assert task.observation_space.shape == (len(FDCC_FIELDS),)
 
 
 def test_it_observes_its_fields_within_its_space(task: Task) -> None:
     records = np.full((3, len(FIELDS)), 1e30)
-    seen = task.observe(records)
-    assert (seen.dtype, seen.shape) == (np.float32, (3, 2))
-    assert (seen == task.observation_space.high).all()
+    observations = task.observe(records)
+    assert (observations.dtype, observations.shape) == (np.float32, (3, 2))
+    assert (observations == task.observation_space.high).all()
     records[:, field_indices(["rtt", "goodput"])] = 0.5
     assert (
         task.observe(records) == np.clip(0.5, task.observation_space.low, task.observation_space.high)
     ).all()
 
 
-@pytest.mark.parametrize("given", [{"fields": ["rt"]}, {"reward": "stage"}])
-def test_an_unknown_name_is_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", [{"fields": ["rt"]}, {"reward": "stage"}])
+def test_an_unknown_name_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(KeyError, match="unknown"):
-        Task(**given)
+        Task(**arguments)
 
 
 def test_a_field_that_the_transport_has_not_is_refused_by_name() -> None:
@@ -78,17 +78,21 @@ def test_a_field_that_the_transport_has_not_is_refused_by_name() -> None:
     ids=["gymnasium", "pettingzoo", "rllib", "sb3", "stream", "rollouts"],
 )
 def test_every_front_end_takes_it(make: Any, task: Task) -> None:
-    made = make(task)
+    environment = make(task)
     try:
-        assert made.task is task
-        assert (made.fields, made.reward, made.action) == (task.fields, task.reward, task.action)
+        assert environment.task is task
+        assert (environment.fields, environment.reward, environment.action) == (
+            task.fields,
+            task.reward,
+            task.action,
+        )
     finally:
-        made.close()
+        environment.close()
 
 
 def test_a_task_gives_the_rows_of_its_parts(task: Task) -> None:
-    def first(**given: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        with FlowStream(SCENARIO, slots=2, **given) as stream:
+    def first(**arguments: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        with FlowStream(SCENARIO, slots=2, **arguments) as stream:
             stream.start()
             rows = [stream.recv()]
             for _ in range(3):
@@ -98,5 +102,5 @@ def test_a_task_gives_the_rows_of_its_parts(task: Task) -> None:
 
     whole = first(task=task)
     parts = first(fields=["rtt", "goodput"], reward="power", action=AbsoluteWindow())
-    for ours, its in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(ours, its)
+    for whole_rows, its in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(whole_rows, its)

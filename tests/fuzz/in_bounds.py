@@ -25,31 +25,31 @@ BY_UNIT: dict[str, float] = {
 _LARGEST = 2**63
 
 
-def faults(made: Any, name: str = "") -> Iterator[str]:
+def faults(content: Any, name: str = "") -> Iterator[str]:
     """Every number that is none, too large for its unit, or that its own field should have refused."""
-    if isinstance(made, BaseModel):
-        for key, field in type(made).model_fields.items():
-            value = getattr(made, key)
+    if isinstance(content, BaseModel):
+        for key, field in type(content).model_fields.items():
+            value = getattr(content, key)
             if isinstance(value, int | float) and not isinstance(value, bool):
                 yield from _outside(value, key, field.metadata)
             if key != "attributes":  # of a controller: the simulator knows their ranges (test_attributes)
                 yield from faults(value, key)
-        yield from faults(made.model_extra or {}, name)
-    elif isinstance(made, dict):
-        for key, value in made.items():
+        yield from faults(content.model_extra or {}, name)
+    elif isinstance(content, dict):
+        for key, value in content.items():
             if key != "attributes":  # of a controller: the simulator knows their ranges (test_attributes)
                 yield from faults(value, str(key))
-    elif isinstance(made, list | tuple):
-        for value in made:
+    elif isinstance(content, list | tuple):
+        for value in content:
             yield from faults(value, name)
-    elif isinstance(made, int | float) and not isinstance(made, bool):
+    elif isinstance(content, int | float) and not isinstance(content, bool):
         limit = next((high for end, high in BY_UNIT.items() if name.endswith(end)), None)
-        if not math.isfinite(made):
-            yield f"{name} is {made}"
-        elif limit is not None and not 0 <= made <= limit:
-            yield f"{name} is {made}, not in [0, {limit:g}]"
-        elif isinstance(made, int) and abs(made) > _LARGEST:
-            yield f"{name} is {made}"
+        if not math.isfinite(content):
+            yield f"{name} is {content}"
+        elif limit is not None and not 0 <= content <= limit:
+            yield f"{name} is {content}, not in [0, {limit:g}]"
+        elif isinstance(content, int) and abs(content) > _LARGEST:
+            yield f"{name} is {content}"
 
 
 def _outside(value: float, key: str, metadata: list[Any]) -> Iterator[str]:

@@ -44,7 +44,7 @@ def control_offset(memory: mmap.mmap) -> int:
 
 def talk(simulator: Simulator) -> DecisionBatch | EpisodeEnd | None:
     """The next message; None where it is refused as it should be."""
-    began = time.monotonic()
+    start_s = time.monotonic()
     count, refused = tried.counts.get("channel from Python", (0, 0))
     tried.counts["channel from Python"] = count + 1, refused
     if tried.listener is not None:
@@ -55,7 +55,7 @@ def talk(simulator: Simulator) -> DecisionBatch | EpisodeEnd | None:
         tried.counts["channel from Python"] = count + 1, refused + 1
         words = str(error)
     finally:
-        assert time.monotonic() - began < QUICKLY_S
+        assert time.monotonic() - start_s < QUICKLY_S
     assert words
     return None
 
@@ -69,8 +69,8 @@ def await_answer(simulator: Simulator) -> None:
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    with Simulator(executable=dummy_sim()) as made:
-        yield made
+    with Simulator(executable=dummy_sim()) as dummy:
+        yield dummy
 
 
 @given(

@@ -131,14 +131,14 @@ def plan(path: Path, algorithm: str | None = None) -> list[Any]:
     inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
     if inputs.kind == "search":
         return [search.plan(inputs).config]
-    made = training.plan(inputs, (), algorithm)
-    return [made.config, *made.curriculum.scenarios]
+    training_plan = training.plan(inputs, (), algorithm)
+    return [training_plan.config, *training_plan.curriculum.scenarios]
 
 
 def plan_curriculum(path: Path) -> list[Any]:
     inputs = read_inputs(ROOT / "configs/fdcc.yaml", path)
-    made = training.plan(inputs)
-    return [made.curriculum.config, *made.curriculum.scenarios]
+    training_plan = training.plan(inputs)
+    return [training_plan.curriculum.config, *training_plan.curriculum.scenarios]
 
 
 #: Kind of file: good contents, and how it is read.
@@ -187,8 +187,8 @@ def test_another_agent_for_a_damaged_configuration(data: st.DataObject, algorith
     inputs = Inputs(
         data.draw(changed(good)), copy.deepcopy(from_file("curricula/incast.yaml")), "c.yaml", "d"
     )
-    made = attempt("other agents", lambda: training.plan(inputs, (), algorithm), "c.yaml: ")
-    assert made is None or list(faults(made.config)) == []
+    other_plan = attempt("other agents", lambda: training.plan(inputs, (), algorithm), "c.yaml: ")
+    assert other_plan is None or list(faults(other_plan.config)) == []
 
 
 def test_what_is_damaged_is_good_before(folder: Path) -> None:

@@ -33,11 +33,11 @@ def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25)
     counts[kind] = count + 1, refused
     if listener is not None:
         listener(count + 1)
-    began = time.process_time()
+    start_s = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScenarioWarning)
-            taken = read()
+            value = read()
     except (ConfigError, ScenarioError) as error:
         counts[kind] = count + 1, refused + 1
         text = str(error)
@@ -48,5 +48,5 @@ def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25)
         assert all(re.match(place, line) for line in text.splitlines()), text
         return None
     finally:
-        assert time.process_time() - began < QUICKLY_S
-    return taken
+        assert time.process_time() - start_s < QUICKLY_S
+    return value

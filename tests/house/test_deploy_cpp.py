@@ -37,8 +37,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     includes = [f"-DNLOHMANN_INCLUDE={include}", f"-DBOOST_INCLUDE={boost}"]
     quick = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0", "-DCMAKE_UNITY_BUILD=ON"]
     options = [ninja, *includes, *quick]
-    made = [*cmake, "-S", source, "-B", str(folder), "-G", "Ninja", *options]
-    subprocess.run(made, check=True, capture_output=True)
+    configure = [*cmake, "-S", source, "-B", str(folder), "-G", "Ninja", *options]
+    subprocess.run(configure, check=True, capture_output=True)
     subprocess.run([*cmake, "--build", str(folder)], check=True, capture_output=True)
     return folder / "deploy"
 

@@ -76,9 +76,9 @@ def test_example_learns_something(name: str, tmp_path: Path) -> None:
     if options[-1].startswith("--") and options[-1] != "--steps":
         options.append(str(tmp_path / "out"))
     printed = ran(name, options, tmp_path)
-    told = re.search(r"mean slowdown: (\d+\.\d+) before, (\d+\.\d+) after \d+ steps", printed)
-    assert told, printed
-    assert told[1] != told[2], "weights that have not changed are as fast on the same episodes"
+    slowdowns = re.search(r"mean slowdown: (\d+\.\d+) before, (\d+\.\d+) after \d+ steps", printed)
+    assert slowdowns, printed
+    assert slowdowns[1] != slowdowns[2], "weights that have not changed are as fast on the same episodes"
     if name == "ppo_sb3":
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["policy.safetensors", "ppo.zip"]
         assert "unseen 8-to-1 incast" in printed

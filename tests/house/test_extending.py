@@ -61,14 +61,14 @@ def test_the_page_s_suite_is_one(tmp_path: Path) -> None:
 def test_the_page_s_policy_is_the_example_s() -> None:
     scope: dict[str, Any] = {}
     exec(compile(PAGE.split("```python\n")[1].split("```")[0], "extending.md", "exec"), scope)
-    ours, theirs = (
+    page_policy, example_policy = (
         scope["TargetQueue"](),
         load(Entry(name="x", policy="examples.target_queue:make")).policy,
     )
-    assert isinstance(ours, Policy)
+    assert isinstance(page_policy, Policy)
     queues = np.array([[0.0], [0.2], [3.0]])
-    assert np.array_equal(ours.predict(queues)[0], theirs.predict(queues)[0])
-    assert (ours.fields, ours.action_map) == (theirs.fields, theirs.action_map)
+    assert np.array_equal(page_policy.predict(queues)[0], example_policy.predict(queues)[0])
+    assert (page_policy.fields, page_policy.action_map) == (example_policy.fields, example_policy.action_map)
 
 
 def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
 BENCHMARK = ["benchmark", "suite.yaml", "--out", "out", "--jobs", "1"]
 
 
-@pytest.mark.parametrize("said", [[], ["--policy=mine=examples.target_queue:make"]])
-def test_a_file_imports_nothing_by_itself(mine: str, said: list[str], refused: Refused) -> None:
-    error = refused(main, *BENCHMARK, *said)
+@pytest.mark.parametrize("option", [[], ["--policy=mine=examples.target_queue:make"]])
+def test_a_file_imports_nothing_by_itself(mine: str, option: list[str], refused: Refused) -> None:
+    error = refused(main, *BENCHMARK, *option)
     assert f"suite.yaml: controllers.1: policy: would run the code of '{mine}'" in error
     assert f"--policy mine={mine}" in error
     assert "--allow-imports" in error
@@ -103,11 +103,11 @@ def test_a_file_imports_nothing_by_itself(mine: str, said: list[str], refused: R
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("said", ["--policy=mine={}", "--allow-imports"])
+@pytest.mark.parametrize("option", ["--policy=mine={}", "--allow-imports"])
 def test_what_the_command_line_names_is_imported_and_no_cells_file_names_it(
-    mine: str, said: str, refused: Refused
+    mine: str, option: str, refused: Refused
 ) -> None:
-    assert main([*BENCHMARK, said.format(mine)]) == 0
+    assert main([*BENCHMARK, option.format(mine)]) == 0
     shutil.rmtree("imported")
     cell = "out/cells/three/mine/seed-1/config.yaml"
     error = refused(main, "run", cell, "--trace", "--out", "trace")
@@ -127,5 +127,7 @@ def test_a_checkpoint_joins_by_path(trained: Path, tmp_path: Path) -> None:
     (newest,) = checkpoints(trained)
     same = load(Entry(name="trained", checkpoint=str(newest))).policy
     observed = np.full((2, 4), 0.5, dtype=np.float32)
-    ours, theirs = (x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy))
-    assert np.array_equal(ours, theirs)
+    checkpoint_actions, run_actions = (
+        x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy)
+    )
+    assert np.array_equal(checkpoint_actions, run_actions)

@@ -25,8 +25,8 @@ from tests.paths import ROOT
 @functools.cache
 def parsed(path: Path) -> list[ast.Import | ast.ImportFrom]:
     """A file's imports, those within functions too."""
-    found = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 #: Folders of the package that lie at the project's root (links give them their names), the uppermost first.
@@ -79,11 +79,11 @@ def imported_files() -> dict[str, set[str]]:
     for name, path in files.items():
         for node in parsed(path):
             if isinstance(node, ast.ImportFrom):
-                wanted = [f"{node.module}.{alias.name}" for alias in node.names]
-                found = {x if x in files else str(node.module) for x in wanted}
+                targets = [f"{node.module}.{alias.name}" for alias in node.names]
+                modules = {x if x in files else str(node.module) for x in targets}
             else:
-                found = {alias.name for alias in node.names}
-            graph.setdefault(name, set()).update(found & files.keys() - {name, "ns3_env"})
+                modules = {alias.name for alias in node.names}
+            graph.setdefault(name, set()).update(modules & files.keys() - {name, "ns3_env"})
     return graph
 
 
@@ -97,10 +97,10 @@ def test_no_file_and_no_room_imports_itself_by_way_of_others() -> None:
     files = imported_files()
     assert list(TopologicalSorter(files).static_order())
     rooms: dict[str, set[str]] = {}
-    for name, found in files.items():
+    for name, imports_of in files.items():
         if "." in name:
-            own = rooms.setdefault(room_of(name), set())
-            own.update(room_of(other) for other in found if room_of(other) != room_of(name))
+            neighbours = rooms.setdefault(room_of(name), set())
+            neighbours.update(room_of(other) for other in imports_of if room_of(other) != room_of(name))
     assert list(TopologicalSorter(rooms).static_order())
 
 
@@ -132,8 +132,8 @@ def test_no_room_has_more_than_fourteen_modules() -> None:
 
 def included(path: Path) -> list[str]:
     """Rooms of ns3_env/cpp that a file includes."""
-    found = re.findall(r'^#include "ns3_env/cpp/([^/"]+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
-    return [str(room) for room in found]
+    rooms = re.findall(r'^#include "ns3_env/cpp/([^/"]+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [str(room) for room in rooms]
 
 
 def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
@@ -203,8 +203,8 @@ def test_an_import_by_the_name_of_a_folder_says_the_right_name(room: str) -> Non
 def test_training_and_search_import_no_agent() -> None:
     packages = tuple(set(AGENTS.values()))
     for room in ("configuration", "curriculum", "training", "search"):
-        found = [f"{path}: {name}" for path, name in imports(f"agents/{room}")]
-        assert [line for line in found if line.partition(": ")[2].startswith(packages)] == []
+        lines = [f"{path}: {name}" for path, name in imports(f"agents/{room}")]
+        assert [line for line in lines if line.partition(": ")[2].startswith(packages)] == []
 
 
 def test_no_agent_is_told_from_others_by_its_name() -> None:

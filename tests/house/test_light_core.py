@@ -63,14 +63,14 @@ def test_what_a_pools_processes_import_is_light(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "extra"),
     [("train --config fdcc --curriculum incast", "train"), ("eval plot curves --out x", "report")],
 )
-def test_a_missing_extra_is_named(tmp_path: Path, command: str, said: str) -> None:
+def test_a_missing_extra_is_named(tmp_path: Path, command: str, extra: str) -> None:
     run = f"from ns3_env.eval.commands.main import main; sys.exit(main({command.split()}))"
     done = light(f"import os; os.chdir({str(tmp_path)!r})\n{run}")
     assert done.returncode == 2, done.stderr
-    assert f"pip install 'ns3-env[{said}]'" in done.stderr
+    assert f"pip install 'ns3-env[{extra}]'" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -100,9 +100,9 @@ import ns3_env.ns3ai
 def test_every_package_of_an_extra_is_known_by_it() -> None:
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    given = project["optional-dependencies"]
+    extras = project["optional-dependencies"]
     for package, extra in EXTRAS.items():
         brought = DISTRIBUTIONS.get(package, package)
-        assert any(line.replace("-", "_").startswith(brought) for line in given[extra]), package
+        assert any(line.replace("-", "_").startswith(brought) for line in extras[extra]), package
     core = " ".join(project["dependencies"])
     assert not any(package.replace("_", "-") in core for package in EXTRAS)

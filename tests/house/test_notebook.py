@@ -56,7 +56,7 @@ def test_the_stored_outputs_are_those_of_today(stored: Any, played: Any) -> None
     assert tables[0] == tables[1]
     assert [len(table) for table in tables[0] if table] == [4, 7, 2]
     rows = [[row[0].split() for text in texts for row in ROW.finditer(text)] for texts in (before, now)]
-    same = [[row for row in found if row[0] != TRAINED] for found in rows]
+    same = [[row for row in table if row[0] != TRAINED] for table in rows]
     assert same[0] == same[1]
 
 

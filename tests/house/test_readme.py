@@ -43,9 +43,9 @@ def test_the_readme_is_read_in_minutes() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_says_how_many_runs_the_quick_suite_has(page: Path) -> None:
-    said = re.search(r"benchmark quick --out runs/quick +# ([\d,]+) runs", page.read_text(encoding="utf-8"))
-    assert said is not None
-    assert int(said[1].replace(",", "")) == len(list(Suite.load("quick").cells()))
+    match = re.search(r"benchmark quick --out runs/quick +# ([\d,]+) runs", page.read_text(encoding="utf-8"))
+    assert match is not None
+    assert int(match[1].replace(",", "")) == len(list(Suite.load("quick").cells()))
 
 
 def test_scores_and_ranges_are_those_of_the_leaderboards_page() -> None:

@@ -31,8 +31,8 @@ _NO_AUTHORS = {"January", "July", "November"}
 
 def places(text: str) -> Iterator[str]:
     """ "eq. 4.2", "eq. 4.3" of "eqs. 4.2 and 4.3" or "eqs. 4.2–4.3"."""
-    for found in re.finditer(_PLACE, text):
-        kind, numbers = re.split(r"\.? ", found[0], maxsplit=1)
+    for match in re.finditer(_PLACE, text):
+        kind, numbers = re.split(r"\.? ", match[0], maxsplit=1)
         parts = re.split(r"( ?[–-] ?| to |, | and )", numbers)
         before = ""
         for number, joint in itertools.zip_longest(parts[::2], ["", *parts[1::2]]):
@@ -47,13 +47,13 @@ def places(text: str) -> Iterator[str]:
 
 def entries() -> dict[str, set[str]]:
     """By source, the places that its page has an entry for: those in bold below its heading."""
-    found: dict[str, set[str]] = {}
+    places_by_source: dict[str, set[str]] = {}
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         for heading in re.finditer(rf"^## ({_SOURCE})$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL):
             bold = re.findall(r"\*\*(.+?)\*\*", heading[2], re.DOTALL)
-            found[heading[1]] = {place for text in bold for place in places(text)}
-    return found
+            places_by_source[heading[1]] = {place for text in bold for place in places(text)}
+    return places_by_source
 
 
 def citing_files() -> list[Path]:
@@ -88,8 +88,8 @@ def test_what_is_cited_has_an_entry() -> None:
 def unresolved(text: str) -> list[str]:
     """What is cited in a text and has no entry."""
     lost = []
-    for found in re.finditer(rf"({_SOURCE})((?:(?:,|;| and|, and)? ?\(?{_PLACE})*)", text):
-        source, cited = found[1], found[2]
+    for match in re.finditer(rf"({_SOURCE})((?:(?:,|;| and|, and)? ?\(?{_PLACE})*)", text):
+        source, cited = match[1], match[2]
         author = source.split()[0]
         if author.isupper() or author in _NO_AUTHORS:
             continue  # a conference, a month
@@ -120,7 +120,7 @@ def test_a_cited_page_and_its_section_are_there() -> None:
 
 
 def test_entries_are_read_as_they_are_written() -> None:
-    found = list(places("eqs. 4.9–4.11, and secs. 5.1 and 5.3"))
-    assert found == ["eq 4.9", "eq 4.10", "eq 4.11", "sec 5.1", "sec 5.3"]
+    cited_places = list(places("eqs. 4.9–4.11, and secs. 5.1 and 5.3"))
+    assert cited_places == ["eq 4.9", "eq 4.10", "eq 4.11", "sec 5.1", "sec 5.3"]
     assert {"eq 4.12", "Fig 5.4", "Algorithm 1", "App A.1", "Exp 2", "eq A.1"} <= ENTRIES["Zheng 2024"]
     assert {"eq 4.2", "Table 6.2"} <= ENTRIES["Zhang 2023"]

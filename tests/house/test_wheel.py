@@ -82,7 +82,7 @@ def names(wheel: Path) -> set[str]:
 def test_the_source_distribution_holds_what_is_tracked(source: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     with tarfile.open(source) as file:
-        held = {name.partition("/")[2] for name in file.getnames()}
+        members = {name.partition("/")[2] for name in file.getnames()}
     links = {
         "ns3_env/agents",
         "ns3_env/eval",
@@ -91,8 +91,8 @@ def test_the_source_distribution_holds_what_is_tracked(source: Path) -> None:
         "ns3_env/data/curricula",
     }
     left_out = {name for name in listed.split("\n") if name.startswith((".ci/", ".git"))}
-    assert set(listed.split()) - links - left_out <= held
-    assert not any(name.startswith((".venv/", "build/", "runs/", "dist/")) for name in held)
+    assert set(listed.split()) - links - left_out <= members
+    assert not any(name.startswith((".venv/", "build/", "runs/", "dist/")) for name in members)
 
 
 def test_the_wheel_clobbers_nobody(wheel: Path) -> None:
@@ -102,20 +102,20 @@ def test_the_wheel_clobbers_nobody(wheel: Path) -> None:
 
 def test_the_wheel_is_whole(wheel: Path) -> None:
     """Every module, and every file that a command may be asked for."""
-    held = names(wheel)
+    members = names(wheel)
     for folder, place in (("ns3_env", ""), ("agents", "ns3_env/"), ("eval", "ns3_env/")):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".c", ".css", ".html", ".j2", ".js", ".csv", ".json", ".txt"):
-                assert f"{place}{path.relative_to(ROOT)}" in held
+                assert f"{place}{path.relative_to(ROOT)}" in members
     for folder in ("configs", "curricula", "checkpoints"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and path.suffix not in (".pyc",):
-                assert f"ns3_env/data/{path.relative_to(ROOT)}" in held
-    assert any(name.startswith("ns3_env/lib/libns3") for name in held)
-    assert {"ns3_env/bin/rdma-sim", "ns3_env/bin/ns3ai-keeper", "ns3_env/py.typed"} <= held
+                assert f"ns3_env/data/{path.relative_to(ROOT)}" in members
+    assert any(name.startswith("ns3_env/lib/libns3") for name in members)
+    assert {"ns3_env/bin/rdma-sim", "ns3_env/bin/ns3ai-keeper", "ns3_env/py.typed"} <= members
     for module in ("ns3_env/_ns3ai.", "ns3_env/_ns3ai_boost187."):
-        assert any(name.startswith(module) and name.endswith(".so") for name in held)
-    assert not any(name.endswith((".cc", "-test.py", ".pyc")) for name in held)
+        assert any(name.startswith(module) and name.endswith(".so") for name in members)
+    assert not any(name.endswith((".cc", "-test.py", ".pyc")) for name in members)
 
 
 @pytest.mark.parametrize("versions", ["lowest", "newest"])

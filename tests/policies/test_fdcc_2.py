@@ -17,14 +17,14 @@ METRICS = ("goodput", "jain_index", "queue_avg_bytes", "unfinished_flows")
 def measured(cell: str, who: str, seed: int) -> dict[str, float]:
     controller = named_controller(who)
     with Simulator() as simulator:
-        played = CELLS[cell].with_seed(seed).under(controller.name, controller.attributes)
-        return dict(measure(simulator.play(played), METRICS))
+        scenario = CELLS[cell].with_seed(seed).under(controller.name, controller.attributes)
+        return dict(measure(simulator.play(scenario), METRICS))
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_it_fills_the_link_with_equal_shares_and_hardly_any_queue(cell: str) -> None:
-    found = measured(cell, "fdcc-2", 31)
-    assert found["jain_index"] >= 0.95
-    assert found["goodput"] >= 1.01 * measured(cell, "mpcc", 31)["goodput"]
-    assert found["queue_avg_bytes"] <= 2 * measured(cell, "hpcc", 31)["queue_avg_bytes"]
-    assert found["unfinished_flows"] == 0
+    metrics = measured(cell, "fdcc-2", 31)
+    assert metrics["jain_index"] >= 0.95
+    assert metrics["goodput"] >= 1.01 * measured(cell, "mpcc", 31)["goodput"]
+    assert metrics["queue_avg_bytes"] <= 2 * measured(cell, "hpcc", 31)["queue_avg_bytes"]
+    assert metrics["unfinished_flows"] == 0

@@ -36,18 +36,24 @@ def recurrent_ppo_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_flows_that_decide_apart_get_what_the_agents_own_code_says(tmp_path: Path, agent: str) -> None:
     fields = ["rtt", "qlen", "qlen_slope", "last_action"]
-    own = trainer(AGENTS[agent], fields=fields)
-    file = played(own.export(), tmp_path / "policy.safetensors")
+    agent_trainer = trainer(AGENTS[agent], fields=fields)
+    file = played(agent_trainer.export(), tmp_path / "policy.safetensors")
     assert isinstance(file, Policy)
-    assert file.fields == own.policy.fields
-    generator, ours, theirs = np.random.default_rng(6), SlotStates(file), SlotStates(own.policy)
+    assert file.fields == agent_trainer.policy.fields
+    generator, file_states, trainer_states = (
+        np.random.default_rng(6),
+        SlotStates(file),
+        SlotStates(agent_trainer.policy),
+    )
     for _ in range(20):
         slots = generator.permutation(5)[: generator.integers(1, 6)]
         rows = generator.uniform(0, 1, (len(slots), len(file.fields))).astype(np.float32)
         if generator.random() < 0.2:
-            ours.forget(slots[:1])
-            theirs.forget(slots[:1])
-        assert np.allclose(ours.predict(rows, slots), theirs.predict(rows, slots), rtol=0, atol=1e-5)
+            file_states.forget(slots[:1])
+            trainer_states.forget(slots[:1])
+        assert np.allclose(
+            file_states.predict(rows, slots), trainer_states.predict(rows, slots), rtol=0, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("kind", ["lstm", "carried"])
@@ -75,8 +81,8 @@ def test_beside_an_environment_it_acts_by_its_own_settings(tmp_path: Path) -> No
         "base_rtt_ns": 8e3, "host_rate_bps": 1e11,
     }.items():  # fmt: skip
         record[0, observations.INDEX[name]] = value
-    seen = record[:, observations.field_indices(file.fields)].astype(np.float32)
-    answer = file.act(seen[None], np.array([1]))
+    observation = record[:, observations.field_indices(file.fields)].astype(np.float32)
+    answer = file.act(observation[None], np.array([1]))
     window = BackgroundPolicy(file).actions(record, np.array([0]))[0, 0]
     factor = 1 + 0.9 * answer[0, 0] if answer[0, 0] >= 0 else 1 / (1 - 0.9 * answer[0, 0])
     assert window == pytest.approx(5e4 * factor)

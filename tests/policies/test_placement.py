@@ -33,8 +33,8 @@ SCENARIO = Scenario(
 
 
 def fcts(results: dict[str, Any]) -> list[int]:
-    found: list[int] = results["flows"]["fct_ns"]
-    return found
+    durations: list[int] = results["flows"]["fct_ns"]
+    return durations
 
 
 @pytest.mark.parametrize("make", [mlp_file, lstm_file, carried_file, rlcc_file])
@@ -67,9 +67,11 @@ def test_returns_and_decisions_are_the_same_too(tmp_path: Path) -> None:
 def test_what_the_scenario_says_of_the_agent_holds_for_the_policy(tmp_path: Path) -> None:
     policy = mlp_file(tmp_path / "policy.safetensors")
     for attributes, carried in (({}, 16), ({"TelemetryBytes": 42}, 42)):
-        said = SCENARIO.model_copy(update={"controllers": [Controller(name=AGENT, attributes=attributes)]})
+        scenario = SCENARIO.model_copy(
+            update={"controllers": [Controller(name=AGENT, attributes=attributes)]}
+        )
         with Simulator() as simulator:
-            results = simulator.play(said.playing(policy))
+            results = simulator.play(scenario.playing(policy))
         assert set(results["flows"]["header_bytes"]) == {48 + carried}
 
 
@@ -84,9 +86,9 @@ def test_some_flows_under_a_policy_and_the_others_not(tmp_path: Path) -> None:
 
 
 def test_flows_that_the_traffic_puts_under_the_agent_are_refused(tmp_path: Path) -> None:
-    named = SCENARIO.model_copy(update={"traffic": Incast(size_bytes=1000, controller=AGENT)})
+    scenario = SCENARIO.model_copy(update={"traffic": Incast(size_bytes=1000, controller=AGENT)})
     with pytest.raises(ScenarioError, match="placement 'python'"):
-        named.playing(mlp_file(tmp_path / "policy.safetensors"))
+        scenario.playing(mlp_file(tmp_path / "policy.safetensors"))
 
 
 @pytest.fixture
@@ -130,6 +132,6 @@ def test_what_is_no_policy_is_one_line(
     files: tuple[Path, Path], tmp_path: Path, options: list[str], says: str, refused: Refused
 ) -> None:
     scenario, policy = files
-    given = [option.replace("POLICY", str(policy)) for option in options]
-    assert says in refused(main, "run", scenario, "--out", tmp_path / "run", *given)
+    arguments = [option.replace("POLICY", str(policy)) for option in options]
+    assert says in refused(main, "run", scenario, "--out", tmp_path / "run", *arguments)
     assert not (tmp_path / "run").exists()

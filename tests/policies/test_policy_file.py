@@ -86,8 +86,8 @@ def test_the_header_is_what_the_format_says(path: Path) -> None:
 
 def test_the_header_names_a_memory_that_is_no_history_and_says_nothing_of_the_other(path: Path) -> None:
     assert header(tiny("carried"))["network"] == CARRIED
-    said = {**header(tiny("lstm"))["network"], "memory": "history"}
-    forge(path, header(tiny("lstm"), network=said), tiny("lstm").tensors)
+    network = {**header(tiny("lstm"))["network"], "memory": "history"}
+    forge(path, header(tiny("lstm"), network=network), tiny("lstm").tensors)
     assert read_policy(path).spec == tiny("lstm").spec
     write_policy(path, read_policy(path))
     assert b"memory" not in path.read_bytes()
@@ -290,8 +290,8 @@ def test_a_tensor_that_is_missing_is_named(path: Path, name: str) -> None:
 def test_tensors_of_another_type_are_refused(path: Path, kind: str) -> None:
     tensors = {name: tensor.astype(kind) for name, tensor in tiny().tensors.items()}
     forge(path, header(tiny()), tensors)
-    assert "tensor 'layers.0." in (said := refusal(path))
-    assert "not F32" in said
+    assert "tensor 'layers.0." in (message := refusal(path))
+    assert "not F32" in message
 
 
 def test_a_bit_that_changed_is_seen(path: Path) -> None:

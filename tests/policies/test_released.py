@@ -48,36 +48,34 @@ def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> 
     assert not is_released(Path("other"))
     assert not is_released(Path("runs/small"))
     assert not is_released(one.parent)
-    found = resolve(Path("small")).load()
-    assert isinstance(found, TrainedPolicy)
-    assert isinstance(found.policy, NetworkPolicy)
-    assert found.policy.path == one
+    policy = resolve(Path("small")).load()
+    assert isinstance(policy, TrainedPolicy)
+    assert isinstance(policy.policy, NetworkPolicy)
+    assert policy.policy.path == one
     assert resolve(Path("small")).files == [one]
 
 
-@pytest.mark.parametrize("named", ["small", "folder", "folder/policy.safetensors"])
+@pytest.mark.parametrize("name", ["small", "folder", "folder/policy.safetensors"])
 def test_what_stands_for_a_policy_does_so_in_every_command(
     one: Path,
-    named: str,
+    name: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     one.parent.with_name("folder").symlink_to(one.parent)
-    assert policy_path(Path(named)).resolve() == one
-    assert policy_of(Path(named)).resolve() == one
-    assert export_main([named, "--format", "native", "--out", "copy"]) == 0
+    assert policy_path(Path(name)).resolve() == one
+    assert policy_of(Path(name)).resolve() == one
+    assert export_main([name, "--format", "native", "--out", "copy"]) == 0
     assert read_policy("copy").sha256 == read_policy(one).sha256
-    assert (
-        eval_main(["plot", "policy", named, "--x", "rtt=1..2", "--y", "qlen=0..1", "--out", "map.png"]) == 0
-    )
+    assert eval_main(["plot", "policy", name, "--x", "rtt=1..2", "--y", "qlen=0..1", "--out", "map.png"]) == 0
     at_once = ["evaluation.scenario.time_limit_ns=100000", "evaluation.controllers=[]"]
-    assert eval_main(["compare", "policy", named, *at_once]) == 0
+    assert eval_main(["compare", "policy", name, *at_once]) == 0
     suite = Suite.from_mapping(
         {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": {"time_limit_ns": 1000}}]}, "suite"
     )
-    assert check(join(suite, [], [f"mine={named}"])).entry("mine").content is not None
+    assert check(join(suite, [], [f"mine={name}"])).entry("mine").content is not None
     capsys.readouterr()
 
 
@@ -96,8 +94,8 @@ def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) ->
     for check_it in (suite.check_controllers, lambda: check_names(["smal"])):
         with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
             check_it()
-    said = r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
-    with pytest.raises(ConfigError, match=said):
+    message = r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
+    with pytest.raises(ConfigError, match=message):
         check_evaluation(env, EvaluationConfig(controllers=["smal"]), "run")
 
 

@@ -34,13 +34,13 @@ draw: {families: [incast], flows: 20, packets: 2000}
 """
 
 
-def grows(path: Path, wanted: float = 0.9, **changes: Any) -> Path:
-    """A policy that lets every window grow, whatever it sees; or shrink, where ``wanted`` is below 0."""
+def grows(path: Path, answer: float = 0.9, **changes: Any) -> Path:
+    """A policy that lets every window grow, whatever it sees; or shrink, where ``answer`` is below 0."""
     settings = {"telemetry_bytes": 8, **changes}
-    made = read_policy(policy_file(path, "mlp", 4, zero=True, **settings))
-    tensors = dict(made.tensors)
-    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(wanted))
-    write_policy(path, PolicyFile(made.spec, tensors))
+    policy = read_policy(policy_file(path, "mlp", 4, zero=True, **settings))
+    tensors = dict(policy.tensors)
+    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(answer))
+    write_policy(path, PolicyFile(policy.spec, tensors))
     return path
 
 
@@ -54,9 +54,9 @@ def incast(flows: int, size: int = 1_000_000) -> Scenario:
 
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
     """Under a policy's file, or under Swift."""
-    asked = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
+    variant = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
     with Simulator() as simulator:
-        return simulator.play(asked)
+        return simulator.play(variant)
 
 
 def seen(results: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def test_bounds_raise_no_window(tmp_path: Path) -> None:
     """A policy may ask for less than a packet on the way, and gets it."""
     action = {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}
     plain, safe = (
-        grows(tmp_path / name, wanted=-0.9, action=action, **changes)
+        grows(tmp_path / name, answer=-0.9, action=action, **changes)
         for name, changes in (("plain", {}), ("safe", {"safety": {"ranges": ANY}}))
     )
     results = played(incast(4, 100_000), safe)
@@ -138,16 +138,16 @@ def test_a_file_without_a_safety_says_nothing_of_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("safety", "named"),
+    ("safety", "message"),
     [
         ({"ranges": {"flow_count": [0, 1]}}, "safety.ranges: 'flow_count'"),
         ({"ranges": {"rtt": [2, 1]}}, "'rtt': expected the least"),
         ({"ranges": {}, "most_rtts": 0.5}, "most_rtts"),
     ],
 )
-def test_a_safety_that_is_wrong_is_refused_by_its_key(tmp_path: Path, safety: Any, named: str) -> None:
+def test_a_safety_that_is_wrong_is_refused_by_its_key(tmp_path: Path, safety: Any, message: str) -> None:
     content = read_policy(grows(tmp_path / "policy")).spec.model_dump(mode="json", exclude_none=True)
-    with pytest.raises(ValueError, match=named):
+    with pytest.raises(ValueError, match=message):
         PolicySpec.model_validate({**content, "safety": safety})
 
 
@@ -167,8 +167,8 @@ def test_what_cannot_fall_back_refuses_a_safety(tmp_path: Path) -> None:
 
 
 def test_flows_of_tcp_fall_back_too(tmp_path: Path) -> None:
-    known = [{"field": "rtt"}, {"field": "pacing_rate"}]
-    file = grows(tmp_path / "known", observation=known, safety={"ranges": NEVER})
+    fields = [{"field": "rtt"}, {"field": "pacing_rate"}]
+    file = grows(tmp_path / "known", observation=fields, safety={"ranges": NEVER})
     results = played(incast(4).model_copy(update={"transport": "tcp"}), file)
     assert results["counters"]["policy_fallbacks"] == 4
     assert min(results["flows"]["fct_ns"]) > 0
@@ -178,14 +178,14 @@ def test_recorded_ranges_hold_what_was_seen_and_no_flow_leaves_them_there(tmp_pa
     curriculum = tmp_path / "drawn.yaml"
     curriculum.write_text(CURRICULUM)
     plain = read_policy(grows(tmp_path / "policy"))
-    told: list[int] = []
-    found = secured(plain, curriculum, 4.0, episodes=3, progress=told.append)
-    assert found.spec.safety is not None
-    ranges = found.spec.safety.ranges
+    counts: list[int] = []
+    policy = secured(plain, curriculum, 4.0, episodes=3, progress=counts.append)
+    assert policy.spec.safety is not None
+    ranges = policy.spec.safety.ranges
     assert set(ranges) == set(plain.spec.fields)
-    assert told == [1, 2, 3]
+    assert counts == [1, 2, 3]
     assert 0.9 < ranges["rtt"][0] < 1 < ranges["rtt"][1], "a hundredth of the width beyond what was seen"
     again = secured(plain, curriculum, 4.0, episodes=3)
-    assert again.spec.safety == found.spec.safety
+    assert again.spec.safety == policy.spec.safety
     with pytest.raises(ConfigError, match="already"):
-        secured(found, curriculum, 4.0)
+        secured(policy, curriculum, 4.0)

@@ -26,10 +26,10 @@ RATE = 100e9
 
 def always(path: Path, answer: float, **changes: Any) -> Path:
     """A policy whose network answers the same, whatever it sees."""
-    made = read_policy(policy_file(path, "mlp", 4, zero=True, telemetry_bytes=CARRIED, **changes))
-    tensors = dict(made.tensors)
+    policy = read_policy(policy_file(path, "mlp", 4, zero=True, telemetry_bytes=CARRIED, **changes))
+    tensors = dict(policy.tensors)
     tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], np.arctanh(answer))
-    write_policy(path, PolicyFile(made.spec, tensors))
+    write_policy(path, PolicyFile(policy.spec, tensors))
     return path
 
 
@@ -70,9 +70,9 @@ def test_a_flow_below_the_line_leaves_at_line_rate_and_decides_nothing(tmp_path:
     policy = always(tmp_path / "policy", -0.9, decides_from_bdps=2.0)  # it shrinks every window
     assert delay_ns(policy, 150_000) == 0
     assert delay_ns(policy, 160_000) > 10_000
-    asked = alone(150_000, controller_counters=True)
+    scenario = alone(150_000, controller_counters=True)
     for placement in ("simulator", "python"):
-        assert decisions_taken(played(policy, asked, placement)) == 0
+        assert decisions_taken(played(policy, scenario, placement)) == 0
 
 
 def test_sparse_telemetry_costs_its_bytes_on_as_few_packets_as_were_asked_for(tmp_path: Path) -> None:

@@ -25,13 +25,15 @@ def same(source: str, other: str, trees: dict[str, str]) -> bool:
 
 
 def main() -> None:
-    given = json.loads(read(sys.argv[1]))
+    objects = json.loads(read(sys.argv[1]))
     command = sys.argv[2:]
     target = command[command.index("-o") + 1] if "-o" in command else ""
-    made = given["made"].get(target, "")
-    if not made or ("/Unity/" in target and not same(command[command.index("-c") + 1], made[:-2], given)):
+    object_file = objects["made"].get(target, "")
+    if not object_file or (
+        "/Unity/" in target and not same(command[command.index("-c") + 1], object_file[:-2], objects)
+    ):
         os.execvp(command[0], command)
-    shutil.copyfile(made, target)
+    shutil.copyfile(object_file, target)
     with open(command[command.index("-MF") + 1], "w", encoding="utf-8") as depends:
         depends.write(f"{target}: {command[command.index('-c') + 1]}\n")
 

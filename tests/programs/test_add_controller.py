@@ -42,14 +42,16 @@ def fresh_objects() -> dict[str, str]:
     fresh: dict[str, str] = {}
     for block in listed.split("\n\n"):
         name, _, depends = block.partition(": #deps")
-        made = BUILD / name
-        if not made.is_file() or "(VALID)" not in depends:
+        object_file = BUILD / name
+        if not object_file.is_file() or "(VALID)" not in depends:
             continue
         files = [Path(line.strip()) for line in depends.splitlines()[1:]]
-        if all(file.exists() and file.stat().st_mtime <= made.stat().st_mtime for file in files):
-            fresh[name] = str(made)
+        if all(file.exists() and file.stat().st_mtime <= object_file.stat().st_mtime for file in files):
+            fresh[name] = str(object_file)
     # The only source that is told where the tree lies.
-    return {name: made for name, made in fresh.items() if not name.endswith("/curves-test.cc.o")}
+    return {
+        name: object_file for name, object_file in fresh.items() if not name.endswith("/curves-test.cc.o")
+    }
 
 
 @pytest.fixture(scope="module")

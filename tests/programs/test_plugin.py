@@ -62,8 +62,8 @@ def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ninja = f"-DCMAKE_MAKE_PROGRAM={PROGRAMS / 'ninja'}"
     source = str(ROOT / "examples" / "plugin")
     tools = ["-G", "Ninja", ninja, f"-DPython_EXECUTABLE={sys.executable}"]
-    made = [*cmake, "-S", source, "-B", str(folder), *tools]
-    for command in (made, [*cmake, "--build", str(folder)]):
+    configure = [*cmake, "-S", source, "-B", str(folder), *tools]
+    for command in (configure, [*cmake, "--build", str(folder)]):
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder / "aimd.so"
@@ -71,12 +71,12 @@ def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def compiled(source: Path) -> Path:
     """The shared object of a file, by the compiler alone; its linker leaves out what nothing refers to."""
-    made = source.with_suffix(".so")
+    plugin_file = source.with_suffix(".so")
     flags = [*headers.compiler_flags(), "-fdata-sections", "-Wl,--gc-sections", "-Wl,-s"]
-    command = ["c++", "-O2", "-shared", "-fPIC", *flags, str(source), "-o", str(made)]
+    command = ["c++", "-O2", "-shared", "-fPIC", *flags, str(source), "-o", str(plugin_file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return made
+    return plugin_file
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +106,9 @@ def patched(plugin: Path, old: bytes, new: bytes, folder: Path) -> Path:
     content = plugin.read_bytes()
     assert old in content
     assert len(old) == len(new)
-    made = folder / "patched.so"
-    made.write_bytes(content.replace(old, new))
-    return made
+    plugin_file = folder / "patched.so"
+    plugin_file.write_bytes(content.replace(old, new))
+    return plugin_file
 
 
 def contract() -> str:
@@ -131,23 +131,23 @@ def test_a_law_in_a_plugin_plays_to_the_bits_of_the_same_law_built_in(twin: Path
 
 def test_the_page_shows_the_example() -> None:
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-    shown = page.split("## A controller as a plugin")[1].split("```cmake\n")[1].split("```")[0]
+    listing = page.split("## A controller as a plugin")[1].split("```cmake\n")[1].split("```")[0]
     example = (ROOT / "examples" / "plugin" / "CMakeLists.txt").read_text(encoding="utf-8")
-    assert shown == example.partition("\n")[2].replace(
+    assert listing == example.partition("\n")[2].replace(
         "${CMAKE_CURRENT_SOURCE_DIR}/../aimd/aimd.cc", "aimd.cc"
     ).replace('"aimd.cc"', "aimd.cc")
 
 
 def test_it_is_described_like_any_other_and_only_where_it_is_named(aimd: Path) -> None:
-    own = list_controllers()
-    assert "aimd" not in own
+    names = list_controllers()
+    assert "aimd" not in names
     load_plugins([aimd])
-    assert set(list_controllers()) == {*own, "aimd"}
+    assert set(list_controllers()) == {*names, "aimd"}
     assert default_attributes("aimd") == {"Increase": "1", "Decrease": "0.5"}
     declared = describe_controllers()["aimd"]
     assert declared["ecn"]["kmin_bytes"] == 30_000
     assert declared["plugin"] == str(aimd)
-    assert all("plugin" not in describe_controllers()[name] for name in own)
+    assert all("plugin" not in describe_controllers()[name] for name in names)
 
 
 def test_the_environment_names_several(aimd: Path, twin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +156,8 @@ def test_the_environment_names_several(aimd: Path, twin: Path, monkeypatch: pyte
         assert {"aimd", "twin"} <= set(list_controllers())
         mixed = EIGHT.model_copy(update={"record": Record()})
         for name in ("aimd", "twin"):
-            played = simulator.play(mixed.model_copy(update={"controllers": [Controller(name=name)]}))
-            assert played["totals"]["unfinished"] == 0
+            results = simulator.play(mixed.model_copy(update={"controllers": [Controller(name=name)]}))
+            assert results["totals"]["unfinished"] == 0
 
 
 @pytest.fixture
@@ -168,13 +168,13 @@ def scenario_file(tmp_path: Path) -> Path:
 
 
 def test_commands_take_it(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
-    given = ["--plugin", str(aimd)]
+    options = ["--plugin", str(aimd)]
     run = ["run", str(scenario_file), "--controllers", "aimd,dctcp", "--out", str(tmp_path / "run")]
-    assert evaluate([*run, *given]) == 0
+    assert evaluate([*run, *options]) == 0
     versions = yaml.safe_load((tmp_path / "run" / "aimd" / "config.yaml").read_text())["versions"]
     assert versions["plugin aimd"].startswith("aimd.so ")
     trace = ["run", str(scenario_file), "--trace", "--controllers", "aimd", "--out", str(tmp_path / "trace")]
-    assert evaluate([*trace, *given]) == 0
+    assert evaluate([*trace, *options]) == 0
     assert "CutFromBytes" in (tmp_path / "trace" / "aimd" / "controller_state.csv").read_text()
 
 
@@ -215,8 +215,8 @@ def test_the_contract_s_promises_are_asked_of_it(aimd: Path, tmp_path: Path) -> 
         command = [str(find_executable()), f"--plugin={plugin}", "--check"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    kept = check(aimd)
-    assert (kept.returncode, kept.stdout.startswith("aimd: keeps the contract")) == (0, True)
+    check_run = check(aimd)
+    assert (check_run.returncode, check_run.stdout.startswith("aimd: keeps the contract")) == (0, True)
     broken = check(
         compiled(changed_aimd(tmp_path, "std::max(packet, window * (1 - m_decrease))", "packet / 2"))
     )
@@ -248,30 +248,30 @@ def wrong(request: pytest.FixtureRequest, aimd: Path, tmp_path: Path) -> Iterato
         yield file, "is no shared object; how one is built: docs/extending.md"
     elif request.param == "another contract":
         mine, other = contract(), "0123456789ab" + contract()[12:]
-        said = f"built against contract {other}, this simulator has {mine}: rebuild it"
-        yield patched(aimd, mine.encode(), other.encode(), tmp_path), said
+        message = f"built against contract {other}, this simulator has {mine}: rebuild it"
+        yield patched(aimd, mine.encode(), other.encode(), tmp_path), message
     elif request.param == "a name that is taken":
-        said = "registers 'rdma::hpcc', a name that is taken"
-        yield compiled(changed_aimd(tmp_path, '"rdma::aimd"', '"rdma::hpcc"')), said
+        message = "registers 'rdma::hpcc', a name that is taken"
+        yield compiled(changed_aimd(tmp_path, '"rdma::aimd"', '"rdma::hpcc"')), message
     else:
-        text, said = SMALL[request.param]
+        text, message = SMALL[request.param]
         source = tmp_path / "small.cc"
         source.write_text(text + "\n")
-        yield compiled(source), said
+        yield compiled(source), message
 
 
 def test_a_wrong_one_is_refused_in_a_line_and_changes_nothing(
     wrong: tuple[Path, str], scenario_file: Path, tmp_path: Path, refused: Refused
 ) -> None:
-    plugin, said = wrong
-    own = list_controllers()
+    plugin, message = wrong
+    names = list_controllers()
     command = ["run", scenario_file, "--controllers", "dctcp", "--out", tmp_path / "out"]
     text = refused(evaluate, *command, "--plugin", plugin)
-    assert text.startswith(f"error: plugin {plugin}: {said}")
+    assert text.startswith(f"error: plugin {plugin}: {message}")
     assert not (tmp_path / "out").exists()
-    assert list_controllers() == own
-    asked = [str(find_executable()), f"--plugin={plugin}", "--controllers"]
-    by_hand = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert list_controllers() == names
+    arguments = [str(find_executable()), f"--plugin={plugin}", "--controllers"]
+    by_hand = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (by_hand.returncode, by_hand.stdout) == (2, "")
     assert by_hand.stderr == f"rdma-sim: {text.removeprefix('error: ')}"
 

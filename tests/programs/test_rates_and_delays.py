@@ -51,8 +51,8 @@ TCP = [name for name in list_controllers(transport="tcp") if name not in (AGENT,
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    with Simulator() as own:
-        yield own
+    with Simulator() as process:
+        yield process
 
 
 def played(simulator: Simulator, name: str, rate_bps: float, delay_ns: int, packets: int) -> dict[str, Any]:

@@ -99,5 +99,5 @@ def test_no_number_is_boundless(section: dict[str, Any], key: str) -> None:
 
 def test_a_least_rate_that_is_worked_out_is_one_that_the_simulator_takes() -> None:
     topology, traffic = Dumbbell(senders=2, rate_bps=1e4), Incast(flows=2000, size_bytes=1)
-    made = Scenario(topology=topology, traffic=traffic, time_limit_ns=1).to_simulator_json()
-    assert made["min_rate_bps"] == MIN_RATE_BPS
+    content = Scenario(topology=topology, traffic=traffic, time_limit_ns=1).to_simulator_json()
+    assert content["min_rate_bps"] == MIN_RATE_BPS

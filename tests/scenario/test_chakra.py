@@ -78,9 +78,11 @@ def test_the_protobuf_library_reads_the_same() -> None:
     kinds = {"int64": 3, "uint64": 4, "string": 9, "message": 11}
 
     def message(name: str, *fields: tuple[str, int, str, bool]) -> None:
-        made = file.message_type.add(name=name)
+        descriptor = file.message_type.add(name=name)
         for field, number, kind, repeated in fields:
-            added = made.field.add(name=field, number=number, type=kinds[kind], label=3 if repeated else 1)
+            added = descriptor.field.add(
+                name=field, number=number, type=kinds[kind], label=3 if repeated else 1
+            )
             if kind == "message":
                 added.type_name = ".t.Attribute"
 
@@ -101,30 +103,30 @@ def test_the_protobuf_library_reads_the_same() -> None:
     )
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    made = message_factory.GetMessageClass(pool.FindMessageTypeByName("t.Node"))
+    node_class = message_factory.GetMessageClass(pool.FindMessageTypeByName("t.Node"))
     _, *parts = messages(written_trace(NODES))
     for part, node in zip(parts, NODES, strict=True):
-        theirs = made.FromString(part)
-        assert (theirs.id, theirs.name, theirs.type) == (node.id, node.name, node.type)
-        assert tuple(theirs.data_deps) == node.after
-        assert theirs.duration_micros == node.duration_micros
-        numbers = {x.name: x.int64_val for x in theirs.attr if not x.string_val}
+        protobuf_node = node_class.FromString(part)
+        assert (protobuf_node.id, protobuf_node.name, protobuf_node.type) == (node.id, node.name, node.type)
+        assert tuple(protobuf_node.data_deps) == node.after
+        assert protobuf_node.duration_micros == node.duration_micros
+        numbers = {x.name: x.int64_val for x in protobuf_node.attr if not x.string_val}
         assert numbers == node.numbers
-        assert {x.name: x.string_val for x in theirs.attr if x.string_val} == node.texts
+        assert {x.name: x.string_val for x in protobuf_node.attr if x.string_val} == node.texts
 
 
 @pytest.mark.parametrize("kind", chakra_traces.STEPS)
 def test_each_kind_of_step_is_played(kind: str, tmp_path: Path, simulator: Simulator) -> None:
     chakra_traces.write(kind, tmp_path / "step", ranks=4, layers=2, size_bytes=40_000, micros=30)
-    made = scenario({"kind": "chakra", "file": str(tmp_path / "step"), "chunk_bytes": 5000})
-    results = simulator.play(made)
+    trace_scenario = scenario({"kind": "chakra", "file": str(tmp_path / "step"), "chunk_bytes": 5000})
+    results = simulator.play(trace_scenario)
     assert results["totals"]["unfinished"] == 0
     computed = [results["steps"]["end_ns"][i] - x for i, x in enumerate(results["steps"]["start_ns"])]
     assert (
         sum(computed)
         == 1000 * sum(node.duration_micros for node in chakra_traces.STEPS[kind](2, 40_000, 30).nodes) * 4
     )
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(trace_scenario.without_files()) == results
 
 
 def test_gradients_of_a_layer_overlap_the_computation_of_the_next(
@@ -199,9 +201,9 @@ def test_files_need_not_be_sorted_by_dependency(tmp_path: Path) -> None:
         [collective(4, 300, (3,)), collective(3, 200, (2,)), *backwards],
         [*backwards, collective(8, 200, (2,)), collective(9, 300, (8,))],
     ]
-    made = flows(tmp_path, *ranks)
-    assert sorted(made.size_bytes) == [100] * 4 + [150] * 4
-    assert [step.after for step in made.tasks.steps] == [(), (), (-1,), (-2,)]
+    schedule = flows(tmp_path, *ranks)
+    assert sorted(schedule.size_bytes) == [100] * 4 + [150] * 4
+    assert [step.after for step in schedule.tasks.steps] == [(), (), (-1,), (-2,)]
 
 
 def test_ranks_compute_in_another_order_where_the_files_would_have_them_wait_for_ever(tmp_path: Path) -> None:
@@ -209,9 +211,9 @@ def test_ranks_compute_in_another_order_where_the_files_would_have_them_wait_for
         [receive(0, 1), Node(1, COMPUTE, "", (0,), 5), Node(2, COMPUTE, "", (), 7), send(3, 1, (2,))],
         [receive(0, 0), send(1, 0, (0,))],
     ]
-    made = flows(tmp_path, *ranks)
-    assert [step.delay_ns for step in made.tasks.steps] == [7000, 5000]
-    assert made.tasks.steps[1].after == (1, -1)
+    schedule = flows(tmp_path, *ranks)
+    assert [step.delay_ns for step in schedule.tasks.steps] == [7000, 5000]
+    assert schedule.tasks.steps[1].after == (1, -1)
 
 
 def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
@@ -222,10 +224,10 @@ def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
         Node(5, SEND, "c10d::send", (1,), 2, {"is_cpu_op": 1}),
         Node(4, COLLECTIVE, "nccl", (8, 2), 28, {"comm_type": 0, "comm_size": 2000, "is_cpu_op": 0}),
     ]
-    made = flows(tmp_path, nodes, nodes)
-    assert [step.delay_ns for step in made.tasks.steps] == [300_000] * 2 + [85_000, 2000] * 2
-    assert made.size_bytes == [1000] * 4
-    assert made.tasks.waits[0].after == (-3,)
+    schedule = flows(tmp_path, nodes, nodes)
+    assert [step.delay_ns for step in schedule.tasks.steps] == [300_000] * 2 + [85_000, 2000] * 2
+    assert schedule.size_bytes == [1000] * 4
+    assert schedule.tasks.waits[0].after == (-3,)
 
 
 @pytest.mark.parametrize(
@@ -243,8 +245,8 @@ def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
 )
 def test_comm_size_is_what_a_rank_brings(kind: str, ranks: int, sent: int, tmp_path: Path) -> None:
     nodes = [Node(0, COLLECTIVE, "c", (), 0, {"comm_type": COMM_TYPES[kind], "comm_size": 1000})]
-    made = flows(tmp_path, *[nodes] * ranks)
-    assert sum(made.size_bytes) == sent
+    schedule = flows(tmp_path, *[nodes] * ranks)
+    assert sum(schedule.size_bytes) == sent
 
 
 def test_what_has_no_bytes_is_over_at_once(tmp_path: Path) -> None:
@@ -252,9 +254,9 @@ def test_what_has_no_bytes_is_over_at_once(tmp_path: Path) -> None:
         [Node(0, COMPUTE, "", (), 9), send(1, 1, (0,), size=0), send(2, 1, (1,)), collective(3, 0, (2,))],
         [receive(1, 0), receive(2, 0, (1,)), Node(5, COMPUTE, "", (1,), 4), collective(3, 0)],
     ]
-    made = flows(tmp_path, *ranks)
-    assert made.size_bytes == [1000]
-    assert made.tasks.waits[0].after == made.tasks.steps[1].after == (-1,)
+    schedule = flows(tmp_path, *ranks)
+    assert schedule.size_bytes == [1000]
+    assert schedule.tasks.waits[0].after == schedule.tasks.steps[1].after == (-1,)
 
 
 def test_a_leaf_of_a_broadcast_is_not_over_before_it_has_begun(tmp_path: Path) -> None:
@@ -272,32 +274,32 @@ def test_waits_grow_with_the_flows(alone: bool, tmp_path: Path) -> None:
         before: tuple[int, ...] = ()
         for k in range(length):
             nodes.append(send(2 * k, (rank + 1) % 3, () if alone else before, tag=k))
-            own = before if alone else (2 * k, *before)
-            nodes.append(receive(2 * k + 1, (rank - 1) % 3, own, tag=k))
+            dependencies = before if alone else (2 * k, *before)
+            nodes.append(receive(2 * k + 1, (rank - 1) % 3, dependencies, tag=k))
             before = (2 * k + 1,)
         ranks.append([*nodes, Node(2 * length, COMPUTE, "", before, 1)])
-    made = flows(tmp_path, *ranks)
-    assert len(made) == 3 * length
-    assert len(made.tasks.content(len(made))["after"]) <= 2 * len(made)
+    schedule = flows(tmp_path, *ranks)
+    assert len(schedule) == 3 * length
+    assert len(schedule.tasks.content(len(schedule))["after"]) <= 2 * len(schedule)
 
 
 def test_all_to_alls_behind_each_other_wait_for_few_tasks(tmp_path: Path) -> None:
     kind = {"comm_type": COMM_TYPES["ALL_TO_ALL"], "comm_size": 10_000}
     nodes = [Node(k, COLLECTIVE, "", (k - 1,) if k else (), 0, kind) for k in range(3)]
-    made = flows(tmp_path, *[nodes] * 16, hosts=16)
-    assert max(len(wait.after) for wait in made.tasks.waits.values()) <= 2
-    assert made.tasks.waits.keys() == set(range(16 * 15, 3 * 16 * 15))
+    schedule = flows(tmp_path, *[nodes] * 16, hosts=16)
+    assert max(len(wait.after) for wait in schedule.tasks.waits.values()) <= 2
+    assert schedule.tasks.waits.keys() == set(range(16 * 15, 3 * 16 * 15))
 
 
-@pytest.mark.parametrize(("timed", "said"), [(0, "1 of 1"), (1, "1 of 2")])
-def test_computation_without_a_duration_is_warned_of(timed: int, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("timed", "count"), [(0, "1 of 1"), (1, "1 of 2")])
+def test_computation_without_a_duration_is_warned_of(timed: int, count: str, tmp_path: Path) -> None:
     nodes = [Node(0, COMPUTE, "gemm", (), 0, {"num_ops": 10**12}), collective(1, after=(0,))]
     nodes += [Node(9, COMPUTE, "", (), 5)] * timed
     with pytest.warns(
-        ScenarioWarning, match=f"{said} computations have no duration_micros.* num_ops"
-    ) as seen:
+        ScenarioWarning, match=f"{count} computations have no duration_micros.* num_ops"
+    ) as warnings:
         scenario(files(tmp_path, nodes, [collective(1)])).without_files()
-    assert len(seen) == 1
+    assert len(warnings) == 1
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ def test_bytes_that_are_no_trace_are_refused(data: bytes) -> None:
 def test_a_damaged_trace_is_played_or_one_fault() -> None:
     nodes = chakra_traces.STEPS["mixture_of_experts"](1, 40_000, 30).nodes
     whole, other = written_trace([*nodes, send(100, 1)]), written_trace([*nodes, receive(100, 0)])
-    random, played = np.random.default_rng(1), 0
+    random, play_count = np.random.default_rng(1), 0
     network = LeafSpine.model_validate(STAR).build()
     for place, bit, end in zip(*(random.integers(x, size=200) for x in (len(whole), 8, 2)), strict=True):
         mutant = whole[:place] + bytes([whole[place] ^ 1 << bit]) + (b"" if end else whole[place + 1 :])
@@ -337,5 +339,5 @@ def test_a_damaged_trace_is_played_or_one_fault() -> None:
         faults = traffic.faults(network)
         assert "\n" not in "".join(faults)
         assert faults or min(traffic.draw(network, random).size_bytes) > 0
-        played += not faults
-    assert 0 < played < 200
+        play_count += not faults
+    assert 0 < play_count < 200

@@ -47,7 +47,7 @@ def mutant(text: str, random: np.random.Generator) -> str:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_damaged_file_is_played_or_refused(name: str, tmp_path: Path) -> None:
-    random, played = np.random.default_rng(1), 0
+    random, play_count = np.random.default_rng(1), 0
     refusals: list[str] = []
     text, section = FORMATS[name]
     for rank in range(2):
@@ -57,11 +57,11 @@ def test_a_damaged_file_is_played_or_refused(name: str, tmp_path: Path) -> None:
         for _ in range(150):
             (tmp_path / name).write_text(mutant(text, random))
             try:
-                made = Scenario.from_mapping({"topology": STAR, **section}, "x.yaml", tmp_path)
+                scenario = Scenario.from_mapping({"topology": STAR, **section}, "x.yaml", tmp_path)
             except ScenarioError as error:
                 refusals += str(error).splitlines()
                 continue
-            assert min(made.flows().size_bytes) >= 0
-            played += 1
-    assert 0 < played < 150
+            assert min(scenario.flows().size_bytes) >= 0
+            play_count += 1
+    assert 0 < play_count < 150
     assert all(line.startswith("x.yaml: ") for line in refusals)

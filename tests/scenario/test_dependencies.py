@@ -100,10 +100,10 @@ def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
     size = 1000 * ranks
 
     def received(name: Any) -> list[int]:
-        got: dict[int, int] = defaultdict(int)
+        rank_bytes: dict[int, int] = defaultdict(int)
         for send in sends(name, ranks, size):
-            got[send.dst] += send.size_bytes
-        return [got[rank] for rank in range(ranks)]
+            rank_bytes[send.dst] += send.size_bytes
+        return [rank_bytes[rank] for rank in range(ranks)]
 
     share = size - size // ranks
     assert received("reduce_scatter") == received("all_gather") == received("all_to_all") == [share] * ranks
@@ -126,25 +126,25 @@ def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
 def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any, node_ranks: int) -> None:
     """Whoever receives knows what its sender knew with what the send waits for: at the end all of all."""
     ranks = 8
-    found = sends(name, ranks, 1000 * ranks, node_ranks)
-    known = [{rank} for rank in range(ranks)]
+    schedule = sends(name, ranks, 1000 * ranks, node_ranks)
+    rank_data = [{rank} for rank in range(ranks)]
     carried: list[set[int]] = []
-    for send in found:
+    for send in schedule:
         what = {send.src}.union(*(carried[i] for i in send.after))
-        assert all(found[i].dst == send.src for i in send.after)
+        assert all(schedule[i].dst == send.src for i in send.after)
         carried.append(what)
-        known[send.dst] |= what
-    assert known == [set(range(ranks))] * ranks
+        rank_data[send.dst] |= what
+    assert rank_data == [set(range(ranks))] * ranks
 
 
 @pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
 def test_a_hierarchical_all_reduce_sends_as_much_as_a_ring_and_less_between_nodes(node_ranks: int) -> None:
     ranks, size = 6, 6000
-    found = sends("hierarchical_all_reduce", ranks, size, node_ranks)
-    between = sum(x.size_bytes for x in found if x.src // node_ranks != x.dst // node_ranks)
-    assert sum(x.size_bytes for x in found) == 2 * (ranks - 1) * size
+    schedule = sends("hierarchical_all_reduce", ranks, size, node_ranks)
+    between = sum(x.size_bytes for x in schedule if x.src // node_ranks != x.dst // node_ranks)
+    assert sum(x.size_bytes for x in schedule) == 2 * (ranks - 1) * size
     assert between == 2 * (ranks // node_ranks - 1) * size
-    assert count_flows("hierarchical_all_reduce", ranks, size, None, node_ranks) == len(found)
+    assert count_flows("hierarchical_all_reduce", ranks, size, None, node_ranks) == len(schedule)
 
 
 @pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
@@ -198,7 +198,7 @@ def test_jobs_have_hosts_of_their_own() -> None:
             if flow >= 0:
                 hosts[label.job] |= {flows.src[flow], flows.dst[flow]}
         assert set(hosts) == {"job 0", "job 1"}
-        assert all(len(own) == 4 for own in hosts.values())
+        assert all(len(job_hosts) == 4 for job_hosts in hosts.values())
         assert not hosts["job 0"] & hosts["job 1"]
     assert "9 jobs" in refusal({**traffic, "jobs": 9})
 

@@ -89,10 +89,10 @@ def test_every_kind_says_it_alike(tmp_path: Path) -> None:
         ({"kind": "joining", "sizes_bytes": ["endless", "3kB"]}, [0, 3000]),
         ({"kind": "long_short", "long_bytes": "endless", "short_bytes": 3000}, [0, 3000]),
     ):
-        made = Scenario.from_mapping({"traffic": traffic}, "s.yaml", tmp_path)
-        assert made.flows().size_bytes == sizes
-        again = Scenario.from_mapping(made.without_files().model_dump(mode="json"), "s.yaml")
-        assert again.flows() == made.flows()
+        scenario = Scenario.from_mapping({"traffic": traffic}, "s.yaml", tmp_path)
+        assert scenario.flows().size_bytes == sizes
+        again = Scenario.from_mapping(scenario.without_files().model_dump(mode="json"), "s.yaml")
+        assert again.flows() == scenario.flows()
     assert Joining(sizes_bytes=["endless"]).sizes_bytes == ["endless"]
 
 
@@ -116,9 +116,9 @@ def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str
         "clock": {"name": clock},
         "time_limit_ns": 200_000,
     }
-    played = Scenario.from_mapping(content, "s.yaml")
+    agent_scenario = Scenario.from_mapping(content, "s.yaml")
     fields = ("qlen", "attained", "remaining")
-    with FlowVecEnv(played, slots=2, seed=1, fields=fields, reward="proportional") as env:
+    with FlowVecEnv(agent_scenario, slots=2, seed=1, fields=fields, reward="proportional") as env:
         env.start()
         ended: list[tuple[bool, bool]] = []
         results: list[Any] = []
@@ -141,8 +141,10 @@ def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str
 
 
 def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_path: Path) -> None:
-    played = scenario(LongShort(long_bytes="endless", short_bytes=100_000), record=Record(windows=True))
-    write_files(tmp_path, result_files(played, simulator.play(played)))
+    endless_scenario = scenario(
+        LongShort(long_bytes="endless", short_bytes=100_000), record=Record(windows=True)
+    )
+    write_files(tmp_path, result_files(endless_scenario, simulator.play(endless_scenario)))
     long, short = rows(tmp_path / "flows.csv")
     assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
     assert (short["endless"], short["finished"]) == ("0", "1")
@@ -152,8 +154,8 @@ def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_pat
 def test_every_controller_shares_the_link_among_flows_that_never_end(
     simulator: Simulator, controller: str
 ) -> None:
-    played = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
-    results = simulator.play(played)
-    assert results == simulator.play(played)
+    incast = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
+    results = simulator.play(incast)
+    assert results == simulator.play(incast)
     assert all(x > 0.05 * 10e9 * LIMIT / 8e9 for x in results["flows"]["acked_bytes"])
     assert all(np.isfinite(x) for x in results["totals"].values())

@@ -24,15 +24,15 @@ def scenario(folder: Path, text: str, **more: Any) -> Scenario:
 def test_a_schedule_takes_the_time_of_its_messages_and_computation(
     tmp_path: Path, simulator: Simulator
 ) -> None:
-    made = scenario(tmp_path, PING_PONG, ranks=[3, 5])
-    results = simulator.play(made)
+    ping_pong = scenario(tmp_path, PING_PONG, ranks=[3, 5])
+    results = simulator.play(ping_pong)
     flows, steps = results["flows"], results["steps"]
     once = one_way_ns(3000)
     assert (flows["src"], flows["dst"]) == ([3, 5], [5, 3])
     assert flows["start_ns"] == pytest.approx([1500, 1500 + once + 700], rel=1e-9)
     assert flows["delivered_ns"] == pytest.approx([1500 + once, 2200 + 2 * once], rel=1e-9)
     assert max(steps["end_ns"]) == pytest.approx(flows["delivered_ns"][1] + 250, rel=1e-9)
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(ping_pong.without_files()) == results
 
 
 def test_a_dissemination_sends_as_many_messages_as_it_says(tmp_path: Path, simulator: Simulator) -> None:

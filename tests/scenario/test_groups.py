@@ -67,9 +67,9 @@ def test_each_class_marks_as_its_own_flows_controllers_are_published() -> None:
     assert (urgent["ecn"], rest["ecn"]) == (None, None)
     assert bulk["ecn"]["kmin_bytes"] == 100_000
     assert [x["weight"] for x in (urgent, bulk, rest)] == [0, 3, 1]
-    own = [{**CLASSES[0], "ecn": {"kmin_bytes": 1000}, "pfc": False}, *CLASSES[1:]]
-    given = Scenario.from_mapping(keys(classes=own), "x").to_simulator_json()["classes"][0]
-    assert (given["ecn"]["kmin_bytes"], given["pfc"]) == (1000, False)
+    classes = [{**CLASSES[0], "ecn": {"kmin_bytes": 1000}, "pfc": False}, *CLASSES[1:]]
+    class_json = Scenario.from_mapping(keys(classes=classes), "x").to_simulator_json()["classes"][0]
+    assert (class_json["ecn"]["kmin_bytes"], class_json["pfc"]) == (1000, False)
     whole = Scenario.from_mapping(keys(switch={"ecn": None}), "x").to_simulator_json()["classes"]
     assert [x["ecn"] for x in whole] == [None] * 3
 
@@ -77,10 +77,10 @@ def test_each_class_marks_as_its_own_flows_controllers_are_published() -> None:
 def test_attributes_of_a_group_come_before_the_scenarios() -> None:
     groups = {"a": {"attributes": {"Window": 5}}, "b": {"controller": "swift", "attributes": {"Window": 7}}}
     traffic = {"kind": "mix", "parts": [{"kind": "incast", "group": name} for name in groups]}
-    own = [{"name": "fixed-window", "attributes": {"Window": 1, "WindowBdp": 2}}]
-    scenario = Scenario.from_mapping({"groups": groups, "traffic": traffic, "controllers": own}, "x")
-    found = [x["attributes"] for x in scenario.to_simulator_json()["controllers"]]
-    assert found == [
+    controllers = [{"name": "fixed-window", "attributes": {"Window": 1, "WindowBdp": 2}}]
+    scenario = Scenario.from_mapping({"groups": groups, "traffic": traffic, "controllers": controllers}, "x")
+    attributes = [x["attributes"] for x in scenario.to_simulator_json()["controllers"]]
+    assert attributes == [
         {"Window": "1", "WindowBdp": "2"},
         {"Window": "5", "WindowBdp": "2"},
         {"Window": "7"},
@@ -90,8 +90,8 @@ def test_attributes_of_a_group_come_before_the_scenarios() -> None:
 
 
 def test_whoever_plays_has_the_flows_that_no_group_gives_away() -> None:
-    played = Scenario.from_mapping(keys(), "x").under("swift").to_simulator_json()
-    names = [played["controllers"][i]["name"] for i in played["flows"]["controller"]]
+    content = Scenario.from_mapping(keys(), "x").under("swift").to_simulator_json()
+    names = [content["controllers"][i]["name"] for i in content["flows"]["controller"]]
     assert names[-5:] == ["hpcc", "hpcc", "swift", "hpcc", "swift"]
     bound = Scenario.from_mapping(keys(), "x").under("oracle").to_simulator_json()
     assert set(bound["flows"]["controller"]) == {0}
@@ -131,10 +131,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), REFUSED)
-def test_what_cannot_be_is_refused_by_its_key(change: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_what_cannot_be_is_refused_by_its_key(change: dict[str, Any], message: str) -> None:
     text = refusal(keys(**change))
-    assert all(part in text for part in said.split(" ... ")), text
+    assert all(part in text for part in message.split(" ... ")), text
 
 
 def test_a_groups_attribute_is_refused_by_the_groups_key() -> None:

@@ -61,8 +61,8 @@ def play(folder: Path, topology: str, *flows: dict[str, Any]) -> Scenario:
 
 def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simulator: Simulator) -> None:
     """A message after another, and one behind two others."""
-    made = matrix(tmp_path, MATRIX)
-    results = simulator.play(made)
+    matrix_scenario = matrix(tmp_path, MATRIX)
+    results = simulator.play(matrix_scenario)
     flows = results["flows"]
     assert flows["size_bytes"] == [4000, 4000, 2000, 1000]
     assert flows["start_ns"][:2] == [0, 10_000]
@@ -70,7 +70,7 @@ def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simula
     ends = [one_way_ns(4000), 10_000 + one_way_ns(4000)]
     assert flows["delivered_ns"][:2] == pytest.approx(ends, rel=1e-9)
     assert flows["start_ns"][3] == pytest.approx(max(ends), rel=1e-9)
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(matrix_scenario.without_files()) == results
 
 
 def test_a_connection_without_a_size_never_ends(tmp_path: Path) -> None:
@@ -103,21 +103,21 @@ def test_a_faulty_line_of_a_matrix_is_named(text: str, fault: str, tmp_path: Pat
 def test_two_tiers_are_leaves_and_spines(tmp_path: Path, simulator: Simulator) -> None:
     """A switch's latency is halved between its links: a way over three switches has it thrice."""
     text = TWO_TIERS.replace("Switch_Latency_ns 0", "Switch_Latency_ns 300")
-    made = play(tmp_path, text, {"src": 0, "dst": 31, "size_bytes": 1000})
-    assert made.topology.counts() == (32, 4 + 2, 32 + 4 * 2)
+    scenario = play(tmp_path, text, {"src": 0, "dst": 31, "size_bytes": 1000})
+    assert scenario.topology.counts() == (32, 4 + 2, 32 + 4 * 2)
     there = 4 * (1048 * 8 / 100 + 1000) + 3 * 300
     back = 4 * (60 * 8 / 100 + 1000) + 3 * 300
-    assert simulator.play(made)["flows"]["fct_ns"] == pytest.approx([there + back], rel=1e-9)
+    assert simulator.play(scenario)["flows"]["fct_ns"] == pytest.approx([there + back], rel=1e-9)
 
 
 def test_three_tiers_have_pods_and_links_side_by_side(tmp_path: Path, simulator: Simulator) -> None:
     flows = [{"src": 0, "dst": dst, "size_bytes": 1000, "start_ns": dst * 100_000} for dst in (1, 2, 7)]
-    made = play(tmp_path, THREE_TIERS, *flows)
-    assert made.topology.counts() == (8, 4 + 4 + 4, 8 + 4 * 2 + 4 * 2)
+    scenario = play(tmp_path, THREE_TIERS, *flows)
+    assert scenario.topology.counts() == (8, 4 + 4 + 4, 8 + 4 * 2 + 4 * 2)
     links = [2, 4, 6]
     expected = [hops * ((1048 + 60) * 8 / 200 + 2000) for hops in links]
-    assert simulator.play(made)["flows"]["fct_ns"] == pytest.approx(expected, rel=1e-9)
-    assert made.without_files().topology.build() == made.topology.build()
+    assert simulator.play(scenario)["flows"]["fct_ns"] == pytest.approx(expected, rel=1e-9)
+    assert scenario.without_files().topology.build() == scenario.topology.build()
 
 
 @pytest.mark.parametrize(

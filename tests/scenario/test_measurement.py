@@ -101,8 +101,8 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
 
 def test_what_eval_run_leaves_says_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, table = dumped(tmp_path / "load.yaml", experiment(0.5)), tmp_path / "table.json"
-    asked = ["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]
-    assert main([*asked, "--json", str(table)]) == 0
+    arguments = ["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--json", str(table)]) == 0
     assert "measured from 1 to 5 ms" in " ".join(capsys.readouterr().out.split())
     assert json.loads(table.read_text())["dctcp"]["goodput"] == pytest.approx(0.5, rel=0.05)
     folder = tmp_path / "out" / "dctcp"

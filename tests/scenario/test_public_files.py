@@ -70,9 +70,9 @@ def packets_ns(size_bytes: int, links: int, rate_gbps: float, delay_ns: int) -> 
 
 def test_a_topology_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
     flows = {"kind": "list", "flows": [{"src": 0, "dst": 7, "size_bytes": 1_000_000}]}
-    made = scenario(tmp_path, {"kind": "published", "file": "t"}, flows, t=STAR_OF_ASTRA_SIM)
-    assert made.topology.counts() == (8, 1, 8)
-    assert simulator.play(made)["flows"]["fct_ns"] == pytest.approx(
+    astra_scenario = scenario(tmp_path, {"kind": "published", "file": "t"}, flows, t=STAR_OF_ASTRA_SIM)
+    assert astra_scenario.topology.counts() == (8, 1, 8)
+    assert simulator.play(astra_scenario)["flows"]["fct_ns"] == pytest.approx(
         [packets_ns(1_000_000, 2, 400, 500)], rel=1e-9
     )
 
@@ -80,15 +80,15 @@ def test_a_topology_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
 def test_a_ring_on_a_ring_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
     """Each of 14 rounds takes its packets and a link; ACKs go the other way."""
     ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8 * 10_000}
-    made = scenario(tmp_path, {"kind": "published", "file": "t"}, ring, t=RING_OF_ASTRA_SIM)
-    delivered = simulator.play(made)["flows"]["delivered_ns"]
+    ring_scenario = scenario(tmp_path, {"kind": "published", "file": "t"}, ring, t=RING_OF_ASTRA_SIM)
+    delivered = simulator.play(ring_scenario)["flows"]["delivered_ns"]
     assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
 
 
 def test_a_connection_matrix_on_a_topology_of_htsim(tmp_path: Path, simulator: Simulator) -> None:
     topology, traffic = {"kind": "htsim", "file": "t"}, {"kind": "connections", "file": "m"}
-    made = scenario(tmp_path, topology, traffic, t=TWO_TIERS, m=ONE)
-    assert simulator.play(made)["flows"]["fct_ns"] == pytest.approx(
+    htsim_scenario = scenario(tmp_path, topology, traffic, t=TWO_TIERS, m=ONE)
+    assert simulator.play(htsim_scenario)["flows"]["fct_ns"] == pytest.approx(
         [packets_ns(2_000_000, 4, 100, 1000)], rel=1e-9
     )
 

@@ -55,14 +55,14 @@ def written(folder: Path, topology: str = TOPOLOGY, flows: str = FLOWS, **others
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
 def test_a_scenario_written_in_this_format_gives_the_same_results(file: Path, tmp_path: Path) -> None:
-    given = Scenario.load(file)
-    topology, flows = published(given)
-    others = {"preset": given.preset, "time_limit_ns": given.time_limit_ns}
-    ours = Scenario.load(written(tmp_path, topology, flows, **others))
-    assert ours.to_simulator_json() == given.to_simulator_json()
+    reference = Scenario.load(file)
+    topology, flows = published(reference)
+    others = {"preset": reference.preset, "time_limit_ns": reference.time_limit_ns}
+    published_scenario = Scenario.load(written(tmp_path, topology, flows, **others))
+    assert published_scenario.to_simulator_json() == reference.to_simulator_json()
     if "websearch" not in file.stem:  # the same question would be answered the same; it takes longer
         with Simulator() as simulator:
-            assert simulator.play(ours.under("hpcc")) == simulator.play(given.under("hpcc"))
+            assert simulator.play(published_scenario.under("hpcc")) == simulator.play(reference.under("hpcc"))
 
 
 def test_eval_run_plays_them_with_starts_as_their_doubles_are_cut(tmp_path: Path) -> None:
@@ -80,16 +80,16 @@ def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
     file = written(tmp_path)
     entry = {"name": "published", "scenario": file.name}
     suite = dumped(tmp_path / "suite.yaml", {"controllers": ["hpcc"], "scenarios": [entry]})
-    kept = Suite.load(suite).scenarios[0].scenario
+    snapshot = Suite.load(suite).scenarios[0].scenario
     before = Scenario.load(file).to_simulator_json()
     for name in ("topology.txt", "flow.txt"):
         (tmp_path / name).unlink()
-    assert (kept.topology.kind, kept.traffic.kind) == ("graph", "list")
-    assert Scenario.from_mapping(kept.model_dump(mode="json"), "kept").to_simulator_json() == before
+    assert (snapshot.topology.kind, snapshot.traffic.kind) == ("graph", "list")
+    assert Scenario.from_mapping(snapshot.model_dump(mode="json"), "kept").to_simulator_json() == before
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         (
             "0.000000",
@@ -106,14 +106,14 @@ def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_topology_has_that_the_simulator_has_not_is_named(
-    old: str, new: str, wanted: str, tmp_path: Path
+    old: str, new: str, expected: str, tmp_path: Path
 ) -> None:
-    said = refusal(written(tmp_path, topology=TOPOLOGY.replace(old, new, 1)))
-    assert f"topology.file: {tmp_path}/{wanted}" in said
+    message = refusal(written(tmp_path, topology=TOPOLOGY.replace(old, new, 1)))
+    assert f"topology.file: {tmp_path}/{expected}" in message
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ("1 2 3", "1 2 4", "flow.txt:3: priority group 4 after 3: a network has one data class"),
         ("1 2 3", "1 2 8", "flow.txt:3: priority_group is 8, must be in [0, 7]"),
@@ -127,24 +127,24 @@ def test_what_a_topology_has_that_the_simulator_has_not_is_named(
     ],
 )
 def test_what_a_list_of_flows_has_that_the_simulator_has_not_is_named(
-    old: str, new: str, wanted: str, tmp_path: Path
+    old: str, new: str, expected: str, tmp_path: Path
 ) -> None:
-    said = refusal(written(tmp_path, flows=FLOWS.replace(old, new, 1)))
-    assert f"traffic.file: {tmp_path}/{wanted}" in said
+    message = refusal(written(tmp_path, flows=FLOWS.replace(old, new, 1)))
+    assert f"traffic.file: {tmp_path}/{expected}" in message
 
 
 def test_rows_beyond_those_announced_are_a_comment(tmp_path: Path) -> None:
     more = "2 0 400Gbps 0.001ms 0.000000\n"
     file = written(tmp_path, topology=TOPOLOGY + more, flows="1" + FLOWS[1:])
-    with pytest.warns(ScenarioWarning, match="rows more than the first line announces") as said:
-        made = Scenario.load(file)
-    texts = [str(warning.message) for warning in said]
+    with pytest.warns(ScenarioWarning, match="rows more than the first line announces") as warnings:
+        scenario = Scenario.load(file)
+    texts = [str(warning.message) for warning in warnings]
     assert [text.partition(" rows")[0].rpartition("/")[2] for text in texts] == [
         "topology.txt:10: 1",
         "flow.txt:3: 1",
     ]
-    assert len(made.flows()) == 1
-    assert len(made.topology.build().links) == 4
+    assert len(scenario.flows()) == 1
+    assert len(scenario.topology.build().links) == 4
 
 
 def test_what_is_no_text_is_told_so(tmp_path: Path) -> None:

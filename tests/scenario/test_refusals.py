@@ -237,12 +237,12 @@ FAULTS: list[tuple[str | dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "said"), FAULTS)
+@pytest.mark.parametrize(("content", "expected"), FAULTS)
 def test_a_fault_is_a_line_with_file_key_and_what_would_be_right(
-    content: str | dict[str, Any], said: str
+    content: str | dict[str, Any], expected: str
 ) -> None:
     message = refusal(parse(content) if isinstance(content, str) else content)
-    parts = f" {said}".split(" ... ")
+    parts = f" {expected}".split(" ... ")
     assert re.match("s.yaml: " + ".*".join(re.escape(part.strip()) for part in parts), message)
     assert "\n" not in message
 

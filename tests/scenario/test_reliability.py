@@ -28,9 +28,9 @@ def test_what_is_off_is_not_written() -> None:
 
 
 def test_a_name_stands_for_all_defaults_and_units_are_read() -> None:
-    named, spelled = read("recovery: selective_repeat"), read("recovery: {kind: selective_repeat}")
-    assert named.to_simulator_json() == spelled.to_simulator_json()
-    content = named.to_simulator_json()
+    short_form, spelled = read("recovery: selective_repeat"), read("recovery: {kind: selective_repeat}")
+    assert short_form.to_simulator_json() == spelled.to_simulator_json()
+    content = short_form.to_simulator_json()
     assert content["selective_repeat"] == {
         "rto_low_ns": 100_000,
         "rto_low_packets": 3,
@@ -38,8 +38,10 @@ def test_a_name_stands_for_all_defaults_and_units_are_read() -> None:
         "reorder_packets": 0,
     }
     assert content["record"]["reordering"] is True
-    own = "recovery: {kind: selective_repeat, rto_low_ns: 40us, bdp_cap: null}\nnic: {cnp_delay_ns: 55us}"
-    content = read(own).to_simulator_json()
+    yaml_text = (
+        "recovery: {kind: selective_repeat, rto_low_ns: 40us, bdp_cap: null}\nnic: {cnp_delay_ns: 55us}"
+    )
+    content = read(yaml_text).to_simulator_json()
     assert content["selective_repeat"]["rto_low_ns"] == 40_000
     assert content["selective_repeat"]["bdp_cap"] is None
     assert content["nic"] == {"cnp_delay_ns": 55_000, "ack_delay_ns": 0, "ack_every": 1}
@@ -50,15 +52,15 @@ def test_the_last_that_names_a_link_counts_in_each_direction() -> None:
         "corruption: [{link: all, packet_rate: 0.1}, {link: [0, 3], bit_error_rate: 1e-9}, "
         "{link: [3, 0], towards: 0, packet_rate: 0.5}]"
     ).to_simulator_json()["loss"]["links"]
-    found = {(row["from"], row["to"]): (row["packet_rate"], row["bit_error_rate"]) for row in rows}
-    assert len(found) == len(rows) == 8  # four links
-    assert found.pop((0, 3)) == (0.0, 1e-9)
-    assert found.pop((3, 0)) == (0.5, 0.0)
-    assert set(found.values()) == {(0.1, 0.0)}
+    loss_rates = {(row["from"], row["to"]): (row["packet_rate"], row["bit_error_rate"]) for row in rows}
+    assert len(loss_rates) == len(rows) == 8  # four links
+    assert loss_rates.pop((0, 3)) == (0.0, 1e-9)
+    assert loss_rates.pop((3, 0)) == (0.5, 0.0)
+    assert set(loss_rates.values()) == {(0.1, 0.0)}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("recovery: selective", "recovery: is 'selective': write {kind: selective_repeat, ...}"),
         ("recovery: {rto_low_ns: 1us}", "recovery: has no 'kind': one of 'go_back_n', 'selective_repeat'"),
@@ -82,8 +84,8 @@ def test_the_last_that_names_a_link_counts_in_each_direction() -> None:
         ("transport: tcp\nrecord: {reordering: true}", "record.reordering: is counted of RDMA's flows alone"),
     ],
 )
-def test_what_is_wrong_is_said_by_its_key(text: str, said: str) -> None:
+def test_what_is_wrong_is_said_by_its_key(text: str, message: str) -> None:
     controllers = [{"name": "cubic" if "tcp" in text else "dcqcn"}]
     with pytest.raises(ScenarioError) as error:
         read(text, controllers=controllers)
-    assert said in str(error.value)
+    assert message in str(error.value)

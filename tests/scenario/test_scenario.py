@@ -52,15 +52,15 @@ SHALLOW = {"pfc": False, "buffer_bytes": 300_000}
 
 
 @pytest.mark.parametrize(
-    ("kmin", "said"),
+    ("kmin", "message"),
     [
         (100_000, r"x: switch.ecn.kmin_bytes: 400000 B at a port of 100 Gb/s .* none is ever marked"),
         (10_000, r"x: switch.ecn.kmax_bytes: 1.6e\+06 B at a port of 100 Gb/s .* 300000 B: no queue"),
     ],
 )
-def test_thresholds_above_the_buffer_are_a_warning(kmin: int, said: str) -> None:
+def test_thresholds_above_the_buffer_are_a_warning(kmin: int, message: str) -> None:
     ecn = {"kmin_bytes": kmin, "kmax_bytes": 400_000, "at_rate_bps": 25e9}
-    with pytest.warns(ScenarioWarning, match=said):
+    with pytest.warns(ScenarioWarning, match=message):
         scenario = Scenario.from_mapping({"switch": {**SHALLOW, "ecn": ecn}}, "x")
     assert len(scenario.warnings()) == 1
     assert scenario.to_simulator_json()["switch"]["ecn"]["kmax_bytes"] == 400_000  # what is given is played
@@ -183,12 +183,12 @@ def test_a_faulty_row_is_refused_with_file_and_line(
     text: str | bytes, line: int | None, fault: str, tmp_path: Path
 ) -> None:
     path = with_csv(tmp_path, text)
-    said = refusal(path)
-    assert said.startswith(
+    message = refusal(path)
+    assert message.startswith(
         f"{path}: traffic.file: {tmp_path / 'flows.csv'}" + (f":{line}: " if line else ": ")
     )
-    assert fault in said
-    assert len(said.splitlines()) == 1
+    assert fault in message
+    assert len(message.splitlines()) == 1
 
 
 def test_many_faulty_rows_have_a_line_each_in_their_order(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
         "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "hpcc"}]},
         "controllers": [{"name": "dcqcn"}, {"name": "hpcc"}],
     }
-    declared = {name: dict(own) for name, own in describe_controllers().items()}
+    declared = {name: dict(declaration) for name, declaration in describe_controllers().items()}
     declared["hpcc"]["ecn"] = declared["dcqcn"]["ecn"]
     monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda **_: declared)
     dcqcn = published_ecn()["dcqcn"]

@@ -65,10 +65,10 @@ def test_each_example_is_a_scenario(example: dict[str, dict[str, str]], folder: 
 
 
 def test_every_kind_has_an_example() -> None:
-    shown = {
+    example_kinds = {
         part: {kind for x in EXAMPLES if part in x for kind in kinds_of(x[part])}
         for part in ("topology", "traffic")
     }
     for part, union in (("topology", Topology), ("traffic", Traffic)):
-        known = {model.model_fields["kind"].default for model in get_args(get_args(union)[0])}
-        assert shown[part] == known
+        model_kinds = {model.model_fields["kind"].default for model in get_args(get_args(union)[0])}
+        assert example_kinds[part] == model_kinds

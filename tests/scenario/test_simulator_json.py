@@ -70,7 +70,7 @@ def mutations() -> list[tuple[Place, Any]]:
 
 
 def test_each_value_is_right_or_refused_by_its_key() -> None:
-    tried, taken, wrong = 0, 0, []
+    tried, valid_count, wrong = 0, 0, []
     with Simulator() as simulator:
         simulator.play(valid())
         pid = simulator.pid
@@ -87,7 +87,7 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
                 if "\n" in message or not any(name.removesuffix("s") in message for name in names):
                     wrong.append(f"{what}: {message}")
             else:
-                taken += 1
+                valid_count += 1
                 if not is_right(place, value):
                     wrong.append(f"{what}: taken")
             if simulator.pid != pid:
@@ -95,7 +95,7 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
                 pid = simulator.pid
     assert wrong == []
     assert tried > 500
-    assert taken > 20
+    assert valid_count > 20
 
 
 @pytest.mark.parametrize("key", sorted({named(p) for p in places(valid()) if len(p) == 1}))
@@ -258,17 +258,17 @@ def test_what_only_the_simulator_finds_names_file_and_key(
 def test_the_key_is_the_one_that_was_written_whoever_plays(simulator: Simulator) -> None:
     controllers = ["dcqcn", {"name": "hpcc", "attributes": {"Eta": 7}}]
     scenario = Scenario.from_mapping({"controllers": controllers}, "s.yaml")
-    for played, place in (
+    for variant, place in (
         (scenario.under("hpcc"), "controllers.1.attributes.Eta"),
         (scenario.under("hpcc", {"Eta": 9}), "hpcc.Eta"),
         (scenario.under("swift", {"BaseTarget": "long"}), "swift.BaseTarget"),
     ):
         with pytest.raises(ScenarioError, match=f"^s.yaml: {place}: "):
-            simulator.play(played)
+            simulator.play(variant)
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("simulator_message", "user_message"),
     [
         ("'links': there is no path", "s.yaml: topology: there is no path"),
         ("'flows' row 3: node 2 is no host", "s.yaml: traffic: row 3: node 2 is no host"),
@@ -277,5 +277,5 @@ def test_the_key_is_the_one_that_was_written_whoever_plays(simulator: Simulator)
         ("without a key", "s.yaml: without a key"),
     ],
 )
-def test_keys_of_the_json_become_those_of_the_file(said: str, shown: str) -> None:
-    assert Scenario.from_mapping({}, "s.yaml").refusal(said) == shown
+def test_keys_of_the_json_become_those_of_the_file(simulator_message: str, user_message: str) -> None:
+    assert Scenario.from_mapping({}, "s.yaml").refusal(simulator_message) == user_message

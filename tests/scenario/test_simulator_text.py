@@ -23,9 +23,9 @@ def test_of_every_seed_and_controller(file: Path) -> None:
     others = ("cubic", "dctcp") if scenario.transport == "tcp" else ("dcqcn", "hpcc")
     for under in (scenario, *map(scenario.under, others)):
         for seed in (1, 2, 1):
-            played = under.with_seed(seed)
-            assert json.loads(played.to_simulator_text()) == json.loads(
-                json.dumps(played.to_simulator_json())
+            variant = under.with_seed(seed)
+            assert json.loads(variant.to_simulator_text()) == json.loads(
+                json.dumps(variant.to_simulator_json())
             )
 
 

@@ -44,8 +44,8 @@ def graphs(draw: st.DrawFn) -> Graph:
 @st.composite
 def flows(draw: st.DrawFn, size: st.SearchStrategy[int], most: int) -> list[Flow]:
     pair = st.tuples(st.integers(0, HOSTS - 1), st.integers(0, HOSTS - 1)).filter(lambda x: x[0] != x[1])
-    drawn = draw(st.lists(st.tuples(pair, size, st.integers(0, 50_000)), min_size=1, max_size=most))
-    return [Flow(src=a, dst=b, size_bytes=bytes_, start_ns=start) for (a, b), bytes_, start in drawn]
+    rows = draw(st.lists(st.tuples(pair, size, st.integers(0, 50_000)), min_size=1, max_size=most))
+    return [Flow(src=a, dst=b, size_bytes=bytes_, start_ns=start) for (a, b), bytes_, start in rows]
 
 
 def play(

@@ -65,8 +65,8 @@ def test_a_stream_alone_delivers_its_rate_within_a_packet(
     simulator: Simulator, rate_bps: float, preset: str
 ) -> None:
     start, stop = 7_001, 2_003_001
-    played = scenario(stream(0, rate_bps, start, stop), preset=preset)
-    streams = simulator.play(played)["streams"]
+    stream_scenario = scenario(stream(0, rate_bps, start, stop), preset=preset)
+    streams = simulator.play(stream_scenario)["streams"]
     # In the reference's whole nanoseconds a packet takes the link a bit less than its time.
     assert streams["sent_bytes"] == [1000 * math.ceil((stop - start) * rate_bps / (8e9 * WIRE))]
     assert streams["received_bytes"] == streams["sent_bytes"]
@@ -76,13 +76,13 @@ def test_a_stream_alone_delivers_its_rate_within_a_packet(
 
 def test_streams_above_a_links_rate_fill_its_queue_by_the_difference(simulator: Simulator) -> None:
     rates = [0.75e9, 0.65e9]
-    played = scenario(
+    stream_scenario = scenario(
         stream(0, rates[0]),
         stream(1, rates[1], start_ns=500_000),
         record=Record(queue_series_ns=100_000),
         switch=Switch(pfc=False),
     )
-    results = simulator.play(played)
+    results = simulator.play(stream_scenario)
     series = next(x["series"] for x in results["queues"] if (x["node"], x["peer"]) == BOTTLENECK)
     length = dict(zip(series["t_ns"], series["bytes"], strict=True))
     assert max(size for time, size in length.items() if time <= 500_000) <= WIRE
@@ -102,13 +102,13 @@ def test_a_stream_keeps_its_rate_beside_a_flow_of_its_host(simulator: Simulator,
 
 def test_a_pause_holds_streams_and_nothing_is_lost(simulator: Simulator) -> None:
     both = (stream(0, 1e9), stream(1, 1e9))
-    held = simulator.play(scenario(*both, switch=Switch(buffer_bytes=120_000)))
-    sent = sum(held["streams"]["sent_bytes"])
+    results = simulator.play(scenario(*both, switch=Switch(buffer_bytes=120_000)))
+    sent = sum(results["streams"]["sent_bytes"])
     carried = 1e9 * 2e-3 / 8 * 1000 / WIRE  # two such streams would send twice as much
     assert carried - 1000 <= sent <= carried + 120_000
-    assert held["streams"]["lost_bytes"] == [0, 0]
-    assert held["totals"]["host_pause_ns"] > 0
-    conserved(held)
+    assert results["streams"]["lost_bytes"] == [0, 0]
+    assert results["totals"]["host_pause_ns"] > 0
+    conserved(results)
 
     shallow = Switch(buffer_bytes=120_000, pfc=False)
     lost = simulator.play(scenario(*both, switch=shallow))
@@ -148,7 +148,7 @@ def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
 ) -> None:
     size = "endless" if endless else 20_000
     flows = [Flow(src=i, dst=6 - i, size_bytes=size, start_ns=i * 10_000) for i in (0, 1, 2)]
-    played = scenario(
+    stream_scenario = scenario(
         *streams,
         flows=flows,
         seed=seed,
@@ -160,11 +160,11 @@ def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
         loss_probability=loss,
         time_limit_ns=1_000_000,
     )
-    results = simulator.play(played)
+    results = simulator.play(stream_scenario)
     conserved(results)
     if loss == 0 and pfc:
         assert sum(results["streams"]["lost_bytes"]) == 0
-    assert simulator.play(played) == results
+    assert simulator.play(stream_scenario) == results
 
 
 def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:
@@ -175,11 +175,11 @@ def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Si
     under_agent = scenario(
         *background, flows=flows, controllers=[Controller(name=AGENT)], record=record, switch=marking
     )
-    said = under_agent.to_simulator_json()["streams"]
+    streams = under_agent.to_simulator_json()["streams"]
     assert under_agent.agent_flow_count == under_agent.flow_count == 2
     for name in ("dcqcn", "mpcc"):
         other = under_agent.under(name)
-        assert other.to_simulator_json()["streams"] == said
+        assert other.to_simulator_json()["streams"] == streams
         results = simulator.play(other)
         assert len(results["flows"]["src"]) == 2
         assert {row[1] for row in results["windows"]} == {0, 1}
@@ -205,8 +205,8 @@ def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
         },
     }
     fields = ("qlen", "flow_count")
-    played = Scenario.from_mapping(base, "x.yaml")
-    with FlowVecEnv(played, slots=2, fields=fields, reward="proportional") as env:
+    scenario = Scenario.from_mapping(base, "x.yaml")
+    with FlowVecEnv(scenario, slots=2, fields=fields, reward="proportional") as env:
         env.start()
         counts: set[float] = set()
         for _ in range(20):
@@ -218,8 +218,8 @@ def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
 
 def test_metrics_are_of_flows_and_utilisation_of_all_that_links_carry(simulator: Simulator) -> None:
     flows = [Flow(src=2, dst=4, size_bytes="endless", start_ns=1_000_000)]
-    played = scenario(stream(0, 0.5e9, stop_ns=None), flows=flows, time_limit_ns=5_000_000)
-    results = simulator.play(played)
+    stream_scenario = scenario(stream(0, 0.5e9, stop_ns=None), flows=flows, time_limit_ns=5_000_000)
+    results = simulator.play(stream_scenario)
     row = metrics.measure(
         results, ["goodput", "link_utilisation", "fct_slowdown_avg", "unfair_ratio_lifetime"]
     )
@@ -232,25 +232,25 @@ def test_metrics_are_of_flows_and_utilisation_of_all_that_links_carry(simulator:
 
 def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simulator) -> None:
     flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
-    played = scenario(
+    stream_scenario = scenario(
         stream(0, 0.5e9, start_ns=4_000_000, stop_ns=8_000_000),
         flows=flows,
         time_limit_ns=14_000_000,
         record=Record(windows=True),
         controllers=[Controller(name="mpcc")],
     )
-    found = changes(simulator.play(played))
-    assert [(x.at_ns, x.until_ns, x.joined) for x in found] == [
+    intervals = changes(simulator.play(stream_scenario))
+    assert [(x.at_ns, x.until_ns, x.joined) for x in intervals] == [
         (0, 4e6, True),
         (4e6, 8e6, False),
         (8e6, 14e6, False),
     ]
-    assert all(x.active == (0, 1) and x.after_ns < 2e6 for x in found[1:])
+    assert all(x.active == (0, 1) and x.after_ns < 2e6 for x in intervals[1:])
 
 
 def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: Path) -> None:
-    played = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
-    write_files(tmp_path, result_files(played, simulator.play(played)))
+    stream_scenario = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
+    write_files(tmp_path, result_files(stream_scenario, simulator.play(stream_scenario)))
     first, second = rows(tmp_path / "streams.csv")
     assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
     assert (first["stop_ns"], second["start_ns"], second["stop_ns"]) == ("2000000", "5", "-1")
@@ -268,8 +268,8 @@ def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
     simulator: Simulator, controller: str
 ) -> None:
     flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
-    played = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
-    results = simulator.play(played.under(controller))
+    stream_scenario = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
+    results = simulator.play(stream_scenario.under(controller))
     assert results["streams"]["lost_bytes"] == [0]
     assert all(0 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
     conserved(results)
@@ -278,8 +278,8 @@ def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
 @pytest.mark.parametrize("controller", ["qcn", "bcn", "smcc"])
 def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator, controller: str) -> None:
     flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
-    played = scenario(stream(0, 0.6e9, stop_ns=None), flows=flows, time_limit_ns=20_000_000)
-    results = simulator.play(played.under(controller))
+    stream_scenario = scenario(stream(0, 0.6e9, stop_ns=None), flows=flows, time_limit_ns=20_000_000)
+    results = simulator.play(stream_scenario.under(controller))
     assert results["totals"]["notification_frames"] > 20
     assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
     assert results["streams"]["lost_bytes"] == [0]

@@ -49,26 +49,30 @@ def test_the_simulator_is_told_tcp_s_own_keys_and_none_of_rdma_s() -> None:
     assert not {"transport", "tcp"} & set(Scenario().to_simulator_json())
     # ACKs that are not delayed need no longer timeout.
     assert tcp(tcp={"packets_per_ack": 1, "min_rto_ns": "1ms"}).to_simulator_json()["tcp"]
-    told = tcp(tcp={"mtu_bytes": 9000, "min_rto_ns": "50ms", "queue": queue}).to_simulator_json()
-    assert (told["transport"], told["payload_bytes"]) == ("tcp", 8960)
-    assert not {"switch", "timing", "min_rate_bps", "retransmission_timeout_ns"} & set(told)
-    own = told["tcp"]
-    assert (own["min_rto_ns"], own["initial_window_packets"], own["sack"]) == (50_000_000, 10, True)
-    assert own["host_queue"] is None
-    assert own["queue"]["limit"] == {"amount": 1.5, "unit": "bdps"}
+    content = tcp(tcp={"mtu_bytes": 9000, "min_rto_ns": "50ms", "queue": queue}).to_simulator_json()
+    assert (content["transport"], content["payload_bytes"]) == ("tcp", 8960)
+    assert not {"switch", "timing", "min_rate_bps", "retransmission_timeout_ns"} & set(content)
+    tcp_section = content["tcp"]
+    assert (tcp_section["min_rto_ns"], tcp_section["initial_window_packets"], tcp_section["sack"]) == (
+        50_000_000,
+        10,
+        True,
+    )
+    assert tcp_section["host_queue"] is None
+    assert tcp_section["queue"]["limit"] == {"amount": 1.5, "unit": "bdps"}
     red = {"kind": "red", "highest_probability": 0.1, "average_weight": 0.002, "gentle": True, "ecn": False}
     thresholds = {"least": {"amount": 5, "unit": "packets"}, "most": {"amount": 22_500, "unit": "bytes"}}
-    assert own["queue"]["marking"] == {**red, **thresholds}
+    assert tcp_section["queue"]["marking"] == {**red, **thresholds}
 
 
 @pytest.mark.parametrize("controller", ["cubic", "dctcp"])
 def test_auto_marks_as_the_flows_laws_declare(controller: str) -> None:
     scenario = tcp(controller, tcp={"host_queue": {"limit": "500 packets"}})
-    told = scenario.to_simulator_json()["tcp"]
+    content = scenario.to_simulator_json()["tcp"]
     threshold = {"kind": "threshold", "threshold": {"amount": 65, "unit": "packets"}}
     threshold |= {"at_rate_bps": 1e10, "least_packets": 20}
-    wanted = threshold if controller == "dctcp" else None
-    assert told["queue"]["marking"] == told["host_queue"]["marking"] == wanted
+    marking = threshold if controller == "dctcp" else None
+    assert content["queue"]["marking"] == content["host_queue"]["marking"] == marking
     chosen = tcp(controller, tcp={"queue": {"marking": "none"}})
     assert chosen.to_simulator_json()["tcp"]["queue"]["marking"] is None
 
@@ -89,9 +93,9 @@ def test_the_page_s_example_and_the_project_s_files_are_scenarios_of_tcp() -> No
     page = (ROOT / "docs" / "tcp.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     files = sorted((DATA / "configs" / "scenarios").glob("tcp_*.yaml"))
-    made = [Scenario.from_mapping(parse(example), "docs/tcp.md"), *map(Scenario.load, files)]
-    assert len(made) > 1
-    for scenario in made:
+    scenarios = [Scenario.from_mapping(parse(example), "docs/tcp.md"), *map(Scenario.load, files)]
+    assert len(scenarios) > 1
+    for scenario in scenarios:
         assert scenario.under("cubic").to_simulator_json()["transport"] == "tcp"
     keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", page, re.MULTILINE))))
     assert set(Tcp.model_fields) <= keys
@@ -110,22 +114,22 @@ def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:
 
 
 def test_an_agent_observes_what_a_sender_knows_by_itself() -> None:
-    known = fields_of("tcp")
-    assert {"rtt", "goodput", "pacing_rate", "last_action", "ecn_fraction", "window_bytes"} <= set(known)
-    assert not {"qlen", "switch_rate", "flow_count", "throughput", "qlen_slope"} & set(known)
-    assert not [name for name in known if name.startswith(("state_", "notif"))]
+    fields = fields_of("tcp")
+    assert {"rtt", "goodput", "pacing_rate", "last_action", "ecn_fraction", "window_bytes"} <= set(fields)
+    assert not {"qlen", "switch_rate", "flow_count", "throughput", "qlen_slope"} & set(fields)
+    assert not [name for name in fields if name.startswith(("state_", "notif"))]
     assert fields_of("rdma") == [field.name for field in FIELDS]
-    assert observation_space(known).shape == (len(known),)
+    assert observation_space(fields).shape == (len(fields),)
 
 
 def stream(scenario: Scenario, fields: list[str], reward: Reward) -> None:
-    with FlowStream(scenario, slots=2, fields=fields, reward=reward) as made:
-        made.start()
+    with FlowStream(scenario, slots=2, fields=fields, reward=reward) as flow_stream:
+        flow_stream.start()
 
 
 def rollouts(scenario: Scenario, fields: list[str], reward: Reward) -> None:
-    with Rollouts(scenario, fields=fields, reward=reward) as made:
-        made.begin(b"")
+    with Rollouts(scenario, fields=fields, reward=reward) as episodes:
+        episodes.begin(b"")
 
 
 FRONTS: dict[str, Callable[[Scenario, list[str], Reward], object]] = {
@@ -146,9 +150,9 @@ def test_what_it_cannot_observe_is_refused_by_name(front: str) -> None:
 def test_a_reward_that_reads_switches_is_refused_and_another_one_named() -> None:
     with (
         pytest.raises(ScenarioError, match=r"reward: Staged reads 'qlen' and .*; .*rtt_target does without"),
-        FlowStream(tcp("agent"), slots=2, fields=["rtt"], reward="staged") as made,
+        FlowStream(tcp("agent"), slots=2, fields=["rtt"], reward="staged") as flow_stream,
     ):
-        made.start()
+        flow_stream.start()
 
 
 def test_released_policies_that_read_switches_are_not_among_tcp_s() -> None:
@@ -168,7 +172,7 @@ def suite(controllers: list[str], scenarios: list[Scenario]) -> Suite:
 def test_a_suite_s_controllers_are_those_of_its_scenarios_transports() -> None:
     check(suite(["cubic", "dctcp"], [tcp()]))
     check(suite(["dctcp"], [tcp(), Scenario()]))
-    for controllers, scenarios, said in (
+    for controllers, scenarios, message in (
         (
             ["cubic", "hpcc"],
             [tcp()],
@@ -177,7 +181,7 @@ def test_a_suite_s_controllers_are_those_of_its_scenarios_transports() -> None:
         (["cubic"], [tcp(), Scenario()], r"controllers.0: 'cubic' is TCP's, .* of s1 is rdma; known: .*hp"),
         (["cubic", "fdcc"], [tcp()], r"fdcc cannot play s0: it observes .*'qlen'"),
     ):
-        with pytest.raises(ScenarioError, match=said):
+        with pytest.raises(ScenarioError, match=message):
             check(suite(controllers, scenarios))
 
 
@@ -201,10 +205,10 @@ def test_a_path_that_holds_more_than_a_socket_is_a_warning(
         "traffic": {"kind": "incast", "size_bytes": size},
         "tcp": {"socket_buffer_bytes": buffer},
     }
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         Scenario.from_mapping(content, "x.yaml")
-    texts = [str(warning.message) for warning in said]
+    texts = [str(warning.message) for warning in records]
     assert len(texts) == warns
     assert all(text.startswith("x.yaml: tcp.socket_buffer_bytes: 4000000 B") for text in texts)
 
@@ -216,9 +220,9 @@ def test_a_cell_is_stale_by_its_own_transport_s_simulator_alone() -> None:
         used = {"rdma-sim": "a", "tcp-sim": "b", **programs}
         return fingerprint(scenario, who, 1, used)
 
-    for scenario, own, foreign in ((tcp(), "tcp-sim", "rdma-sim"), (Scenario(), "rdma-sim", "tcp-sim")):
+    for scenario, program, foreign in ((tcp(), "tcp-sim", "rdma-sim"), (Scenario(), "rdma-sim", "tcp-sim")):
         assert of(scenario) == of(scenario, **{foreign: "new"})
-        assert of(scenario) != of(scenario, **{own: "new"})
+        assert of(scenario) != of(scenario, **{program: "new"})
 
 
 def test_each_transport_has_a_program_and_a_variable_that_names_another_one(

@@ -157,9 +157,9 @@ def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
 
 def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
     net = FatTree2(access=2000, aggregation=100, hosts_per_access=2).build()
-    began = time.process_time()
+    start_s = time.process_time()
     assert net.faults() == []
-    assert time.process_time() - began < 10  # a search from each access switch takes half a minute
+    assert time.process_time() - start_s < 10  # a search from each access switch takes half a minute
 
 
 POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}
@@ -212,20 +212,20 @@ def scenario_file(folder: Path, traffic: dict[str, Any]) -> Path:
 def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path) -> None:
     write_cdf(tmp_path)
     file = scenario_file(tmp_path, POISSON)
-    named = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": "fb_hadoop"})).flows()
+    flows = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": "fb_hadoop"})).flows()
     file = scenario_file(tmp_path, POISSON)
-    assert Scenario.load(file).flows() == named
+    assert Scenario.load(file).flows() == flows
     assert main(["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]) == 0
     suite = {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": "my.yaml"}]}
-    kept = Suite.load(dumped(tmp_path / "suite.yaml", suite)).scenarios[0].scenario
+    snapshot = Suite.load(dumped(tmp_path / "suite.yaml", suite)).scenarios[0].scenario
     (tmp_path / "cdf.txt").unlink()
-    assert Scenario.from_mapping(kept.model_dump(mode="json"), "kept").flows() == named
-    assert isinstance(kept.traffic, Poisson)
-    assert kept.traffic.sizes == SIZE_CDFS["fb_hadoop"]
+    assert Scenario.from_mapping(snapshot.model_dump(mode="json"), "kept").flows() == flows
+    assert isinstance(snapshot.traffic, Poisson)
+    assert snapshot.traffic.sizes == SIZE_CDFS["fb_hadoop"]
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("0 0\n10 50 x\n100 100\n", "cdf.txt:2: '10 50 x' is no point; a line holds size_bytes and percent"),
         ("0 0\n100 60\n50 100\n", "cdf.txt:3: sizes and percentages must ascend from line to line"),
@@ -235,12 +235,12 @@ def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path)
     ],
 )
 def test_a_file_that_is_no_distribution_is_refused_with_its_line(
-    text: str, wanted: str, tmp_path: Path
+    text: str, expected: str, tmp_path: Path
 ) -> None:
     file = scenario_file(tmp_path, POISSON)
     assert f"traffic.sizes.file: {tmp_path}/cdf.txt: No such file" in refusal(file)
     write_cdf(tmp_path, text)
-    assert f"traffic.sizes.file: {tmp_path}/{wanted}" in refusal(file)
+    assert f"traffic.sizes.file: {tmp_path}/{expected}" in refusal(file)
 
 
 @pytest.mark.parametrize(

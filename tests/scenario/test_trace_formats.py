@@ -82,12 +82,12 @@ def test_each_form_of_a_trace_plays_the_same(
     """Two ranks compute for 7 us and swap 2000 B each."""
     for rank in range(2):
         (tmp_path / f"step.{rank}.{end}").write_bytes(content)
-    made = scenario(file=str(tmp_path / "step"), **more)
-    results = simulator.play(made)
+    trace_scenario = scenario(file=str(tmp_path / "step"), **more)
+    results = simulator.play(trace_scenario)
     assert results["flows"]["start_ns"] == [7000, 7000]
     assert results["flows"]["size_bytes"] == [2000, 2000]
     assert duration_ns(results) == pytest.approx(one_way_ns(2000), rel=1e-9)
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(trace_scenario.without_files()) == results
 
 
 def test_files_may_have_the_rank_elsewhere_in_their_names(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def write(folder: Path, *ranks: list[Node]) -> dict[str, Any]:
     return {"file": str(folder / "t")}
 
 
-def pairs(made: Scenario) -> list[tuple[int, int]]:
-    flows = made.flows()
+def pairs(scenario: Scenario) -> list[tuple[int, int]]:
+    flows = scenario.flows()
     return sorted(set(zip(flows.src, flows.dst, strict=True)))
 
 
@@ -157,12 +157,12 @@ COMM_GROUPS = '{\n\t"1":[0,1],\n\t"2":[2,3]\n}\n'
 def test_process_groups_are_those_of_a_file_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
     (tmp_path / "groups.json").write_text(COMM_GROUPS)
     ranks = [[collective(0, group)] for group in ("1", "1", "2", "2")]
-    made = scenario(**write(tmp_path, *ranks), groups=str(tmp_path / "groups.json"))
-    assert pairs(made) == [(0, 1), (1, 0), (2, 3), (3, 2)]
-    results = simulator.play(made)
+    trace_scenario = scenario(**write(tmp_path, *ranks), groups=str(tmp_path / "groups.json"))
+    assert pairs(trace_scenario) == [(0, 1), (1, 0), (2, 3), (3, 2)]
+    results = simulator.play(trace_scenario)
     assert results["totals"]["unfinished"] == 0
     assert sum(results["flows"]["size_bytes"]) == 4 * 4000
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(trace_scenario.without_files()) == results
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ def metadata(groups: dict[str, list[int]]) -> bytes:
 def test_process_groups_are_those_that_pytorch_records(tmp_path: Path) -> None:
     """Each rank knows its own group 1: ranks 0 and 2, or 1 and 3; group 0 has all ranks, told by none."""
     for rank in range(4):
-        own = [rank % 2, rank % 2 + 2]
+        group = [rank % 2, rank % 2 + 2]
         nodes = [collective(5, "1"), collective(6, "0", 40, (5,))]
-        content = written_trace(nodes) + metadata({"0": [], "1": own})
+        content = written_trace(nodes) + metadata({"0": [], "1": group})
         (tmp_path / f"t.{rank}.et").write_bytes(content)
-    made = scenario(file=str(tmp_path / "t"))
-    flows = made.flows()
+    trace_scenario = scenario(file=str(tmp_path / "t"))
+    flows = trace_scenario.flows()
     first = [(s, d) for s, d, x in zip(flows.src, flows.dst, flows.size_bytes, strict=True) if x == 2000]
     assert sorted(set(first)) == [(0, 2), (1, 3), (2, 0), (3, 1)]
     assert flows.size_bytes.count(10) == 2 * 3 * 4
@@ -250,17 +250,19 @@ def test_a_roofline_gives_time_to_what_has_none(tmp_path: Path, simulator: Simul
         Node(3, COMPUTE, "measured", (2,), 5, {"num_ops": 10**15}),
         collective(4, "", 2000, (3,)),
     ]
-    made = scenario(**write(tmp_path, nodes, nodes), flops_per_s=1e12, memory_bytes_per_s=2e12)
-    results = simulator.play(made)
+    trace_scenario = scenario(**write(tmp_path, nodes, nodes), flops_per_s=1e12, memory_bytes_per_s=2e12)
+    results = simulator.play(trace_scenario)
     assert results["flows"]["start_ns"][0] == 3000 + 4000 + 1000 + 5000
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(trace_scenario.without_files()) == results
 
 
 def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> None:
     """As tokens of a mixture of experts do."""
     sizes = [3000, 600, 0]
-    made = scenario(**write(tmp_path, *[[collective(0, "0", size, kind="ALL_TO_ALL")] for size in sizes]))
-    flows = made.flows()
+    trace_scenario = scenario(
+        **write(tmp_path, *[[collective(0, "0", size, kind="ALL_TO_ALL")] for size in sizes])
+    )
+    flows = trace_scenario.flows()
     sent = dict(zip(zip(flows.src, flows.dst, strict=True), flows.size_bytes, strict=True))
     assert sent == {(0, 1): 1000, (0, 2): 1000, (1, 0): 200, (1, 2): 200}
 

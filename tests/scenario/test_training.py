@@ -24,13 +24,13 @@ def scenario(parallel: dict[str, int], **traffic: Any) -> Scenario:
     return Scenario.from_mapping({**content, "switch": {"buffer_bytes": "160MB"}}, "x")
 
 
-def sent(made: Scenario) -> Counter[str]:
-    flows = made.flows()
-    found: Counter[str] = Counter()
+def sent(job: Scenario) -> Counter[str]:
+    flows = job.flows()
+    byte_counts: Counter[str] = Counter()
     for task, label in flows.tasks.labels.items():
         if task >= 0:
-            found[label.part] += flows.size_bytes[task]
-    return found
+            byte_counts[label.part] += flows.size_bytes[task]
+    return byte_counts
 
 
 #: Bytes of a microbatch's activations; of a layer's parameters as gradients.
@@ -40,42 +40,42 @@ ACTIVATION, GRADIENT = 1000 * 1000 * 2, 8e9 / 8 * 2
 @pytest.mark.parametrize("together", [1, 2])
 def test_bytes_are_those_of_closed_forms(together: int) -> None:
     tp, pp, dp, batches = 4, 2, 2, 3
-    made = scenario({"tp": tp, "pp": pp, "dp": dp}, micro_batches=batches, layers_together=together)
+    job = scenario({"tp": tp, "pp": pp, "dp": dp}, micro_batches=batches, layers_together=together)
     tensor = 4 * 8 * batches * dp * 2 * (tp - 1) * ACTIVATION  # four all-reduces a layer, forward and back
     data = 8 * tp * 2 * (dp - 1) * GRADIENT / tp
     stages = 2 * (pp - 1) * batches * dp * tp * ACTIVATION / tp
-    assert sent(made) == {
+    assert sent(job) == {
         "tensor all_reduce": pytest.approx(tensor, rel=1e-9),
         "data all_reduce": pytest.approx(data, rel=1e-9),
         "send": pytest.approx(stages, rel=1e-9),
     }
-    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+    assert job.traffic.expected_flows(job.topology.build()) == job.flow_count
 
 
 def test_experts_are_reached_by_all_to_alls_and_reduced_among_those_that_have_them() -> None:
     dp, ep, experts, top_k = 4, 2, 8, 2
-    made = scenario({"dp": dp, "ep": ep}, model={**MODEL, "experts": experts, "top_k": top_k})
+    job = scenario({"dp": dp, "ep": ep}, model={**MODEL, "experts": experts, "top_k": top_k})
     exchanged = 4 * 8 * dp * (ep - 1) / ep * ACTIVATION * top_k
     dense = 8 * 2 * (dp - 1) * GRADIENT / 3
-    own = 8 * ep * 2 * (dp / ep - 1) * GRADIENT * 2 / 3 * experts / ep
-    assert sent(made) == {
+    expert_bytes = 8 * ep * 2 * (dp / ep - 1) * GRADIENT * 2 / 3 * experts / ep
+    assert sent(job) == {
         "expert all_to_all": pytest.approx(exchanged, rel=1e-6),
         "data all_reduce": pytest.approx(dense, rel=1e-6),
-        "same experts all_reduce": pytest.approx(own, rel=1e-6),
+        "same experts all_reduce": pytest.approx(expert_bytes, rel=1e-6),
     }
-    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+    assert job.traffic.expected_flows(job.topology.build()) == job.flow_count
 
 
 def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective() -> None:
     model = {**MODEL, "layers": 1, "parameters": 1e6, "flops_per_s": 1e12}
-    made = scenario({"dp": 2}, model=model)
+    job = scenario({"dp": 2}, model=model)
     collective = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 2_000_000}
     forward_ns = 2 * 1000 * 1e6 / 1e12 * 1e9
     alone = {**collective, "ranks": [0, 1], "compute_ns": round(3 * forward_ns)}
-    beside = Scenario.from_mapping({**made.model_dump(exclude_unset=True), "traffic": alone}, "x")
+    beside = Scenario.from_mapping({**job.model_dump(exclude_unset=True), "traffic": alone}, "x")
     with Simulator() as simulator:
-        ours, theirs = (simulator.play(x)["flows"]["end_ns"] for x in (made, beside))
-    assert ours == theirs
+        training_ends, collective_ends = (simulator.play(x)["flows"]["end_ns"] for x in (job, beside))
+    assert training_ends == collective_ends
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
 )
 def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
     """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""
-    made = scenario({"dp": 2}, bucket_bytes=bucket and round(bucket * GRADIENT))
-    assert sent(made) == {"data all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
-    sizes = made.flows().size_bytes
+    job = scenario({"dp": 2}, bucket_bytes=bucket and round(bucket * GRADIENT))
+    assert sent(job) == {"data all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
+    sizes = job.flows().size_bytes
     assert sorted(sizes) == sorted(round(layers * GRADIENT / 2) for layers in sums for _ in range(4))
-    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+    assert job.traffic.expected_flows(job.topology.build()) == job.flow_count
 
 
 def ends_of_sums(results: Results) -> dict[tuple[int, int], float]:
@@ -123,8 +123,8 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
 
 def test_a_first_bucket_is_summed_while_layers_before_are_at_work() -> None:
     with Simulator() as simulator:
-        made = scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4))
-        results = simulator.play(made)
+        job = scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4))
+        results = simulator.play(job)
     starts = sorted(results["flows"]["start_ns"])
     assert starts[0] < max(results["steps"]["start_ns"])
     assert len(starts) == 4 * 4
@@ -134,11 +134,11 @@ def test_collectives_by_levels_keep_bytes_in_nodes() -> None:
     """Sixteen data-parallel ranks in two nodes of eight: rings across nodes carry an eighth each."""
     parallel, model = {"dp": 16, "ep": 16}, {**MODEL, "experts": 16}
     levels = {"all_reduce": "hierarchical_all_reduce", "all_to_all": "hierarchical_all_to_all"}
-    made, flat = scenario(parallel, model=model, **levels), scenario(parallel, model=model)
-    assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
+    hierarchical, flat = scenario(parallel, model=model, **levels), scenario(parallel, model=model)
+    assert hierarchical.traffic.expected_flows(hierarchical.topology.build()) == hierarchical.flow_count
 
-    def between(made: Scenario, part: str) -> int:
-        flows = made.flows()
+    def between(job: Scenario, part: str) -> int:
+        flows = job.flows()
         labels = flows.tasks.labels
         return sum(
             size
@@ -147,9 +147,9 @@ def test_collectives_by_levels_keep_bytes_in_nodes() -> None:
         )
 
     exchanged = 4 * 8 * 16 * ACTIVATION / 2
-    assert between(made, "expert all_to_all") == between(flat, "expert all_to_all") == exchanged
+    assert between(hierarchical, "expert all_to_all") == between(flat, "expert all_to_all") == exchanged
     summed = 8 * GRADIENT / 3  # of attention: experts are of one rank each
-    assert between(made, "data all_reduce") == pytest.approx(2 * summed, rel=1e-6)
+    assert between(hierarchical, "data all_reduce") == pytest.approx(2 * summed, rel=1e-6)
     assert between(flat, "data all_reduce") == pytest.approx(2 * 30 / 16 * summed, rel=1e-6)
 
 

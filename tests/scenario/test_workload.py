@@ -26,16 +26,16 @@ def scenario(folder: Path, text: str, **more: Any) -> Scenario:
 def between(flows: Flows, size: int) -> Counter[tuple[int, int]]:
     """Pairs of ranks with flows of this size."""
     columns = zip(flows.src, flows.dst, flows.size_bytes, strict=True)
-    return Counter((src, dst) for src, dst, own in columns if own == size)
+    return Counter((src, dst) for src, dst, flow_size in columns if flow_size == size)
 
 
 def test_a_file_of_astra_sim_plays_as_it_is(tmp_path: Path, simulator: Simulator) -> None:
-    made = scenario(tmp_path, MICRO_ASTRA, npus=8)
-    results = simulator.play(made)
+    job = scenario(tmp_path, MICRO_ASTRA, npus=8)
+    results = simulator.play(job)
     assert sum(results["flows"]["size_bytes"]) == 2 * 7 * 1048576
     assert results["totals"]["delivered_payload_bytes"] == 2 * 7 * 1048576
     assert min(results["flows"]["start_ns"]) == 5
-    assert simulator.play(made.without_files()) == results
+    assert simulator.play(job.without_files()) == results
 
 
 def test_the_embedding_of_dlrm_is_waited_for_behind_the_bottom(tmp_path: Path, simulator: Simulator) -> None:
@@ -75,8 +75,8 @@ def test_a_layer_s_time_is_that_of_its_parts(tmp_path: Path, simulator: Simulato
 
 def test_collectives_of_simai_have_their_groups_and_sizes(tmp_path: Path, simulator: Simulator) -> None:
     """Tensor-parallel pairs, data-parallel ranks every other one, experts of neighbours in the data."""
-    made = scenario(tmp_path, SIMAI)
-    flows = made.flows()
+    job = scenario(tmp_path, SIMAI)
+    flows = job.flows()
     tensor, experts = ({(r, r ^ step) for r in range(8)} for step in (1, 2))
     data, same_experts = ({(r, (r + step) % 8) for r in range(8)} for step in (2, 4))
     assert between(flows, 2200) == dict.fromkeys(tensor, 2), "4400 B summed: two rounds of a half"
@@ -85,7 +85,7 @@ def test_collectives_of_simai_have_their_groups_and_sizes(tmp_path: Path, simula
     assert between(flows, 5000) == dict.fromkeys(experts, 2), "forward and backward"
     assert between(flows, 3000) == dict.fromkeys(same_experts, 1)
     assert sum(flows.size_bytes) == 8 * (2 * 2200 + 1000 + 3 * 2000 + 2 * 5000 + 3000)
-    results = simulator.play(made)
+    results = simulator.play(job)
     assert results["totals"]["unfinished"] == 0
 
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 class Frame(NamedTuple):
     time_ns: int
     length: int
-    kept: bytes
+    data: bytes
 
     @property
     def is_pfc(self) -> bool:
-        return self.kept[12:14] == b"\x88\x08"
+        return self.data[12:14] == b"\x88\x08"
 
 
 def frames_of(path: Path) -> Iterator[Frame]:
@@ -26,6 +26,6 @@ def frames_of(path: Path) -> Iterator[Frame]:
     assert (magic, major, minor, link_type) == (0xA1B23C4D, 2, 4, 1)
     at = 24
     while at < len(content):
-        seconds, nanoseconds, kept, length = struct.unpack_from("<IIII", content, at)
-        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + kept])
-        at += 16 + kept
+        seconds, nanoseconds, captured_length, length = struct.unpack_from("<IIII", content, at)
+        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + captured_length])
+        at += 16 + captured_length

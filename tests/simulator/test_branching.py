@@ -69,14 +69,14 @@ def played(simulator: Simulator, actions: list[Actions]) -> str:
 
 
 def branched_at(
-    given: Scenario, choose: Callable[[int], bool], at_once: int = 1
+    episode: Scenario, choose: Callable[[int], bool], at_once: int = 1
 ) -> tuple[list[Actions], str, list[tuple[int, Simulator]]]:
     """All actions of an episode, its results, and branches with the number of the action that is due."""
     rng = np.random.default_rng(3)
     actions: list[Actions] = []
     branches: list[tuple[int, Simulator]] = []
     with Simulator() as original:
-        original.send_reset(given)
+        original.send_reset(episode)
         while isinstance(message := original.receive(), DecisionBatch):
             if choose(len(actions)):
                 branches += [(len(actions), branch) for branch in original.branch(at_once)]
@@ -98,22 +98,22 @@ TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
 def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
     controller: str, transport: str, size_bytes: int, instants: int
 ) -> None:
-    given = under(controller, transport, traffic={**KEYS["traffic"], "size_bytes": size_bytes})
-    decisions = len(branched_at(given, lambda n: False)[0])
+    branching = under(controller, transport, traffic={**KEYS["traffic"], "size_bytes": size_bytes})
+    decisions = len(branched_at(branching, lambda n: False)[0])
     instants = min(instants, decisions)
     chosen = np.random.default_rng(len(controller)).choice(decisions, size=instants, replace=False)
-    actions, wanted, branches = branched_at(given, lambda n: n in chosen)
+    actions, expected, branches = branched_at(branching, lambda n: n in chosen)
     assert len(branches) == instants >= 3
     for number, branch in branches:
-        assert played(branch, actions[number:]) == wanted
+        assert played(branch, actions[number:]) == expected
         branch.close()
 
 
 def test_fifty_branches_of_one_episode_have_its_results() -> None:
-    actions, wanted, branches = branched_at(scenario(), lambda n: n < 10, at_once=5)
+    actions, expected, branches = branched_at(scenario(), lambda n: n < 10, at_once=5)
     assert len(branches) == 50
     for number, branch in branches:
-        assert played(branch, actions[number:]) == wanted
+        assert played(branch, actions[number:]) == expected
         branch.close()
 
 
@@ -129,9 +129,9 @@ def played_from(simulator: Simulator, window: float = 3e4) -> str:
 
 
 def test_branches_go_their_own_ways_and_leave_the_original_alone() -> None:
-    _, wanted, _ = branched_at(scenario(), lambda n: False)
+    _, expected, _ = branched_at(scenario(), lambda n: False)
     _, again, branches = branched_at(scenario(), lambda n: n == 5, at_once=3)
-    assert again == wanted
+    assert again == expected
     ends = []
     for window, (_, branch) in zip((5e3, 2e4, 8e4), branches, strict=True):
         (inner,) = branch.branch()
@@ -149,12 +149,12 @@ def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
         (branch,) = original.branch()
     assert branch.pid is not None
     assert alive(branch.pid)
-    wanted = branched_at(scenario(), lambda n: False)[1]
+    expected = branched_at(scenario(), lambda n: False)[1]
     rng = np.random.default_rng(3)
     branch.send_reset(scenario())
     while isinstance(message := branch.receive(), DecisionBatch):
         branch.send_actions(drawn(rng, message))
-    assert json.dumps(message.results, sort_keys=True) == wanted
+    assert json.dumps(message.results, sort_keys=True) == expected
     branch.close()
 
 
@@ -256,7 +256,7 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
         original.send_reset(scenario())
         original.receive()
         (other,) = original.branch()
-        wanted = played_from(other)
+        expected = played_from(other)
         other.close()
         before = descriptors_before()
         take = Simulator._next_message
@@ -272,7 +272,7 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
             original.branch()
         gc.collect()  # frames of the interruption
         assert open_descriptors() == before
-        assert played_from(original) == wanted
+        assert played_from(original) == expected
 
 
 class NoFile:
@@ -354,8 +354,8 @@ def test_captures_stay_the_originals(tmp_path: Path) -> None:
     for name in ("alone", "branched"):
         (tmp_path / name).mkdir()
         prefix = str(tmp_path / name / "x")
-        given = scenario(record={"pcap": prefix})
-        branches = branched_at(given, lambda n, name=name: name == "branched" and n < 3)[2]
+        capture = scenario(record={"pcap": prefix})
+        branches = branched_at(capture, lambda n, name=name: name == "branched" and n < 3)[2]
         for _, branch in branches:
             played_from(branch)
             branch.close()
@@ -366,31 +366,31 @@ def test_captures_stay_the_originals(tmp_path: Path) -> None:
 
 def test_policies_inside_branch_between_transitions(tmp_path: Path) -> None:
     policy = {"name": "policy", "attributes": {"File": str(mlp_file(tmp_path / "policy.safetensors"))}}
-    given = scenario(controllers=[policy], controlled_flows=None).to_simulator_json()
-    given["record"] = {**given.get("record", {}), "transitions": True}
+    content = scenario(controllers=[policy], controlled_flows=None).to_simulator_json()
+    content["record"] = {**content.get("record", {}), "transitions": True}
     with Simulator(capacity=16) as original:
-        original.send_reset(given)
+        original.send_reset(content)
         assert isinstance(original.receive(), Transitions)
         (branch,) = original.branch()
         ends = []
         for simulator in (original, branch):
-            seen = []
+            records = []
             while True:
                 simulator.send_actions(())
                 if isinstance(message := simulator.receive(), EpisodeEnd):
                     break
-                seen.append(message.records.tobytes())
-            ends.append((seen, json.dumps(message.results, sort_keys=True)))
+                records.append(message.records.tobytes())
+            ends.append((records, json.dumps(message.results, sort_keys=True)))
         assert ends[0] == ends[1]
         branch.close()
 
 
 def steps(env: FlowEnv, count: int = 6) -> list[tuple[bytes, float]]:
-    told = []
+    transitions = []
     for k in range(count):
         observation, reward, *_ = env.step(np.array([0.3 * (-1) ** k]))
-        told.append((observation.tobytes(), float(reward)))
-    return told
+        transitions.append((observation.tobytes(), float(reward)))
+    return transitions
 
 
 def test_an_environment_goes_back_to_its_snapshot() -> None:
@@ -398,16 +398,16 @@ def test_an_environment_goes_back_to_its_snapshot() -> None:
     env.reset(seed=4)
     env.step(np.array([0.1]))
     snapshot, branch = env.snapshot(), env.branch()
-    wanted = steps(env)
+    expected = steps(env)
     for _ in range(2):
         env.restore(snapshot)
-        assert steps(env) == wanted
-    assert steps(branch) == wanted
-    for made in (env, snapshot, branch):
-        made.reset(seed=9)
+        assert steps(env) == expected
+    assert steps(branch) == expected
+    for environment in (env, snapshot, branch):
+        environment.reset(seed=9)
     assert steps(env) == steps(snapshot) == steps(branch)
-    for made in (env, snapshot, branch):
-        made.close()
+    for environment in (env, snapshot, branch):
+        environment.close()
 
 
 def test_a_stream_branches_where_all_of_it_waits() -> None:
@@ -420,9 +420,9 @@ def test_a_stream_branches_where_all_of_it_waits() -> None:
         batch = stream.recv(wait_all=True)
         with stream.branch() as branch:
             due = batch.slots[batch.due]
-            told = []
+            batches = []
             for one in (stream, branch):
                 one.send(np.full((len(due), 1), 0.2), due)
-                told.append(one.recv(wait_all=True))
-            assert told[0].observations.tobytes() == told[1].observations.tobytes()
-            assert told[0].slots.tolist() == told[1].slots.tolist()
+                batches.append(one.recv(wait_all=True))
+            assert batches[0].observations.tobytes() == batches[1].observations.tobytes()
+            assert batches[0].slots.tolist() == batches[1].slots.tolist()

@@ -40,33 +40,33 @@ DUMMY = dummy_sim()
 
 @pytest.fixture
 def simulator() -> Iterator[Simulator]:
-    with Simulator(executable=DUMMY) as made:
-        yield made
+    with Simulator(executable=DUMMY) as dummy:
+        yield dummy
 
 
 def play(
     simulator: Simulator, scenario: dict[str, Any], echo: float = 0.25
 ) -> tuple[list[DecisionBatch], dict[str, Any]]:
     simulator.send_reset(scenario)
-    seen: list[DecisionBatch] = []
+    batches: list[DecisionBatch] = []
     while True:
         message = simulator.receive()
         if isinstance(message, EpisodeEnd):
-            return seen, message.results
-        seen.append(message)
+            return batches, message.results
+        batches.append(message)
         simulator.send_actions(np.tile([5e4, 1e9, echo], (int(message.due.sum()), 1)))
 
 
 def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
-    seen, results = play(simulator, {"seed": 3, "dummy": {"slots": 3, "steps": 2}})
-    assert [len(rows.slots) for rows in seen] == [3, 3, 3]
-    assert seen[0].first.all()
-    assert not seen[1].first.any()
-    assert seen[2].terminated.all()
-    assert not seen[2].due.any()
+    batches, results = play(simulator, {"seed": 3, "dummy": {"slots": 3, "steps": 2}})
+    assert [len(rows.slots) for rows in batches] == [3, 3, 3]
+    assert batches[0].first.all()
+    assert not batches[1].first.any()
+    assert batches[2].terminated.all()
+    assert not batches[2].due.any()
     column = [field.name for field in FIELDS].index("last_action")
-    assert np.all(seen[0].records[:, column] == 0)
-    assert np.all(seen[2].records[:, column] == 0.25)
+    assert np.all(batches[0].records[:, column] == 0)
+    assert np.all(batches[2].records[:, column] == 0.25)
     assert results["action_sum"] == pytest.approx(3 * 2 * 0.25)
     assert simulator._agent is not None
     assert simulator._agent.fields == _native.observation_fields()  # the schema is the compiled one
@@ -107,7 +107,7 @@ def test_refused_scenario_raises_and_the_process_lives_on(simulator: Simulator) 
 
 
 @pytest.mark.parametrize(
-    ("dummy", "sent", "error", "said", "within_s"),
+    ("dummy", "sent", "error", "message", "within_s"),
     [
         ({"crash_at": 1}, None, SimulatorDied, r"(?s)signal 6.*queue >= 0", 1),
         ({"hang_at": 1, "hang": "work"}, signal.SIGKILL, SimulatorDied, "signal 9", 1),
@@ -121,7 +121,7 @@ def test_a_dead_or_hung_simulator_raises_within_a_second_or_so_and_is_replaced(
     dummy: dict[str, Any],
     sent: signal.Signals | None,
     error: type[Exception],
-    said: str,
+    message: str,
     within_s: float,
     simulator: Simulator,
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_dead_or_hung_simulator_raises_within_a_second_or_so_and_is_replaced(
     if sent is not None:
         os.kill(pid, sent)
     begin = time.monotonic()
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         simulator.receive()
     assert time.monotonic() - begin < within_s
     assert simulator.pid is None
@@ -273,13 +273,13 @@ def test_a_simulator_s_own_fault_says_how_to_see_it_again(
         os.kill(simulator.pid, signal.SIGSEGV)
         with pytest.raises(SimulatorDied) as caught:
             simulator.receive()
-    (kept,) = tmp_path.glob("ns3_env-*.json")
+    (scenario_file,) = tmp_path.glob("ns3_env-*.json")
     program = find_executable()
     assert str(caught.value).partition("; ")[2] == {
-        "hpcc": f"to see it again: `{program} {kept}`; it left no last words",
-        "agent": f"it played {kept} under the policy's actions; it left no last words",
+        "hpcc": f"to see it again: `{program} {scenario_file}`; it left no last words",
+        "agent": f"it played {scenario_file} under the policy's actions; it left no last words",
     }.get(controller)
-    assert json.loads(kept.read_text())["controllers"][0]["name"] == controller
+    assert json.loads(scenario_file.read_text())["controllers"][0]["name"] == controller
 
 
 def test_wrong_turns_and_shapes_are_refused(simulator: Simulator) -> None:

@@ -98,9 +98,9 @@ def test_caps_of_tcp_flows_are_their_groups() -> None:
     }
     with Simulator() as simulator:
         results = simulator.play(Scenario.from_mapping(scenario, "x"))
-    own = {name: of_group(results, name)["flows"] for name in caps}
+    group_flows = {name: of_group(results, name)["flows"] for name in caps}
     for name, cap in caps.items():
-        goodput = own[name]["size_bytes"][0] * 8e9 / own[name]["fct_ns"][0]
+        goodput = group_flows[name]["size_bytes"][0] * 8e9 / group_flows[name]["fct_ns"][0]
         assert 0.7 * cap < goodput <= cap
 
 
@@ -125,8 +125,8 @@ def test_a_run_has_metrics_of_each_group_and_queues_of_each_class(tmp_path: Path
     flows = rows(folder / "flows.csv")
     assert list(groups) == ["storage", "rpc"]
     for name, row in groups.items():
-        own = [int(x["fct_ns"].partition(".")[0]) for x in flows if x["group"] == name]
-        assert len(own) == int(row["flows"])
+        durations_ns = [int(x["fct_ns"].partition(".")[0]) for x in flows if x["group"] == name]
+        assert len(durations_ns) == int(row["flows"])
         alone = [float(x["fct_ns"]) / float(x["standalone_ns"]) for x in flows if x["group"] == name]
         assert float(row["fct_slowdown_avg"]) == pytest.approx(np.mean(alone))
     queues = rows(folder / "queues.csv")

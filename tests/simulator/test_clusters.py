@@ -47,9 +47,9 @@ def scenario(topology: dict[str, Any], *flows: tuple[int, int], size_bytes: int 
     return Scenario.from_mapping({**content, "time_limit_ns": "1s"}, "x")
 
 
-def play(made: Scenario) -> Results:
+def play(scenario: Scenario) -> Results:
     with Simulator() as simulator:
-        return simulator.play(made)
+        return simulator.play(scenario)
 
 
 #: Each transmission and each delay is a whole number of picoseconds; these are of up to a dozen.
@@ -88,11 +88,11 @@ def test_a_ring_moves_its_bytes_over_each_card() -> None:
     size, ranks = 1_000_000, 8
     job = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": size}
     content = {"topology": CLUSTER, "traffic": job, "controllers": ["dcqcn"], "time_limit_ns": "1s"}
-    made = Scenario.from_mapping(content, "x")
-    results = play(made)
+    cluster_scenario = Scenario.from_mapping(content, "x")
+    results = play(cluster_scenario)
     sent = 2 * (ranks - 1) * size
     assert sum(results["flows"]["size_bytes"]) == results["totals"]["delivered_payload_bytes"] == sent
-    network = made.topology.build()
+    network = cluster_scenario.topology.build()
     out = {network.ends_of(rank, (rank + 1) % ranks)[0] for rank in range(ranks)}
     assert set(results["flows"]["src"]) == out
     assert len({network.nodes[card] for card in out}) == 2, "within nodes, and between them"
@@ -128,18 +128,25 @@ def test_flows_take_equally_near_cards_in_turn() -> None:
         "nodes": ["host", "host", "switch", "switch"],
         "links": [{"a": a, "b": b, "rate_bps": "100Gbps", "delay_ns": 1000} for a, b in links],
     }
-    made = scenario(topology, *[(0, 1)] * 4)
-    assert sorted(zip(made.flows().src, made.flows().dst, strict=True)) == [(0, 1)] * 2 + [(4, 5)] * 2
+    cluster_scenario = scenario(topology, *[(0, 1)] * 4)
+    assert (
+        sorted(zip(cluster_scenario.flows().src, cluster_scenario.flows().dst, strict=True))
+        == [(0, 1)] * 2 + [(4, 5)] * 2
+    )
 
 
 def test_a_failure_names_the_host_or_its_card() -> None:
-    made = scenario(CLUSTER, (0, 2))
-    network = made.topology.build()
+    cluster_scenario = scenario(CLUSTER, (0, 2))
+    network = cluster_scenario.topology.build()
     card = network.ends_of(0, 2)[0]
     leaf = network.access_switch(card)
     assert network.link_ends(0, leaf) == network.link_ends(card, leaf) == (card, leaf)
     outage = {"failures": {"outages": [{"link": [0, leaf], "at_ns": 1, "until_ns": 500_000}]}}
-    content = {**made.model_dump(exclude_unset=True), **outage, "retransmission_timeout_ns": 100_000}
+    content = {
+        **cluster_scenario.model_dump(exclude_unset=True),
+        **outage,
+        "retransmission_timeout_ns": 100_000,
+    }
     late = play(Scenario.from_mapping(content, "x"))["flows"]["fct_ns"][0]
     assert late > 500_000
 

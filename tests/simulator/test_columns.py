@@ -15,8 +15,8 @@ from ns3_env.simulator.results import Windows, results_with_columns
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    with Simulator() as made:
-        yield made
+    with Simulator() as process:
+        yield process
 
 
 def recorded(controller: str, transport: str = "rdma") -> Scenario:

@@ -41,7 +41,7 @@ CLASSES = [
     TrafficClass(name="heavy", weight=3),
     TrafficClass(name="light", weight=1),
 ]
-GROUPS = {own.name: Group(traffic_class=own.name) for own in CLASSES}
+GROUPS = {traffic_class.name: Group(traffic_class=traffic_class.name) for traffic_class in CLASSES}
 BALANCING = (
     Ecmp(),
     Flowlet(gap_ns=2000),
@@ -77,18 +77,18 @@ topologies = st.one_of(
 
 @st.composite
 def outages(draw: st.DrawFn, network: Network) -> list[Outage]:
-    found = []
+    failures = []
     for _ in range(draw(st.integers(1, 8))):
         at = draw(st.integers(0, 120_000))
         until = draw(st.none() | st.integers(at + 1, at + 400_000))
         if draw(st.booleans()):
             link = draw(st.sampled_from(network.links))
             ends = draw(st.permutations((link.a, link.b)))
-            found.append(Outage(link=(ends[0], ends[1]), at_ns=at, until_ns=until))
+            failures.append(Outage(link=(ends[0], ends[1]), at_ns=at, until_ns=until))
         else:
             node = draw(st.sampled_from([i for i, kind in enumerate(network.nodes) if kind == "switch"]))
-            found.append(Outage(switch=node, at_ns=at, until_ns=until))
-    return found
+            failures.append(Outage(switch=node, at_ns=at, until_ns=until))
+    return failures
 
 
 @st.composite
@@ -99,10 +99,10 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
     sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
     groups = st.sampled_from(sorted(GROUPS))
-    drawn = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
+    rows = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
     flows = [
         Flow(src=src, dst=dst, size_bytes=size, start_ns=start, group=group)
-        for (src, dst), size, start, group in drawn
+        for (src, dst), size, start, group in rows
     ]
     classes = draw(st.sampled_from([[], CLASSES]))
     return Scenario(

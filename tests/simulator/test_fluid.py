@@ -87,8 +87,10 @@ def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
 ) -> None:
     traffic = {"kind": "poisson", "sizes": "websearch", "load": 0.8, "duration_ns": "2ms"}
     topology = {"kind": "fat_tree_3"}
-    played = scenario(transport, reference, [], traffic=traffic, topology=topology, time_limit_ns="2ms")
-    results = simulator.play(played)
+    fluid_scenario = scenario(
+        transport, reference, [], traffic=traffic, topology=topology, time_limit_ns="2ms"
+    )
+    results = simulator.play(fluid_scenario)
     flows, totals = results["flows"], results["totals"]
     done = np.array(flows["fct_ns"]) >= 0
     assert 0 < totals["unfinished"] < len(done)
@@ -101,7 +103,7 @@ def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
     assert at_hosts * payload / wire == pytest.approx(sum(flows["acked_bytes"]), rel=1e-6)
     assert {port["max_bytes"] for port in results["queues"]} == {0}
     assert results["losses"] == []
-    assert simulator.play(played) == results
+    assert simulator.play(fluid_scenario) == results
 
 
 @fluids
@@ -109,8 +111,8 @@ def test_rates_are_recorded_as_other_controllers_are(
     simulator: Simulator, transport: str, reference: str
 ) -> None:
     sent = [sent_by(0, 2_000_000), sent_by(1, 1_000_000)]
-    played = scenario(transport, reference, sent, record={"windows": True})
-    rates = [[flow, rate / RATE_BPS] for _, flow, _, rate in simulator.play(played)["windows"]]
+    fluid_scenario = scenario(transport, reference, sent, record={"windows": True})
+    rates = [[flow, rate / RATE_BPS] for _, flow, _, rate in simulator.play(fluid_scenario)["windows"]]
     if reference == "max_min":
         assert rates == [[0, 0.5], [1, 0.5], [1, 0], [0, 1], [0, 0]]
     else:
@@ -124,21 +126,21 @@ def test_a_window_of_measurement_counts_what_passes_in_it(
 ) -> None:
     window = {"warm_up_ns": 1_000_000, "end_ns": 2_000_000}
     sent = [sent_by(0, "endless"), sent_by(1, "endless")]
-    played = scenario(transport, reference, sent, measurement=window, time_limit_ns="3ms")
-    results = simulator.play(played)
+    fluid_scenario = scenario(transport, reference, sent, measurement=window, time_limit_ns="3ms")
+    results = simulator.play(fluid_scenario)
     carried = 1e6 / time_ns(transport, 1)
     first = 0.5 if reference == "max_min" else 1
-    got = results["measurement"]["received_bytes"]
-    assert got == pytest.approx([carried * first, carried * (1 - first)], abs=1)
+    received_bytes = results["measurement"]["received_bytes"]
+    assert received_bytes == pytest.approx([carried * first, carried * (1 - first)], abs=1)
 
 
 @fluids
 def test_there_is_nothing_to_capture(
     simulator: Simulator, transport: str, reference: str, tmp_path: Any
 ) -> None:
-    played = scenario(transport, reference, [sent_by(0, 1000)], record={"pcap": str(tmp_path / "x")})
+    fluid_scenario = scenario(transport, reference, [sent_by(0, 1000)], record={"pcap": str(tmp_path / "x")})
     with pytest.raises(ScenarioError, match=r"record\.pcap: there are no packets to capture"):
-        simulator.play(played)
+        simulator.play(fluid_scenario)
 
 
 @pytest.mark.parametrize(("transport", "other"), [("rdma", "hpcc"), ("tcp", "cubic")])
@@ -150,22 +152,25 @@ def test_flows_under_others_are_refused(simulator: Simulator, transport: str, ot
         simulator.play(content)
 
 
-@pytest.mark.parametrize(("transport", "own"), [("rdma", "max_min"), ("tcp", "oracle")])
-def test_they_have_no_attributes(simulator: Simulator, transport: str, own: str) -> None:
-    wrong = [{"name": own, "attributes": {"Gain": 1}}]
+@pytest.mark.parametrize(("transport", "controller"), [("rdma", "max_min"), ("tcp", "oracle")])
+def test_they_have_no_attributes(simulator: Simulator, transport: str, controller: str) -> None:
+    wrong = [{"name": controller, "attributes": {"Gain": 1}}]
     with pytest.raises(ScenarioError, match=r"controllers\.0\.attributes\.Gain: .*cannot set attribute"):
-        simulator.play(scenario(transport, own, [sent_by(0, 1000)], controllers=wrong))
+        simulator.play(scenario(transport, controller, [sent_by(0, 1000)], controllers=wrong))
 
 
 @pytest.mark.parametrize(
-    ("transport", "own", "other"), [("rdma", "max_min", "hpcc"), ("tcp", "oracle", "bbr")]
+    ("transport", "controller", "other"), [("rdma", "max_min", "hpcc"), ("tcp", "oracle", "bbr")]
 )
 def test_they_have_all_flows_those_of_the_traffics_own_controllers_too(
-    simulator: Simulator, transport: str, own: str, other: str
+    simulator: Simulator, transport: str, controller: str, other: str
 ) -> None:
     sent = [sent_by(0, 100_000), {**sent_by(1, 100_000), "controller": other}]
     mixed = scenario(transport, other, sent)
-    flows = simulator.play(mixed.under(own))["flows"]
+    flows = simulator.play(mixed.under(controller))["flows"]
     assert (
-        flows == simulator.play(scenario(transport, own, [sent_by(0, 100_000), sent_by(1, 100_000)]))["flows"]
+        flows
+        == simulator.play(scenario(transport, controller, [sent_by(0, 100_000), sent_by(1, 100_000)]))[
+            "flows"
+        ]
     )

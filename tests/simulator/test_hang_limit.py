@@ -50,17 +50,17 @@ def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_option_reaches_the_simulator(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(asked: Simulator | LocalPool, *_: object, **__: object) -> None:
-        raise AskedError(asked.hang_timeout_s if isinstance(asked, Simulator) else hang_timeout_s())
+    def refuse(runner: Simulator | LocalPool, *_: object, **__: object) -> None:
+        raise AskedError(runner.hang_timeout_s if isinstance(runner, Simulator) else hang_timeout_s())
 
     monkeypatch.setattr(Simulator, "send_reset", refuse)
     monkeypatch.setattr(LocalPool, "submit", refuse)
     monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
     monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda _: 1.0)
-    given = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
-    set_process(given)
+    arguments = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
+    set_process(arguments)
     with pytest.raises(AskedError, match=r"^30\.0$"):
-        given.work(given)
+        arguments.work(arguments)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "benchmark a --out b", "compare policy a", "report a"])
@@ -87,13 +87,13 @@ def test_the_option_reaches_every_simulator_of_a_run(
     limits: list[float] = []
     send, submit = Simulator.send_reset, LocalPool.submit
 
-    def note(simulator: Simulator, *given: Any, **options: Any) -> None:
+    def note(simulator: Simulator, *arguments: Any, **options: Any) -> None:
         limits.append(simulator.hang_timeout_s)
-        send(simulator, *given, **options)
+        send(simulator, *arguments, **options)
 
-    def note_of_pool(pool: LocalPool, *given: Any, **options: Any) -> Any:
+    def note_of_pool(pool: LocalPool, *arguments: Any, **options: Any) -> Any:
         limits.append(hang_timeout_s())
-        return submit(pool, *given, **options)
+        return submit(pool, *arguments, **options)
 
     monkeypatch.setattr(Simulator, "send_reset", note)
     monkeypatch.setattr(LocalPool, "submit", note_of_pool)

@@ -46,10 +46,10 @@ def test_a_flow_starts_when_the_receivers_of_others_have_them_and_its_delay_is_o
             {"src": 5, "dst": 7, "start_ns": 20_000, "delay_ns": 50},
         )
     )["flows"]
-    came = one_way_ns(10)
-    starts = [0, came + 5000, 2 * came + 5000, 10_050, 20_050]
+    delay_ns = one_way_ns(10)
+    starts = [0, delay_ns + 5000, 2 * delay_ns + 5000, 10_050, 20_050]
     assert flows["start_ns"] == pytest.approx(starts, abs=1e-3)
-    assert flows["delivered_ns"] == pytest.approx([start + came for start in starts], abs=1e-3)
+    assert flows["delivered_ns"] == pytest.approx([start + delay_ns for start in starts], abs=1e-3)
     assert flows["fct_ns"] == pytest.approx([flows["standalone_ns"][0]] * 5, abs=1e-3)
 
 

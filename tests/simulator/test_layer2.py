@@ -26,32 +26,34 @@ def scenario(controller: str, **other: Any) -> Scenario:
     return Scenario.from_mapping({**INCAST, "controllers": [{"name": controller}], **other}, "x")
 
 
-def points(made: Scenario) -> Any:
+def points(scenario: Scenario) -> Any:
     """What the simulator is told of congestion points."""
-    return made.to_simulator_json()["switch"]["congestion_points"]
+    return scenario.to_simulator_json()["switch"]["congestion_points"]
 
 
 def test_switches_give_feedback_where_the_flows_law_needs_it() -> None:
     declared = published_congestion_points()
     assert {"bcn", "qcn", "smcc"} == set(declared) - {"aimd"}
-    for name, own in declared.items():
-        assert points(scenario(name)) == own.model_dump()
+    for name, points_config in declared.items():
+        assert points(scenario(name)) == points_config.model_dump()
     for name in ("agent", "dcqcn", "hpcc", "mpcc"):
         assert points(scenario(name)) is None
 
 
 def test_what_a_scenario_says_of_feedback_comes_first() -> None:
     assert points(scenario("qcn", switch={"congestion_points": None})) is None
-    told = points(scenario("hpcc", switch={"congestion_points": TOLD}))
-    assert (told["feedback"], told["sample_bytes"], told["target_bytes"]) == ("both", 30_000, 64_000)
+    point = points(scenario("hpcc", switch={"congestion_points": TOLD}))
+    assert (point["feedback"], point["sample_bytes"], point["target_bytes"]) == ("both", 30_000, 64_000)
 
 
 @pytest.mark.parametrize("controller", ["bcn", "qcn", "smcc"])
 def test_a_law_of_layer_2_holds_the_queue_at_its_target_and_the_link_busy(
     controller: str, simulator: Simulator
 ) -> None:
-    made = scenario(controller, traffic={"kind": "incast", "size_bytes": 10**12}, time_limit_ns=500_000_000)
-    results, again = simulator.play(made), simulator.play(made)
+    qcn_scenario = scenario(
+        controller, traffic={"kind": "incast", "size_bytes": 10**12}, time_limit_ns=500_000_000
+    )
+    results, again = simulator.play(qcn_scenario), simulator.play(qcn_scenario)
     assert results["flows"] == again["flows"], "same seed, same bits"
     queue = max(results["queues"], key=lambda port: port["mean_bytes"])
     assert results["totals"]["notification_frames"] > 100
@@ -61,14 +63,14 @@ def test_a_law_of_layer_2_holds_the_queue_at_its_target_and_the_link_busy(
 
 
 def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
-    made = scenario("agent", clock=PerNotification(), switch={"congestion_points": TOLD})
-    made.controllers[0].attributes["InitialWindow"] = False
-    seen: list[np.ndarray] = []
+    qcn_scenario = scenario("agent", clock=PerNotification(), switch={"congestion_points": TOLD})
+    qcn_scenario.controllers[0].attributes["InitialWindow"] = False
+    batches: list[np.ndarray] = []
     with Simulator() as simulator:
-        simulator.send_reset(made)
+        simulator.send_reset(qcn_scenario)
         while isinstance(message := simulator.receive(), DecisionBatch):
             due = message.records[message.due]
-            seen.append(due)
+            batches.append(due)
             rates = np.where(column(due, "notified_offset") > 0, 1e8, 5e8)
             simulator.send_actions(np.stack([np.full(len(due), 1e12), rates, np.zeros(len(due))], axis=1))
         totals = message.results["totals"]
@@ -80,7 +82,7 @@ def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
         "notifications",
     )
     assert wire_bytes(heard) == 0  # what switches say costs a data packet nothing
-    rows = np.concatenate(seen)
+    rows = np.concatenate(batches)
     # Each frame is a decision, but for those that come to flows that have ended.
     assert totals["notification_frames"] - 5 <= len(rows) <= totals["notification_frames"]
     assert (column(rows, "notifications") == 1).all()
@@ -97,7 +99,7 @@ def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
 @pytest.mark.parametrize("controller", ["bcn", "qcn", "smcc"])
 def test_a_hundred_times_the_rate_is_the_same_a_hundred_times_as_fast(controller: str) -> None:
     def queue(rate_bps: float, delay_ns: int, end_ns: int) -> float:
-        made = scenario(
+        qcn_scenario = scenario(
             controller,
             topology={"kind": "dumbbell", "senders": 4, "rate_bps": rate_bps, "delay_ns": delay_ns},
             traffic={"kind": "incast", "size_bytes": "endless"},
@@ -105,7 +107,7 @@ def test_a_hundred_times_the_rate_is_the_same_a_hundred_times_as_fast(controller
             time_limit_ns=end_ns,
         )
         with Simulator() as simulator:
-            results = simulator.play(made)
+            results = simulator.play(qcn_scenario)
         return max(float(port["mean_bytes"]) for port in results["queues"])
 
     assert queue(100e9, 10, 5_000_000) == pytest.approx(queue(1e9, 1000, 500_000_000), rel=0.02)

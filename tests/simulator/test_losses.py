@@ -108,9 +108,9 @@ def test_eval_run_writes_them_and_shows_how_many(tmp_path: Path, capsys: pytest.
     assert main(command) == 0
     (row,) = rows(tmp_path / "out" / "hpcc" / "losses.csv")
     assert list(row) == list(LOSS_COLUMNS)
-    shown = capsys.readouterr().out
-    assert "packets" in shown
-    assert f"{int(row['packets']):,}" in shown
+    output = capsys.readouterr().out
+    assert "packets" in output
+    assert f"{int(row['packets']):,}" in output
     dumped(file, {**scenario, "switch": {}})
     assert main(command) == 0
     assert not (tmp_path / "out" / "hpcc" / "losses.csv").exists()

@@ -90,9 +90,9 @@ def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator)
     flows = [{"src": i, "size_bytes": 200_000} for i in range(64)]
     for switch in ({"buffer_bytes": 3_000_000}, {"buffer_bytes": 400_000, "pfc": False}):
         scenario = dumbbell(64, flows, switch=switch)
-        ours, theirs = (simulator.play(scenario.under(x))["totals"] for x in ("oracle", "dcqcn"))
-        assert ours["pfc_frames"] == ours["dropped_packets"] == ours["unfinished"] == 0
-        assert theirs["pfc_frames"] + theirs["dropped_packets"] > 0
+        oracle, dcqcn = (simulator.play(scenario.under(x))["totals"] for x in ("oracle", "dcqcn"))
+        assert oracle["pfc_frames"] == oracle["dropped_packets"] == oracle["unfinished"] == 0
+        assert dcqcn["pfc_frames"] + dcqcn["dropped_packets"] > 0
 
 
 def test_who_waits_has_no_timeout_and_who_lost_has_one(simulator: Simulator) -> None:

@@ -32,9 +32,9 @@ def test_pauses_in_a_circle_are_named_in_their_order(switches: int, changes: dic
     results = played(ring(switches, **changes))
     assert results["totals"]["unfinished"] > 0
     circle = results["pause_circle"]
-    held = [(port["node"], port["peer"]) for port in circle["ports"]]
-    assert sorted(held) == [(i, (i + 1) % switches) for i in range(switches)]
-    assert [node for node, _ in held[1:]] == [peer for _, peer in held[:-1]]  # each waits for the next
+    hops = [(port["node"], port["peer"]) for port in circle["ports"]]
+    assert sorted(hops) == [(i, (i + 1) % switches) for i in range(switches)]
+    assert [node for node, _ in hops[1:]] == [peer for _, peer in hops[:-1]]  # each waits for the next
     assert circle["others"] == 2 * switches  # hosts
 
 

@@ -46,10 +46,10 @@ PORTS = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3), (5, 0),
 def merged_frames(path: Path) -> Iterator[tuple[str, bool, Frame]]:
     """(interface, whether it sent the frame, frame), as others read a pcapng file."""
     with RawPcapNgReader(str(path)) as reader:
-        for kept, facts in reader:
+        for data, facts in reader:
             assert (facts.linktype, facts.tsresol) == (1, 10**9)
             time = facts.tshigh << 32 | facts.tslow
-            yield facts.ifname.decode(), facts.direction == 2, Frame(time, facts.wirelen, kept)
+            yield facts.ifname.decode(), facts.direction == 2, Frame(time, facts.wirelen, data)
 
 
 def interface_name(path: Path) -> str:
@@ -81,13 +81,13 @@ def test_every_transmission_is_in_the_files_of_both_ends_at_its_time(
     assert len(list(folder.glob("*.pcap"))) == len(PORTS)
     everything = [frame for frames in files.values() for frame in frames]
     assert sum(not frame.is_pfc for frame in everything) == 2 * results["totals"]["packet_hops"]
-    pauses = [frame for frame in everything if frame.is_pfc and frame.kept[24:26] == b"\xff\xff"]
+    pauses = [frame for frame in everything if frame.is_pfc and frame.data[24:26] == b"\xff\xff"]
     assert len(pauses) == 2 * results["totals"]["pfc_frames"] > 0
     assert sum(not frame.is_pfc for frame in files[0, 0]) == 2 * 151  # its data packets and their ACKs
     lengths = {frame.length for frame in everything if not frame.is_pfc}
     assert lengths == {62, HEADERS + 4, HEADERS + 1000}  # ACKs; the last 1 or 2 B, padded; the others
     assert {frame.length for frame in everything if frame.is_pfc} == {60}
-    assert all(len(frame.kept) == frame.length for frame in everything)
+    assert all(len(frame.data) == frame.length for frame in everything)
     for frames in files.values():
         times = [frame.time_ns for frame in frames]
         assert times == sorted(times)
@@ -107,7 +107,7 @@ def test_the_merged_capture_has_the_frames_of_all_ports_in_order_and_knows_who_s
     merged: dict[str, list[Frame]] = {}
     for name, sent, frame in frames:
         merged.setdefault(name, []).append(frame)
-        sender = int.from_bytes(frame.kept[8:12], "big")  # of the MAC
+        sender = int.from_bytes(frame.data[8:12], "big")  # of the MAC
         assert (sender == int(name[1:].split("-")[0])) == sent
     assert merged == {interface_name(path): list(frames_of(path)) for path in folder.glob("*.pcap")}
 
@@ -117,7 +117,7 @@ def test_the_snap_length_cuts_what_is_kept(tmp_path: Path) -> None:
     assert rdma_sim(tmp_path, SCENARIO, *options).returncode == 0
     (path,) = tmp_path.glob("*.pcap")
     assert path.name == "x-0-0.pcap"
-    assert {len(frame.kept) for frame in frames_of(path)} == {54}
+    assert {len(frame.data) for frame in frames_of(path)} == {54}
     assert [frame for _, _, frame in merged_frames(tmp_path / "x.pcapng")] == list(frames_of(path))
     assert {frame.length for frame in frames_of(path)} == {60, 62, HEADERS + 1000}
 
@@ -202,23 +202,23 @@ def test_tshark_names_the_ports_of_the_merged_capture(capture: tuple[Path, dict[
     path = capture[0] / "x.pcapng"
     assert tshark(path, "_ws.malformed or _ws.expert or _ws.short", "frame.number") == []
     fields = ("frame.interface_name", "frame.packet_flags_direction", "frame.time_epoch")
-    seen = tshark(path, "frame", *fields)
-    assert [(name, int(way, 0) == 2, int(time.replace(".", ""))) for name, way, time in seen] == [
+    rows = tshark(path, "frame", *fields)
+    assert [(name, int(way, 0) == 2, int(time.replace(".", ""))) for name, way, time in rows] == [
         (name, sent, frame.time_ns) for name, sent, frame in merged_frames(path)
     ]
 
 
 def test_tshark_sees_the_messages_and_their_marks(capture: tuple[Path, dict[str, Any]]) -> None:
     folder, results = capture
-    seen = Counter(tshark(folder / "x-3-0.pcap", "infiniband", "infiniband.bth.opcode", "ip.dsfield.ecn"))
+    rows = Counter(tshark(folder / "x-3-0.pcap", "infiniband", "infiniband.bth.opcode", "ip.dsfield.ecn"))
     opcodes = Counter[str]()
-    for (opcode, _), count in seen.items():
+    for (opcode, _), count in rows.items():
         opcodes[opcode] += count
     # RC SEND First, Middle, Last, Only; ACK
     assert opcodes == {"0": 2, "1": 2 * 149, "2": 2, "4": 1, "17": 303}
-    marked = sum(count for (_, ecn), count in seen.items() if ecn == "3")
+    marked = sum(count for (_, ecn), count in rows.items() if ecn == "3")
     assert marked == len(results["marks"]) > 0
-    assert seen["17", "0"] == 303  # ACKs are not ECN-capable
+    assert rows["17", "0"] == 303  # ACKs are not ECN-capable
     numbers = tshark(folder / "x-1-0.pcap", "infiniband.bth.opcode < 4", "infiniband.bth.psn")
     assert [int(psn) for (psn,) in numbers] == list(range(151))
 
@@ -226,10 +226,10 @@ def test_tshark_sees_the_messages_and_their_marks(capture: tuple[Path, dict[str,
 def test_tshark_reads_pfc_frames(capture: tuple[Path, dict[str, Any]]) -> None:
     folder, results = capture
     fields = ("macc.opcode", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3")
-    seen = tshark(folder / "x-0-0.pcap", "macc", *fields)
+    rows = tshark(folder / "x-0-0.pcap", "macc", *fields)
     paused = [row for row in results["pauses"] if row[1:3] == [0, 0]]
-    assert [int(time) for *_, time in seen] == [0xFFFF * row[3] for row in paused]
-    assert {(int(opcode, 0), int(vector, 0)) for opcode, vector, _ in seen} == {(0x0101, 1 << 3)}
+    assert [int(time) for *_, time in rows] == [0xFFFF * row[3] for row in paused]
+    assert {(int(opcode, 0), int(vector, 0)) for opcode, vector, _ in rows} == {(0x0101, 1 << 3)}
 
 
 def test_tshark_reads_naks(tmp_path: Path) -> None:

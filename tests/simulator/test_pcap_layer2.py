@@ -85,31 +85,31 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     with Simulator() as simulator:
         results = simulator.play(SCENARIO.model_copy(update={"record": record}))
     assert results["totals"]["notification_frames"] == len(QUEUES)
-    kept = [frame for frame, _ in RawPcapReader(str(at / "x-0-0.pcap"))]
-    return [frame for frame in kept if Ether(frame).type == TYPE]
+    packets = [frame for frame, _ in RawPcapReader(str(at / "x-0-0.pcap"))]
+    return [frame for frame in packets if Ether(frame).type == TYPE]
 
 
 def test_each_sample_is_a_frame_with_the_queue_worked_out_by_hand(frames: list[bytes]) -> None:
-    told = [read(frame) for frame in frames]
+    messages = [read(frame) for frame in frames]
     changes = [after - before for before, after in zip([0, *QUEUES], QUEUES, strict=False)]
-    assert [frame.offset for frame in told] == [-198, -83, 31]  # (q - q0) / 64 B, rounded
-    assert [frame.offset for frame in told] == [round((q - TARGET) / 64) for q in QUEUES]
-    assert [frame.delta for frame in told] == [round(change / 64) for change in changes] == [115] * 3
+    assert [frame.offset for frame in messages] == [-198, -83, 31]  # (q - q0) / 64 B, rounded
+    assert [frame.offset for frame in messages] == [round((q - TARGET) / 64) for q in QUEUES]
+    assert [frame.delta for frame in messages] == [round(change / 64) for change in changes] == [115] * 3
     # q - q0 + 2 (q - q_old): 2,008, 9,344 and 16,680 B; 63 levels are 5 q0 = 100 kB
-    assert [frame.quantised for frame in told] == [1, 5, 10]
+    assert [frame.quantised for frame in messages] == [1, 5, 10]
 
 
 def test_the_frame_says_who_speaks_to_whom_of_what(frames: list[bytes]) -> None:
     for place, frame in enumerate(frames):
-        told = read(frame)
+        message = read(frame)
         assert len(frame) == 102
-        assert (told.to, told.sender) == ("02:00:00:00:00:00", "02:00:00:00:00:02")
-        assert (told.version, told.priority) == (0, 3)
-        assert told.point == bytes.fromhex(
+        assert (message.to, message.sender) == ("02:00:00:00:00:00", "02:00:00:00:00:02")
+        assert (message.version, message.priority) == (0, 3)
+        assert message.point == bytes.fromhex(
             "020000000002 0001"
         )  # the switch's MAC, its port towards the receiver
-        assert told.towards == bytes.fromhex("020000000001")
-        assert told.about[:2] == b"\x08\x00"
-        assert len(told.about) == 64
+        assert message.towards == bytes.fromhex("020000000001")
+        assert message.about[:2] == b"\x08\x00"
+        assert len(message.about) == 64
         # Of the sampled packet: IPv4 (20 B), UDP (8 B), BTH with the sequence number in its last three bytes
-        assert int.from_bytes(told.about[2 + 20 + 8 + 9 : 2 + 20 + 8 + 12], "big") == 10 * place + 9
+        assert int.from_bytes(message.about[2 + 20 + 8 + 9 : 2 + 20 + 8 + 12], "big") == 10 * place + 9

@@ -57,7 +57,7 @@ def test_least_rates_that_fit_are_no_matter_for_words(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "wanted"),
+    ("name", "text", "expected"),
     [
         ("Horizon", "2.5", "it takes int32_t 1:100: P, steps predicted"),
         ("Horizon", "five", "it takes int32_t 1:100"),
@@ -70,10 +70,10 @@ def test_least_rates_that_fit_are_no_matter_for_words(
     ],
 )
 def test_an_attribute_that_makes_no_sense_is_an_error_that_says_what_would(
-    tmp_path: Path, name: str, text: str, wanted: str
+    tmp_path: Path, name: str, text: str, expected: str
 ) -> None:
     scenario = incast(flows=4)
     scenario["controllers"] = [{"name": "mpcc", "attributes": {name: text}}]
     done = run(scenario, tmp_path)
     assert done.returncode == 2
-    assert f"controller 'mpcc': cannot set attribute '{name}' to '{text}'; {wanted}" in done.stderr
+    assert f"controller 'mpcc': cannot set attribute '{name}' to '{text}'; {expected}" in done.stderr

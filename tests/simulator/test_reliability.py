@@ -82,10 +82,10 @@ def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]
         sizes, again = sum(flows["size_bytes"]), sum(flows["retransmitted_bytes"])
         delivered, duplicates = totals["delivered_payload_bytes"], sum(flows["duplicate_bytes"])
         thrown_away = 1000 * sum(flows["out_of_order_packets"]) if kind == "go_back_n" else 0
-        left = sizes + again - delivered - totals["dropped_payload_bytes"]
+        remaining = sizes + again - delivered - totals["dropped_payload_bytes"]
         after_the_end = delivered - sizes - duplicates - thrown_away
         assert totals["transmitted_payload_bytes"] == sizes + again
-        assert 0 <= left <= 1000 * totals["packets_left"]
+        assert 0 <= remaining <= 1000 * totals["packets_left"]
         assert 0 <= after_the_end <= again - duplicates
         if "switch" in losses:  # no ACK is lost: nothing is sent again that has come
             assert after_the_end == 0

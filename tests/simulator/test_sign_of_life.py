@@ -80,8 +80,8 @@ def test_series_of_many_samples_are_written(strict: Simulator) -> None:
     assert sum(len(queue["series"]["bytes"]) for queue in queues) > 2_000_000
 
 
-@pytest.mark.parametrize(("interval_ns", "told"), [(1000, True), (100_000, False)])
-def test_many_samples_are_announced_before_the_run(interval_ns: int, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("interval_ns", "notice"), [(1000, True), (100_000, False)])
+def test_many_samples_are_announced_before_the_run(interval_ns: int, notice: bool, tmp_path: Path) -> None:
     traffic = {"kind": "incast", "flows": 2, "size_bytes": 1000}
     content = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": "50ms", "traffic": traffic}
     file = dumped(tmp_path / "x.yaml", content)
@@ -92,5 +92,5 @@ def test_many_samples_are_announced_before_the_run(interval_ns: int, told: bool,
     network = FatTree3().build()
     ports = sum(network.nodes[end] == "switch" for link in network.links for end in (link.a, link.b))
     expected = f"queue series: up to {ports * 50_001 / 1e6:,.1f} million samples"
-    assert (expected in text) is told
-    assert text.startswith("queue series") is told
+    assert (expected in text) is notice
+    assert text.startswith("queue series") is notice

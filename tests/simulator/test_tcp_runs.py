@@ -67,10 +67,10 @@ def test_a_flow_that_is_under_way_is_given_up_for_another_transport_s() -> None:
 @pytest.fixture(scope="module")
 def results() -> Results:
     with LocalPool(1) as pool:
-        played = [pool.submit(Play(scenario, dict)) for scenario in (tcp("dctcp"), RDMA)]
-        own, other = (future.result() for future in played)
+        futures = [pool.submit(Play(scenario, dict)) for scenario in (tcp("dctcp"), RDMA)]
+        tcp_results, other = (future.result() for future in futures)
     assert "rtt" not in other
-    return own
+    return tcp_results
 
 
 def test_late_acks_are_the_same_bits_for_the_same_seed_and_nothing_where_they_are_off(
@@ -143,18 +143,18 @@ def test_an_agent_steers_flows_of_tcp_across_the_channel() -> None:
     reward = make_reward("rtt_target", base_ns=None)
     with FlowStream(tcp("agent"), slots=2, fields=FIELDS, reward=reward) as stream:
         stream.start()
-        seen = []
+        batches = []
         ended = []
         while not ended:
             batch = stream.recv()
             assert np.isfinite(batch.observations).all()
             assert np.isfinite(batch.rewards).all()
-            seen.append(batch.observations)
+            batches.append(batch.observations)
             ended += batch.results
             if batch.due.any():
                 stream.send(np.full((batch.due.sum(), 1), 0.5), batch.slots[batch.due])
-    assert len(np.concatenate(seen)) > 10
-    assert np.concatenate(seen)[:, 0].max() >= 1  # RTTs in base RTTs
+    assert len(np.concatenate(batches)) > 10
+    assert np.concatenate(batches)[:, 0].max() >= 1  # RTTs in base RTTs
     assert min(ended[0][1]["flows"]["fct_ns"]) > 0
 
 
@@ -205,8 +205,8 @@ def test_run_shows_round_trips_and_leaves_them_with_all_values_used(
 def test_a_name_of_the_other_transport_is_refused(
     scenario_file: Path, tmp_path: Path, refused: Refused, who: str, text: str
 ) -> None:
-    said = refused(main, "run", scenario_file, "--controllers", who, "--out", tmp_path / "out")
-    assert re.search(text, said)
+    message = refused(main, "run", scenario_file, "--controllers", who, "--out", tmp_path / "out")
+    assert re.search(text, message)
 
 
 def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path, tmp_path: Path) -> None:

@@ -59,14 +59,14 @@ class Usage:
 
     def grown(self) -> list[str]:
         """What did not stay as it was."""
-        found = []
+        growths = []
         for name, series in vars(self).items():
             quarter = max(1, len(series) // 4)
             before, after = np.mean(series[quarter : 2 * quarter]), np.mean(series[-quarter:])
             allowed = _ALLOWED_KB if name.endswith("_kb") else 0.5
             if after - before > allowed:
-                found.append(f"{name} has grown from {before:.1f} to {after:.1f}: {series}")
-        return found
+                growths.append(f"{name} has grown from {before:.1f} to {after:.1f}: {series}")
+        return growths
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {series[0]} -> {series[-1]}" for name, series in vars(self).items())
@@ -130,8 +130,8 @@ class Soak:
                     self._kill(chance)
                 self._sample(self.under_kills)
             pids = self._pids()
-        left = [pid for pid in pids if alive(pid)]
-        assert left == [], f"simulators outlive their environment: {left}"
+        survivors = [pid for pid in pids if alive(pid)]
+        assert survivors == [], f"simulators outlive their environment: {survivors}"
 
     @property
     def kills(self) -> int:
@@ -182,12 +182,12 @@ class Soak:
         sent = signal.SIGSTOP if chance.random() < _STOPPED_SHARE else signal.SIGKILL
         time.sleep(chance.random() * 1e-3)
         os.kill(pid, sent)
-        began = time.monotonic()
+        start_s = time.monotonic()
         with contextlib.suppress(SimulatorError):
-            while time.monotonic() - began < DETECTED_WITHIN_S:
+            while time.monotonic() - start_s < DETECTED_WITHIN_S:
                 self._answer()
             raise AssertionError(f"signal {sent.name} to {pid} was not noticed within {DETECTED_WITHIN_S} s")
-        self.detected_s.append(time.monotonic() - began)
+        self.detected_s.append(time.monotonic() - start_s)
 
 
 def main() -> int:

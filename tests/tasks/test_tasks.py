@@ -83,9 +83,9 @@ def test_stepped_front_ends_step_it(name: str) -> None:
     vector.mask.acknowledge()
     vector.reset()
     for _ in range(5):
-        seen, rewards, _, _ = vector.step(np.zeros((vector.num_envs, 1)))
+        observations, rewards, _, _ = vector.step(np.zeros((vector.num_envs, 1)))
     vector.close()
-    assert seen.shape == (task(name).slots, len(task(name).fields))
+    assert observations.shape == (task(name).slots, len(task(name).fields))
     assert np.isfinite(rewards).all()
     parallel = make(name, "pettingzoo")
     parallel.reset(seed=1)
@@ -113,10 +113,10 @@ def test_what_there_is_not_is_named() -> None:
 
 def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
     config = validate({"tasks": ["Incast", "ns3_env/Rates-v2"]}, CurriculumConfig, "c.yaml")
-    drawn = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")
-    sources = [drawn(episode).source for episode in range(200)]
+    curriculum = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")
+    sources = [curriculum(episode).source for episode in range(200)]
     assert {*sources} == {"ns3_env/Incast-v2", "ns3_env/Rates-v2"}
     assert 70 < sources.count("ns3_env/Incast-v2") < 130
-    assert drawn.most_flows == 64
+    assert curriculum.most_flows == 64
     with pytest.raises(ConfigError, match="tasks: there is no task 'Incest'"):
         validate({"tasks": ["Incest"]}, CurriculumConfig, "c.yaml")
