@@ -33,7 +33,7 @@ from ns3_env.eval.leaderboard.figures import (
 from ns3_env.eval.leaderboard.measured import METRICS, JobTimes, job_times, scores_in
 from ns3_env.eval.leaderboard.measured import markdown as job_markdown
 from ns3_env.eval.leaderboard.suite import is_of_tasks
-from ns3_env.eval.leaderboard.table import cell, frame_of, markdown, whole, write_parquet
+from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
 from ns3_env.eval.output.table import new_table
@@ -115,7 +115,7 @@ def generalists_in(folder: BenchFolder) -> set[str]:
 def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder) -> str:
     parts = [f"## {group.name}\n\n{markdown(board)}" for group, board in boards]
     lacking = [f"\n- {note}" for note in notes(folder)]
-    return "\n".join([*parts, remark, *lacking]) + "\n"
+    return "\n".join([*parts, LEGEND, "", remark, *lacking]) + "\n"
 
 
 def _learning(frame: pandas.DataFrame, group: Group) -> Figure:

@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 _MARKS = {"runs": "", "test seeds": " †", None: ""}
 
 
+#: Meaning of the columns, once for all tables of a page.
+LEGEND = (
+    "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
+    "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better "
+    "than: how likely a run is better than one of the base's in a task, ties half. In brackets 95 % "
+    "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which "
+    "do not compete. –: not played; ‡: over the tasks that were, not ranked."
+)
+
+
 def markdown(board: Leaderboard) -> str:
     """A row for each entry, the best first; references in italics."""
-    baseline = markdown_cell(board.baseline)
-    headings = [*map(markdown_cell, board.tasks), "IQM", "each run", f"better than {baseline}"]
-    lines = [
-        *markdown_table(["entry", "runs", *headings], (_row(board, line) for line in board.lines)),
-        "",
-        "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
-        "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better "
-        f"than {baseline}: how likely a run is better than one of its in a task, ties half. In brackets 95 % "
-        "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which do "
-        "not compete.",
-    ]
-    if any(board.lacks(line) for line in board.lines):
-        lines[-1] += " –: not played; ‡: over the tasks that were, not ranked."
-    return "\n".join(lines) + "\n"
+    headings = [*map(markdown_cell, board.tasks)]
+    if len(board.tasks) > 1:
+        headings += ["IQM", f"better than {markdown_cell(board.baseline)}"]
+    rows = (_row(board, line) for line in board.lines)
+    return "\n".join(markdown_table(["entry", "runs", *headings, "each run"], rows)) + "\n"
 
 
 def frame_of(board: Leaderboard) -> pandas.DataFrame:
@@ -57,14 +58,16 @@ def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
 
 
 def _row(board: Leaderboard, line: Line) -> list[str]:
+    """The entry's row: of one task its score is the mean, which has an interval."""
     name = markdown_cell(line.entry)
+    mean = cell(line.mean, whole) + (" ‡" if board.lacks(line) else "")
+    scores = [whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks]
+    chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
     return [
         f"*{name}*" if line.reference else name,
         str(line.runs),
-        *(whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks),
-        cell(line.mean, whole) + (" ‡" if board.lacks(line) else ""),
+        *([*scores, mean, chance] if len(board.tasks) > 1 else [mean]),
         "–" if line.runs == 1 else " to ".join(map(whole, line.range)),
-        "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format),
     ]
 
 

@@ -46,10 +46,10 @@ def test_a_baseline_that_nobody_knows_is_named() -> None:
 
 def test_the_table_says_whole_scores_intervals_and_what_they_cover(board: Leaderboard) -> None:
     lines = markdown(board).splitlines()
-    assert lines[0] == "| entry | runs | in\\|cast | fat tree | IQM | each run | better than hpcc |"
-    assert lines[2] == "| *oracle* | 1 | 100 | 100 | 100 [100, 100] † | – | 1.00 [1.00, 1.00] † |"
-    assert lines[3].startswith("| fdcc | 2 | 55 | 4 | 28 [22, 38] | 22 to 38 | 0.75 [")
-    assert not lines[3].endswith("† |")
+    assert lines[0] == "| entry | runs | in\\|cast | fat tree | IQM | better than hpcc | each run |"
+    assert lines[2] == "| *oracle* | 1 | 100 | 100 | 100 [100, 100] † | 1.00 [1.00, 1.00] † | – |"
+    assert lines[3].startswith("| fdcc | 2 | 55 | 4 | 28 [22, 38] | 0.75 [")
+    assert lines[3].endswith("] | 22 to 38 |")
     assert lines[4].startswith("| hpcc | 1 | 0 | 0 | 0 [−1, 1] † | – | –")
     assert "| −7 | −3 | −5 [−5, −5] †" in lines[5]
 

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.leaderboard.anchors import JOBS, group_of, played, value_of
+from ns3_env.eval.leaderboard.anchors import JOBS, group_of, outcome_of, value_of
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
@@ -24,7 +24,7 @@ RING = {"kind": "collective", "algorithm": "ring_all_reduce", "ranks": [0, 1, 2]
 
 def value(results: Results) -> float:
     """As SharedCluster measures it, ms."""
-    slowdowns, time_ns = played(results)
+    slowdowns, time_ns = outcome_of(results)
     return value_of(TASKS["SharedCluster"], slowdowns, slowdowns, time_ns)
 
 
