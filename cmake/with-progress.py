@@ -17,13 +17,13 @@ Path(log).parent.mkdir(parents=True, exist_ok=True)
 start = printed = time.monotonic()
 lines: deque[str] = deque(maxlen=TAIL)
 print(f"{what} (all of it is in {log})", flush=True)
-with Path(log).open("w", encoding="utf-8", errors="replace") as kept:
+with Path(log).open("w", encoding="utf-8", errors="replace") as copy:
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
     assert process.stdout is not None
     for line in process.stdout:
-        kept.write(line)
+        copy.write(line)
         lines.append(line)
         if (step := STEP.search(line)) is None:
             continue

@@ -74,7 +74,7 @@ class Axis:
 
 
 def policy_map(
-    path: Path, out: Path, x: str, y: str, panel: str | None = None, given: Sequence[str] = ()
+    path: Path, out: Path, x: str, y: str, panel: str | None = None, fixed_fields: Sequence[str] = ()
 ) -> Path:
     """Draws the action over two fields.
 
@@ -83,7 +83,7 @@ def policy_map(
         out: the picture's file, .png or .svg.
         x, y: "FIELD=LOW..HIGH".
         panel: "FIELD=A,B,...": a panel for each; None: one panel.
-        given: "FIELD=VALUE" of other fields, instead of ``GIVEN``'s.
+        fixed_fields: "FIELD=VALUE" of other fields, instead of ``GIVEN``'s.
 
     Returns:
         ``out``.
@@ -93,7 +93,7 @@ def policy_map(
     """
     policy = NetworkPolicy.load(policy_of(path))
     across, up = Axis.parse(x), Axis.parse(y)
-    fixed = dict(_number(text) for text in given)
+    fixed = dict(_number(text) for text in fixed_fields)
     third, values = _panels(panel)
     titles = [f"{third} = {value:g}" if third else path.name for value in values]
     figure = Figure(figsize=(1.2 + 3.2 * len(titles), 3.3), layout="constrained", facecolor="white")

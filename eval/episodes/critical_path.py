@@ -226,7 +226,7 @@ class _Graph:
         return max(until.values())
 
     def _cards_need(self, rows: Rows) -> float:
-        """What the busiest card needs to send, or to receive, the flows among these tasks, ns."""
+        """Time that the busiest card needs to send, or to receive, the flows among these tasks, ns."""
         flows = rows[rows < self._flows]
         if not len(flows):
             return 0.0

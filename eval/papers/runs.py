@@ -127,7 +127,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def finished_ns(results: Results) -> float:
-    """When the last receiver had all of its flow, in a run with jobs; NaN where one did not finish."""
+    """Time (ns) at which the last receiver had all of its flow, with jobs; NaN where one did not finish."""
     ends = flow_column(results, "delivered_ns")
     return math.nan if (ends < 0).any() else float(ends.max())
 

@@ -186,7 +186,7 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], fault: str) -> No
 
 def test_ranks_are_the_hosts_that_are_named() -> None:
     hosts = [5, 4, 7, 6]
-    first, named = (scenario({"tp": 2, "dp": 2}, ranks=ranks).flows() for ranks in (None, hosts))
-    assert named.src == [hosts[rank] for rank in first.src]
-    assert named.dst == [hosts[rank] for rank in first.dst]
-    assert named.size_bytes == first.size_bytes
+    first, placed = (scenario({"tp": 2, "dp": 2}, ranks=ranks).flows() for ranks in (None, hosts))
+    assert placed.src == [hosts[rank] for rank in first.src]
+    assert placed.dst == [hosts[rank] for rank in first.dst]
+    assert placed.size_bytes == first.size_bytes

@@ -34,7 +34,7 @@ def test_jobs_that_share_a_cluster_have_nodes_of_their_own_and_storage_has_other
     for scenario in drawn("SharedCluster"):
         hosts = hosts_of(scenario)
         nodes = {name: {host // 4 for host in hosts[name]} for name in ("first", "second")}
-        assert [len(own) for own in nodes.values()] == [3, 3]
+        assert [len(group) for group in nodes.values()] == [3, 3]
         assert not nodes["first"] & nodes["second"]
         storage = {*range(8)} - nodes["first"] - nodes["second"]
         flows = scenario.traffic.model_dump()["parts"][2]["flows"]

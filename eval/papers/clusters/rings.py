@@ -85,10 +85,10 @@ def bus_gbytes(ranks: int, size_bytes: int, time_ns: float) -> float:
 def ring(data: Data[dict[int, float]]) -> Outcome:
     """A ring all-reduce of eight GPUs in a node, by size."""
     counts = sizes(data.scale)
-    ours = {size: bus_gbytes(_NODE_GPUS, counts[size], time) for size, time in data.runs.items()}
-    off = [abs(ours[size] / NODE[size] - 1) for size in ours]
+    simulated = {size: bus_gbytes(_NODE_GPUS, counts[size], time) for size, time in data.runs.items()}
+    off = [abs(simulated[size] / NODE[size] - 1) for size in simulated]
     return Outcome(
-        rows=[Row(f"{size} MiB", "GB/s", NODE[size], ours[size], "RING VS NVLS") for size in ours],
+        rows=[Row(f"{size} MiB", "GB/s", NODE[size], simulated[size], "RING VS NVLS") for size in simulated],
         claims={
             "Bus bandwidth over sizes is the published one, within 10 %": (
                 max(off) <= _NEAR,
@@ -126,20 +126,22 @@ def fabric_cases(scale: float) -> dict[tuple[Fabric, int], Scenario]:
 def rails(data: Data[dict[tuple[Fabric, int], float]]) -> Outcome:
     """Data-parallel all-reduces of 256 GPUs, rail-optimised and with leaves of whole nodes."""
     ranks, counts = _GPUS // _NODE_GPUS, sizes(data.scale)
-    ours = {case: bus_gbytes(ranks, counts[case[1]], time) for case, time in data.runs.items()}
-    gains = {size: (ours[RAILS, size] / ours[LEAVES, size]) for kind, size in ours if kind == RAILS}
-    theirs = {size: FABRICS[RAILS][size] / FABRICS[LEAVES][size] for size in gains}
-    off = [abs(ours[RAILS, size] / FABRICS[RAILS][size] - 1) for size in gains]
+    simulated = {case: bus_gbytes(ranks, counts[case[1]], time) for case, time in data.runs.items()}
+    gains = {
+        size: (simulated[RAILS, size] / simulated[LEAVES, size]) for kind, size in simulated if kind == RAILS
+    }
+    published = {size: FABRICS[RAILS][size] / FABRICS[LEAVES][size] for size in gains}
+    off = [abs(simulated[RAILS, size] / FABRICS[RAILS][size] - 1) for size in gains]
     return Outcome(
         rows=[
             Row(f"{kind}, {size} MiB", "GB/s", FABRICS[kind][size], value, "HPN 7.0 VS DCN+")
-            for (kind, size), value in ours.items()
+            for (kind, size), value in simulated.items()
         ],
         claims={
             "Rails are faster than leaves of whole nodes, at each size": (
                 all(gain > 1 for gain in gains.values()),
                 " · ".join(
-                    f"{size} MiB {gain:.2f} times ({theirs[size]:.2f})" for size, gain in gains.items()
+                    f"{size} MiB {gain:.2f} times ({published[size]:.2f})" for size, gain in gains.items()
                 ),
             ),
             "On rails bus bandwidth is the published one, within 10 %": (

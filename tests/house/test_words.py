@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of the code: docstrings that begin as sentences, names that are nouns."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+#: Of these a docstring is read twice: "What it reads from records".
+FRAGMENT = re.compile(r"(what|of|as|where|by|those|whose?|which|when|how|whether|that)\b", re.IGNORECASE)
+#: Names that say what happened to a value, and not what it is.
+PARTICIPLE = re.compile(
+    r"_*(found|known|made|told|given|taken|seen|kept|said|own|theirs|ours|held|came|went|wanted|asked|meant|"
+    r"shown|got|drawn|played|began|begun|arrived|acted|named)_*"
+)
+#: Keys and columns of files that users have, and a fixture.
+EXEMPT = {
+    ("eval/papers/outcome.py", "ours"),
+    ("ns3_env/scenario/paths/failures.py", "drawn"),
+    ("agents/planning/counterfactual.py", "own"),
+    ("tests/house/test_notebook.py", "played"),
+}
+
+
+def modules(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    """Path and syntax tree of each tracked Python file below these folders, but for links."""
+    listed = subprocess.run(
+        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        if name.endswith(".py") and not (ROOT / name).is_symlink():
+            yield name, ast.parse((ROOT / name).read_text("utf-8"))
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun_phrase() -> None:
+    wrong = [
+        f"{path}: {text.splitlines()[0]}"
+        for path, tree in modules("ns3_env", "agents", "eval")
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        if (text := ast.get_docstring(node)) and FRAGMENT.match(text)
+    ]
+    assert wrong == []
+
+
+def test_names_say_what_a_value_is() -> None:
+    wrong = []
+    for path, tree in modules("ns3_env", "agents", "eval", "tests"):
+        for node in ast.walk(tree):
+            stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            name = node.id if stored else node.arg if isinstance(node, ast.arg) else ""  # type: ignore[union-attr]
+            if PARTICIPLE.fullmatch(name) and (path, name) not in EXEMPT:
+                wrong.append(f"{path}:{getattr(node, 'lineno', 0)}: {name}")
+    assert wrong == []
