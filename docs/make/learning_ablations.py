@@ -79,11 +79,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "ablations")
     arguments.add_argument("--algorithms", nargs="+", choices=DECISIONS, default=list(DECISIONS))
-    given = arguments.parse_args()
-    out, algorithms = given.out.absolute(), given.algorithms
+    arguments.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS), metavar="NAME")
+    options = arguments.parse_args()
+    out, algorithms = options.out.absolute(), options.algorithms
     out.mkdir(parents=True, exist_ok=True)
     (out / "curriculum.yaml").write_text(f"tasks: [{', '.join(TASKS)}]\n", encoding="utf-8")
-    chosen = [(algorithm, variant) for variant in VARIANTS for algorithm in algorithms]
+    chosen = [(algorithm, variant) for variant in options.variants for algorithm in algorithms]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(lambda one: train(*one, out), [(*one, seed) for one in chosen for seed in SEEDS]))
     entries = [f"{folder(*one)}={entry(out / folder(*one))}" for one in chosen]
@@ -94,13 +95,13 @@ def main() -> None:
     columns = [f"{algorithm}, {name}" for algorithm in algorithms for name in TASKS]
     print("| changed | " + " | ".join(columns) + " |")
     print("|---|" + "--:|" * len(columns))
-    for variant in VARIANTS:
+    for variant in options.variants:
         cells = []
         for algorithm in algorithms:
             for name in TASKS:
-                found = means[folder(algorithm, variant), :, name].to_numpy()
-                low, high = bootstrap_interval(found)
-                cells.append(f"{found.mean():.0f} [{low:.0f}, {high:.0f}]")
+                runs = means[folder(algorithm, variant), :, name].to_numpy()
+                low, high = bootstrap_interval(runs)
+                cells.append(f"{runs.mean():.0f} [{low:.0f}, {high:.0f}]")
         print(f"| {variant} | " + " | ".join(cells) + " |")
 
 
