@@ -14,7 +14,7 @@ EVERY_S = 10.0
 
 log, what, *command = sys.argv[1:]
 Path(log).parent.mkdir(parents=True, exist_ok=True)
-began = shown = time.monotonic()
+start = printed = time.monotonic()
 lines: deque[str] = deque(maxlen=TAIL)
 print(f"{what} (all of it is in {log})", flush=True)
 with Path(log).open("w", encoding="utf-8", errors="replace") as kept:
@@ -29,12 +29,12 @@ with Path(log).open("w", encoding="utf-8", errors="replace") as kept:
             continue
         now = time.monotonic()
         if sys.stdout.isatty():
-            print(f"\r  {step[1]} steps, {now - began:.0f} s", end="", flush=True)
-        elif now - shown >= EVERY_S:
-            shown = now
-            print(f"  {step[1]} steps, {now - began:.0f} s", flush=True)
+            print(f"\r  {step[1]} steps, {now - start:.0f} s", end="", flush=True)
+        elif now - printed >= EVERY_S:
+            printed = now
+            print(f"  {step[1]} steps, {now - start:.0f} s", flush=True)
 code = process.wait()
-print(f"\r  {'done' if code == 0 else 'failed'} after {time.monotonic() - began:.0f} s      ", flush=True)
+print(f"\r  {'done' if code == 0 else 'failed'} after {time.monotonic() - start:.0f} s      ", flush=True)
 if code != 0:
     print("".join(lines), end="", flush=True)
 sys.exit(code)

@@ -37,6 +37,8 @@ class HpccOncePerRtt:
             stage[episode_start] = 0
         utilisation = queue + rate  # U, eq. 2
         divides = (utilisation >= ETA) | (stage >= MAX_STAGE)
-        kept = np.divide(window, utilisation / ETA, out=window.copy(), where=divides & (utilisation > 0))
-        windows = np.clip(kept + INCREASE * bdp, INCREASE * bdp, bdp)
+        reference_window = np.divide(
+            window, utilisation / ETA, out=window.copy(), where=divides & (utilisation > 0)
+        )
+        windows = np.clip(reference_window + INCREASE * bdp, INCREASE * bdp, bdp)
         return windows[:, None], (np.where(divides, 0, stage + 1),)

@@ -70,10 +70,10 @@ def _fields(value: Any) -> Any:
     """The fields that ``pkg.module:name`` stands for."""
     if not isinstance(value, str):
         return value
-    found = named_code(value) if is_code(value) else None
-    if not isinstance(found, Sequence) or isinstance(found, str):
+    fields = named_code(value) if is_code(value) else None
+    if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise ValueError(f"expected fields, or pkg.module:name of a sequence of fields, found {value!r}")
-    return list(found)
+    return list(fields)
 
 
 class Named(BaseModel):
@@ -214,9 +214,9 @@ class RunConfig(Strict):
             raise ValueError(
                 f"env.placement: the simulator does not know the action map {self.env.action.name}: 'python'"
             )
-        if self.env.placement == "python" and (given := [k for k, v in self.env.spared.items() if v]):
+        if self.env.placement == "python" and (file_keys := [k for k, v in self.env.spared.items() if v]):
             raise ValueError(
-                f"env.{given[0]}: is a setting of the policy's file, which simulators play: needs "
+                f"env.{file_keys[0]}: is a setting of the policy's file, which simulators play: needs "
                 "env.placement=simulator"
             )
         if self.env.placement == "python" and self.env.ray is not None:

@@ -52,8 +52,8 @@ class Inputs:
         """One of ``KINDS``; "train" where the configuration says nothing. Raises ConfigError."""
         kind = self.config.get("kind", "train")
         if not isinstance(kind, str) or kind not in KINDS:
-            known = " and ".join(map(repr, KINDS))
-            raise ConfigError(f"{self.config_source}: kind: there are {known}, not {shown(kind)}")
+            kinds = " and ".join(map(repr, KINDS))
+            raise ConfigError(f"{self.config_source}: kind: there are {kinds}, not {shown(kind)}")
         return str(kind)
 
     def with_overrides(self, overrides: Sequence[str]) -> Inputs:
@@ -150,16 +150,16 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
     """
     if evaluation is None:
         return []
-    made = [
+    scenarios = [
         make_scenario(env, data, f"{source}: evaluation.{key}")
         for key in ("scenario", "returns")
         if (data := getattr(evaluation, key)) is not None
     ]
-    known = controller_names(made[0].transport)
+    names = controller_names(scenarios[0].transport)
     for i, name in enumerate(evaluation.controllers):
-        if name not in known:
+        if name not in names:
             raise ConfigError(
                 f"{source}: evaluation.controllers.{i}: there is no {shown(name)}"
-                f"{nearest(name, known)} of {', '.join(known)}"
+                f"{nearest(name, names)} of {', '.join(names)}"
             )
-    return made
+    return scenarios

@@ -71,12 +71,12 @@ def find_agent(name: str) -> Agent:
 
 
 def _named(name: str) -> Agent:
-    found = named_code(name)
-    if isinstance(found, Agent):
-        return found
+    code = named_code(name)
+    if isinstance(code, Agent):
+        return code
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    if isinstance(found, type) and issubclass(found, BaseAlgorithm):
+    if isinstance(code, type) and issubclass(code, BaseAlgorithm):
         plain = import_module(AGENTS["sac"]).AGENT
         assert isinstance(plain, Agent)
         return plain

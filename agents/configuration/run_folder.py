@@ -26,13 +26,13 @@ PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy"
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages a result depends on, and contents of the simulator's plugins."""
-    found = {"python": platform.python_version()}
+    package_versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            package_versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:  # noqa: PERF203
-            found[package] = "not installed"
-    return {**found, **plugin_versions()}
+            package_versions[package] = "not installed"
+    return {**package_versions, **plugin_versions()}
 
 
 def read_json(path: Path) -> dict[str, Any]:

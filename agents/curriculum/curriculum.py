@@ -48,14 +48,14 @@ class ScenarioSampler(Protocol):
         ...
 
 
-def make_sampler(named: Named, source: str) -> ScenarioSampler:
+def make_sampler(config: Named, source: str) -> ScenarioSampler:
     """The sampler that a curriculum names. Raises ConfigError, naming ``source`` and the key."""
-    wanted = "a ScenarioSampler, with 'most_flows' and a call of an episode's number and a generator"
+    expected = "a ScenarioSampler, with 'most_flows' and a call of an episode's number and a generator"
     try:
-        made: ScenarioSampler = made_by(named.name, named.settings, ScenarioSampler, wanted)
+        sampler: ScenarioSampler = made_by(config.name, config.settings, ScenarioSampler, expected)
     except ConfigError as error:
         raise ConfigError(f"{source}: sampler: {error}") from error
-    return made
+    return sampler
 
 
 #: Draws of validations come from numbers that no episode has.
@@ -121,8 +121,8 @@ class CurriculumConfig(Strict):
     @field_validator("stages")
     @classmethod
     def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
-        known = info.data  # what is wrong is not in it, and has an error of its own
-        sampled = any(key not in known or known[key] is not None for key in ("sampler", "tasks", "draw"))
+        data = info.data  # what is wrong is not in it, and has an error of its own
+        sampled = any(key not in data or data[key] is not None for key in ("sampler", "tasks", "draw"))
         if sampled and not stages:
             return [StageConfig(name="sampled")]
         if sampled and [stage.name for stage in stages] != ["sampled"]:
@@ -286,11 +286,11 @@ class Curriculum:
         """The stage's scenario, with what it draws anew for each episode; or of what a sampler holds back."""
         if self.sampler is not None:
             draws = getattr(self.sampler, "held_back", self.sampler) if held_back else self.sampler
-            drawn = draws(episode, random)
-            if isinstance(drawn, Scenario):
-                return self._clocked(drawn)
+            sample = draws(episode, random)
+            if isinstance(sample, Scenario):
+                return self._clocked(sample)
             which = "sampler" if self.config.draw is None else "draw"
-            return make_scenario(self.env, merge(self.config.scenario, drawn), f"{self.source}: {which}")
+            return make_scenario(self.env, merge(self.config.scenario, sample), f"{self.source}: {which}")
         ranges = self.config.stages[stage].randomise
         if not ranges:
             return self.scenarios[stage]
@@ -301,11 +301,11 @@ class Curriculum:
         quantum = self.env.decision_quantum_ns
         return scenario.model_copy(update={"clock": self.env.clock, "decision_quantum_ns": quantum})
 
-    def _scenario(self, stage: int, drawn: Mapping[str, float] | None = None) -> Scenario:
-        """The stage's scenario with ``drawn`` put in. Raises ScenarioError."""
+    def _scenario(self, stage: int, values: Mapping[str, float] | None = None) -> Scenario:
+        """The stage's scenario with ``values`` put in. Raises ScenarioError."""
         of = self.config.stages[stage]
         data = merge(self.config.scenario, of.scenario)
-        for key, value in (drawn or {}).items():
+        for key, value in (values or {}).items():
             *parents, last = key.split(".")
             change: dict[str, Any] = {last: value}
             for parent in reversed(parents):
@@ -353,13 +353,13 @@ class Curriculum:
         Raises:
             ConfigError: it is no such state, or belongs to a curriculum with more stages.
         """
-        kept = validate(state, CurriculumState, "checkpoint: curriculum")
-        if len(kept.entered) > len(self.config.stages):
-            raise ConfigError(f"checkpoint: stage {kept.stage} is none of the curriculum's")
-        self.entered = list(kept.entered)
-        self.next_index = kept.next_index
-        self._returns = deque(kept.returns)
-        if kept.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
-            restore(kept.sampler)
-        if self.plateau is not None and kept.plateau is not None:
-            self.plateau.state = kept.plateau
+        snapshot = validate(state, CurriculumState, "checkpoint: curriculum")
+        if len(snapshot.entered) > len(self.config.stages):
+            raise ConfigError(f"checkpoint: stage {snapshot.stage} is none of the curriculum's")
+        self.entered = list(snapshot.entered)
+        self.next_index = snapshot.next_index
+        self._returns = deque(snapshot.returns)
+        if snapshot.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
+            restore(snapshot.sampler)
+        if self.plateau is not None and snapshot.plateau is not None:
+            self.plateau.state = snapshot.plateau

@@ -44,9 +44,9 @@ class DrawConfig(Strict):
         for key in ("families", "held_back"):
             for name in getattr(self, key):
                 if name not in FAMILIES:
-                    known = ", ".join(FAMILIES)
+                    families = ", ".join(FAMILIES)
                     raise ValueError(
-                        f"{key}: there is no family {name!r}{nearest(name, list(FAMILIES))} of {known}"
+                        f"{key}: there is no family {name!r}{nearest(name, list(FAMILIES))} of {families}"
                     )
         if both := sorted(set(self.families) & set(self.held_back)):
             raise ValueError(f"held_back: {both[0]} is among the families that are learned from, too")

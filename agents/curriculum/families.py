@@ -246,8 +246,8 @@ def unequal(of: Ranges, random: Random) -> Keys:
     """Flows of lognormal sizes into one receiver within 100 µs."""
     flows = round(draw(of.incast_flows, random))
     place = dumbbell(of, random, flows)
-    drawn = place.bdp * draw((0.3, 10.0), random) * np.exp(random.normal(0.0, 1.0, flows))
-    sizes = drawn * min(1.0, of.packets * _PAYLOAD / drawn.sum())
+    raw_sizes = place.bdp * draw((0.3, 10.0), random) * np.exp(random.normal(0.0, 1.0, flows))
+    sizes = raw_sizes * min(1.0, of.packets * _PAYLOAD / raw_sizes.sum())
     return _listed(place, sizes.tolist(), random.uniform(0, 1e5, flows).tolist())
 
 

@@ -94,10 +94,10 @@ class Plateau:
             Whether the mean over the stages is the best since the present one was entered, and whether the
             present stage is to be left.
         """
-        known, config = self.state, self.config
+        state, config = self.state, self.config
         present = len(scores) - 1
-        entered = len(known.best) <= present
-        best = [*known.best, *scores[len(known.best) :]]
+        entered = len(state.best) <= present
+        best = [*state.best, *scores[len(state.best) :]]
         better = [
             score > mark + config.improvement * abs(mark) for score, mark in zip(scores, best, strict=True)
         ]
@@ -106,14 +106,14 @@ class Plateau:
             for stage in range(present)
             if scores[stage] < best[stage] - config.decline * abs(best[stage])
         ]
-        tried = known.tried + 1 if fallen else 0
+        tried = state.tried + 1 if fallen else 0
         if tried > config.patience:  # it does not come back: what is left of it is the new mark
             best[fallen[0]], tried, fallen = scores[fallen[0]], 0, []
-        trained = known.returned_to is None  # the present stage was, since the last validation
-        stale = 0 if entered or better[present] else known.stale + trained
+        trained = state.returned_to is None  # the present stage was, since the last validation
+        stale = 0 if entered or better[present] else state.stale + trained
         best = [score if up else mark for score, mark, up in zip(scores, best, better, strict=True)]
         mean = sum(scores) / len(scores)
-        best_mean = None if entered else known.best_mean
+        best_mean = None if entered else state.best_mean
         is_best = best_mean is None or mean > best_mean
         self.state = PlateauState(
             best=best,

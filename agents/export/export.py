@@ -73,13 +73,13 @@ def export(
         chosen.write(partial, change(source.policy))
         difference = largest_difference(chosen.evaluator(partial), source.original, histories, lengths)
         size = partial.stat().st_size
-        found = Comparison(difference, len(lengths), source.name, source.policy.sha256, size)
-        if found.passed:
+        comparison = Comparison(difference, len(lengths), source.name, source.policy.sha256, size)
+        if comparison.passed:
             os.replace(partial, out)
             flush(out.absolute().parent)
     finally:
         partial.unlink(missing_ok=True)
-    return found
+    return comparison
 
 
 def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:

@@ -36,11 +36,11 @@ def write(path: Path, policy: PolicyFile) -> None:
     logging.getLogger(_REGISTRATION).setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = th.onnx.export(
+        program = th.onnx.export(
             export_program(policy), dynamo=True, output_names=outputs, opset_version=OPSET, verbose=False
         )
-    assert made is not None
-    model = made.model_proto
+    assert program is not None
+    model = program.model_proto
     for value in (*model.graph.input, *model.graph.output):
         value.type.tensor_type.shape.dim[0].dim_param = "n"
     onnx.helper.set_model_props(model, {KEY: policy.header()})

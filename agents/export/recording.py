@@ -92,9 +92,9 @@ def record(
             episodes += len(batch.results)
             if episodes >= _EPISODES:
                 raise ConfigError(f"{decisions} decisions in {episodes} episodes: too few to compare on")
-            begun = batch.slots[batch.first]
-            states.forget(begun)
-            for slot in begun.tolist():
+            new_slots = batch.slots[batch.first]
+            states.forget(new_slots)
+            for slot in new_slots.tolist():
                 flow_of[slot] = len(ages)
                 ages.append(0)
             if not batch.due.any():
@@ -105,11 +105,11 @@ def record(
             flows = np.array([flow_of[slot] for slot in slots.tolist()])
             for flow in flows.tolist():
                 ages[flow] += 1
-            kept = np.array([most_per_flow is None or ages[flow] <= most_per_flow for flow in flows.tolist()])
+            mask = np.array([most_per_flow is None or ages[flow] <= most_per_flow for flow in flows.tolist()])
             moments.append(
-                Recording(flows[kept], observations[kept], batch.records[batch.due][kept], actions[kept])
+                Recording(flows[mask], observations[mask], batch.records[batch.due][mask], actions[mask])
             )
-            decisions += int(kept.sum())
+            decisions += int(mask.sum())
     return Recording(
         np.concatenate([moment.flows for moment in moments]),
         np.concatenate([moment.observations for moment in moments]).astype(np.float32),

@@ -93,9 +93,11 @@ def _mean(layer: nn.Module, with_deviation: bool) -> nn.Module:
     count = layer.out_features // 2 if with_deviation else layer.out_features
     if count != 1:
         raise ConfigError(f"pi: has {count} actions; a policy's file has one, in [-1, 1]")
-    made = nn.Linear(layer.in_features, 1, bias=layer.bias is not None, device="meta").to_empty(device="cpu")
+    mean_layer = nn.Linear(layer.in_features, 1, bias=layer.bias is not None, device="meta").to_empty(
+        device="cpu"
+    )
     with th.no_grad():
-        made.weight.copy_(layer.weight[:1])
+        mean_layer.weight.copy_(layer.weight[:1])
         if layer.bias is not None:
-            made.bias.copy_(layer.bias[:1])
-    return made
+            mean_layer.bias.copy_(layer.bias[:1])
+    return mean_layer

@@ -33,7 +33,7 @@ def secured(
     most_rtts: float,
     episodes: int = EPISODES,
     seed: int = 1,
-    progress: Callable[[int], None] = lambda played: None,
+    progress: Callable[[int], None] = lambda count: None,
 ) -> PolicyFile:
     """The policy with a safety whose ranges are what it observed at its decisions in a curriculum's episodes.
 
@@ -53,17 +53,17 @@ def secured(
     if policy.spec.safety is not None:
         raise ConfigError("the policy's file has a safety already: begin with the file without one")
     stages = validate(read_mapping(curriculum), CurriculumConfig, str(curriculum))
-    drawn = Curriculum(stages, env_of(policy.spec), seed, str(curriculum))
+    sampler = Curriculum(stages, env_of(policy.spec), seed, str(curriculum))
     fields = policy.spec.fields
     low, high = np.full(len(fields), np.inf), np.full(len(fields), -np.inf)
-    with Rollouts(drawn, task=Task(fields), seed=seed) as rollouts:
-        for played in range(episodes):
+    with Rollouts(sampler, task=Task(fields), seed=seed) as rollouts:
+        for index in range(episodes):
             rollouts.begin(policy_bytes(policy))
             episode = rollouts.next()
-            seen = episode.observations[episode.decided]
-            low = np.minimum(low, seen.min(axis=0, initial=np.inf))
-            high = np.maximum(high, seen.max(axis=0, initial=-np.inf))
-            progress(played + 1)
+            observations = episode.observations[episode.decided]
+            low = np.minimum(low, observations.min(axis=0, initial=np.inf))
+            high = np.maximum(high, observations.max(axis=0, initial=-np.inf))
+            progress(index + 1)
     if not np.isfinite(low).all():
         raise ConfigError(f"{curriculum}: no flow under the policy decides in {episodes} episodes")
     ranges = {

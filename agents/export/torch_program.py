@@ -50,14 +50,14 @@ class Inputs(nn.Module):
     def forward(self, values: th.Tensor) -> th.Tensor:
         """(..., inputs) of (..., fields)."""
         cut = th.minimum(th.maximum(values, self.low), self.high)
-        seen = th.where(self.symlog, th.sign(cut) * th.log1p(th.abs(cut)), cut)
+        features = th.where(self.symlog, th.sign(cut) * th.log1p(th.abs(cut)), cut)
         if self.as_they_are:
-            return seen
-        return th.stack([self._input(entry, cut, seen) for entry in self.entries], dim=-1)
+            return features
+        return th.stack([self._input(entry, cut, features) for entry in self.entries], dim=-1)
 
-    def _input(self, entry: Input | DerivedInput, cut: th.Tensor, seen: th.Tensor) -> th.Tensor:
+    def _input(self, entry: Input | DerivedInput, cut: th.Tensor, features: th.Tensor) -> th.Tensor:
         if isinstance(entry, Input):
-            return seen[..., self.fields.index(entry.field)]
+            return features[..., self.fields.index(entry.field)]
         formula = entry.formula
         rtt, rate = (cut[..., self.fields.index(name)] for name in entry.fields)
         excess = th.relu(rtt / (formula.base_ns or 1.0) - formula.margin)

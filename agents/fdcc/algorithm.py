@@ -143,7 +143,7 @@ class FDCC(TD3):
         return tuple(self.field_names)
 
     @classmethod
-    def load(cls, path: Any, *given: Any, **options: Any) -> NoReturn:
+    def load(cls, path: Any, *arguments: Any, **options: Any) -> NoReturn:
         """Refused: Stable-Baselines3 reads pickled objects from the file. Raises ConfigError."""
         raise ConfigError(
             f"{path}: {cls.__name__}.load would run code that is in the file: use "
@@ -162,10 +162,10 @@ class FDCC(TD3):
         return [*super()._excluded_save_params(), "_stream", "_exploration", "snapshot"]
 
     def _init_callback(self, callback: MaybeCallback, progress_bar: bool = False) -> BaseCallback:
-        made = super()._init_callback(callback)
+        base_callback = super()._init_callback(callback)
         if not progress_bar:
-            return made
-        both = CallbackList([made, DecisionsBar()])
+            return base_callback
+        both = CallbackList([base_callback, DecisionsBar()])
         both.init_callback(self)
         return both
 
@@ -204,8 +204,8 @@ class FDCC(TD3):
         if isinstance(self.env, RolloutEnv):
             self.replay_buffer.start_collection(slots)
             return
-        own = hasattr(self.env, "recv")
-        self._stream = cast(FlowStream, self.env) if own else StepStream(self.env, observations)
+        is_stream = hasattr(self.env, "recv")
+        self._stream = cast(FlowStream, self.env) if is_stream else StepStream(self.env, observations)
         self.replay_buffer.start_collection(slots)
         self._exploration = Exploration(
             slots,
@@ -350,7 +350,7 @@ class FDCC(TD3):
                 read(cast(History, histories), self.config.compress)
                 for histories in (data.observations, data.next_observations)
             )
-            wanted = td3.targets(
+            targets = td3.targets(
                 data.rewards,
                 data.dones,
                 cast(th.Tensor, data.discounts),
@@ -360,7 +360,7 @@ class FDCC(TD3):
                 self.target_policy_noise,
                 self.target_noise_clip,
             )
-            critic_loss = td3.critic_loss(self.critic(history, data.actions), wanted)
+            critic_loss = td3.critic_loss(self.critic(history, data.actions), targets)
             critic_losses.append(critic_loss.detach())
             descend(self.critic.optimizer, critic_loss)
             if self._n_updates % self.policy_delay == 0:

@@ -43,8 +43,8 @@ class Exploration:
     def begin(self, slots: Ints) -> None:
         """An episode begins in each of ``slots`` (m,): it is drawn whether its actions are random."""
         if len(slots) > 0:
-            drawn = np.random.random(len(slots))  # noqa: NPY002
-            self.at_random[slots] = drawn < self.random_share
+            samples = np.random.random(len(slots))  # noqa: NPY002
+            self.at_random[slots] = samples < self.random_share
 
     def actions(self, slots: Ints, decide: Callable[[Ints], Floats], all_random: bool = False) -> Floats:
         """Scaled actions (m, A) in [-1, 1].
@@ -70,8 +70,8 @@ class Exploration:
             self._held[slot] = 2.0 * ((self.action_space.sample() - low) / (high - low)) - 1.0
             self._hold_for[slot] = np.random.geometric(1 / MEAN_HOLD)  # noqa: NPY002
         self._hold_for[slot] -= 1
-        held: Floats = self._held[slot]
-        return held
+        action: Floats = self._held[slot]
+        return action
 
     def _with_noise(self, actions: Floats) -> Floats:
         if self.noise == 0:
@@ -126,13 +126,13 @@ class StepStream:
         outcome = following.copy()
         for slot in np.flatnonzero(dones):
             outcome[slot] = infos[slot]["terminal_observation"]
-        begun = np.flatnonzero(dones)
-        no = np.zeros(len(begun), dtype=bool)
+        ended_slots = np.flatnonzero(dones)
+        no = np.zeros(len(ended_slots), dtype=bool)
         return _Rows(
-            np.concatenate([slots, begun]),
-            np.concatenate([outcome, following[begun]]),
-            np.concatenate([rewards, np.zeros(len(begun), rewards.dtype)]),
-            np.concatenate([[info.get("elapsed", 1.0) for info in infos], np.zeros(len(begun))]),
+            np.concatenate([slots, ended_slots]),
+            np.concatenate([outcome, following[ended_slots]]),
+            np.concatenate([rewards, np.zeros(len(ended_slots), rewards.dtype)]),
+            np.concatenate([[info.get("elapsed", 1.0) for info in infos], np.zeros(len(ended_slots))]),
             np.concatenate([dones & ~cut, no]),
             np.concatenate([np.zeros(n, dtype=bool), ~no]),
             np.concatenate([dones & ~cut, no]),

@@ -82,9 +82,9 @@ class RecurrentStack(nn.Module):
         self.lstms = nn.ModuleList(nn.LSTM(input_dim, hidden) for _ in range(members))
         inputs = [input_dim + extra_dim, hidden + shortcut, *net_arch]
         outputs = [shortcut, *net_arch, output_dim]
-        made = [_linear(members, n, m) for n, m in zip(inputs, outputs, strict=True)]
-        self.weights = nn.ParameterList(weight for weight, _ in made)
-        self.biases = nn.ParameterList(bias for _, bias in made)
+        layers = [_linear(members, n, m) for n, m in zip(inputs, outputs, strict=True)]
+        self.weights = nn.ParameterList(weight for weight, _ in layers)
+        self.biases = nn.ParameterList(bias for _, bias in layers)
 
     def remember(self, reading: Reading, members: int | None = None) -> th.Tensor:
         """(C, B, H), the LSTMs' outputs at the histories' ends; those of the first ``members``, if given."""

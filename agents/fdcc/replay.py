@@ -236,25 +236,27 @@ class HistoryReplayBuffer(ReplayBuffer):
         flow = np.cumsum(rollout.first) - 1
         windows, lengths = self._windows(rollout)
         last = np.append(begins[1:], rows)[flow] - 1  # the row with which each row's flow ends
-        taken = np.flatnonzero(np.arange(rows) < last)
-        after = np.minimum(taken + self.n_steps, last[taken])  # the row whose value is bootstrapped
+        transitions = np.flatnonzero(np.arange(rows) < last)
+        after = np.minimum(
+            transitions + self.n_steps, last[transitions]
+        )  # the row whose value is bootstrapped
         since = np.cumsum(rollout.elapsed)  # base RTTs; a flow's first row adds none
-        returns = np.zeros(len(taken))
+        returns = np.zeros(len(transitions))
         for step in range(self.n_steps):
-            counted = taken + step < after
-            row = taken[counted] + step
-            returns[counted] += self.gamma ** (since[row] - since[taken[counted]]) * rewards[row + 1]
-        kept = slice(max(0, len(taken) - self.buffer_size), None)
-        taken, after, returns = taken[kept], after[kept], returns[kept]
-        at = (self.pos + np.arange(len(taken))) % self.buffer_size
-        self.windows[at], self.lengths[at] = windows[taken], lengths[taken]
+            counted = transitions + step < after
+            row = transitions[counted] + step
+            returns[counted] += self.gamma ** (since[row] - since[transitions[counted]]) * rewards[row + 1]
+        newest = slice(max(0, len(transitions) - self.buffer_size), None)
+        transitions, after, returns = transitions[newest], after[newest], returns[newest]
+        at = (self.pos + np.arange(len(transitions))) % self.buffer_size
+        self.windows[at], self.lengths[at] = windows[transitions], lengths[transitions]
         self.next_windows[at], self.next_lengths[at] = windows[after], lengths[after]
-        self.actions[at] = rollout.actions[taken, None]
+        self.actions[at] = rollout.actions[transitions, None]
         self.rewards[at] = returns[:, None]
         self.dones[at] = rollout.final[after, None]
-        self.discounts[at] = (self.gamma ** (since[after] - since[taken]))[:, None]
-        self.full = self.full or self.pos + len(taken) >= self.buffer_size
-        self.pos = (self.pos + len(taken)) % self.buffer_size
+        self.discounts[at] = (self.gamma ** (since[after] - since[transitions]))[:, None]
+        self.full = self.full or self.pos + len(transitions) >= self.buffer_size
+        self.pos = (self.pos + len(transitions)) % self.buffer_size
 
     def _windows(self, rollout: Rollout) -> tuple[Floats, Ints]:
         """Each row's history: windows (n, K, F) and lengths (n,)."""

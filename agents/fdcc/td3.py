@@ -63,9 +63,9 @@ def targets(
         return rewards + (1 - dones) * discounts * values
 
 
-def critic_loss(values: th.Tensor, wanted: th.Tensor) -> th.Tensor:
+def critic_loss(values: th.Tensor, target_values: th.Tensor) -> th.Tensor:
     """Sum over critics of the mean squared error of values (B, C) against targets (B, 1)."""
-    return (values - wanted).square().mean(dim=0).sum()
+    return (values - target_values).square().mean(dim=0).sum()
 
 
 def actor_loss(value: th.Tensor) -> th.Tensor:

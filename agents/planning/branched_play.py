@@ -47,14 +47,14 @@ class BranchedPlay:
         self._base: BackgroundPolicy | None = None
         self._policy: Policy | None = None
         if isinstance(base, Controller):
-            played: Scenario | dict[str, Any] = over_controller(scenario, base)
+            episode_scenario: Scenario | dict[str, Any] = over_controller(scenario, base)
             flows = len(scenario.flows())
         else:
             self._policy, self._base = base, BackgroundPolicy(base)
-            played = _under_policy(scenario, base)
-            flows = played.agent_flow_count
+            episode_scenario = _under_policy(scenario, base)
+            flows = episode_scenario.agent_flow_count
         self._simulator = Simulator(max(64, flows))
-        self._simulator.send_reset(played)
+        self._simulator.send_reset(episode_scenario)
         self.waiting: DecisionBatch | None = None
         self.results: dict[str, Any] = {}
         self._answers = np.empty((0, 3))
@@ -105,10 +105,10 @@ class BranchedPlay:
         """
         assert self.waiting is not None
         answers = self._answers.copy()
-        kept = _kept(self.waiting.records[self.waiting.due])
+        current_actions = _kept(self.waiting.records[self.waiting.due])
         for row, flow in enumerate(self.due):
             if flow in keep:
-                answers[row] = kept[row]
+                answers[row] = current_actions[row]
             if factors is not None and flow in factors:
                 answers[row, :2] *= factors[flow]
         self._simulator.send_actions(answers)
@@ -167,8 +167,10 @@ def over_controller(scenario: Scenario, base: Controller) -> dict[str, Any]:
     Raises ScenarioError where the scenario cannot be under the controller.
     """
     content = scenario.under(base.name, base.attributes).to_simulator_json()
-    own = content["controllers"][0]
-    text = ",".join([own["name"], *(f"{name}={value}" for name, value in own["attributes"].items())])
+    controller = content["controllers"][0]
+    text = ",".join(
+        [controller["name"], *(f"{name}={value}" for name, value in controller["attributes"].items())]
+    )
     content["controllers"][0] = {"name": AGENT, "attributes": {"Base": text}}
     flows = content["flows"]
     agents = np.asarray(flows["controller"]) == 0

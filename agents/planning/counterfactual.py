@@ -63,11 +63,11 @@ def differences(
     with BranchedPlay(scenario, policy) as play:
         to_the_end = play.future()
         while play.waiting is not None:
-            drawn = [flow for flow in play.due if draw.random() < share]
+            sample = [flow for flow in play.due if draw.random() < share]
             until = play.ahead(horizon_rtts)
-            taken = to_the_end if until is None or not drawn else play.future(until_ns=until)
-            for flow in drawn:
-                change = taken - play.future(keep=frozenset({flow}), until_ns=until)
+            actual_slowdowns = to_the_end if until is None or not sample else play.future(until_ns=until)
+            for flow in sample:
+                change = actual_slowdowns - play.future(keep=frozenset({flow}), until_ns=until)
                 rest = np.delete(change, flow)
                 yield Difference(play.waiting.time_ns, flow, float(change[flow]), float(np.nansum(rest)))
             play.step()

@@ -38,14 +38,18 @@ class Planner(Strict):
             return load_policy(self.base)
         return Controller(name=self.base)
 
-    def play(self, scenario: Scenario, told: Callable[[Progress], object] = lambda progress: None) -> Plan:
+    def play(
+        self, scenario: Scenario, progress: Callable[[Progress], object] = lambda progress: None
+    ) -> Plan:
         """The scenario, flows under "agent" planned.
 
         Args:
             scenario: with its seed.
-            told: hears of each planned decision.
+            progress: hears of each planned decision.
 
         Raises:
             ScenarioError, SimulatorError: as :class:`ns3_env.agents.planning.branched_play.BranchedPlay`.
         """
-        return plan(scenario.under(AGENT), self.of_base(), self.factors, self.every, self.horizon_rtts, told)
+        return plan(
+            scenario.under(AGENT), self.of_base(), self.factors, self.every, self.horizon_rtts, progress
+        )

@@ -66,7 +66,7 @@ def plan(
     factors: Sequence[float] = FACTORS,
     every: int = 1,
     horizon_rtts: float | None = None,
-    told: Callable[[Progress], object] = lambda progress: None,
+    progress: Callable[[Progress], object] = lambda progress: None,
 ) -> Plan:
     """The scenario under the planner.
 
@@ -76,7 +76,7 @@ def plan(
         factors: of the base's window and rate, tried beside it.
         every: of a flow's decisions each n-th is planned.
         horizon_rtts: after which futures are compared, in base RTTs; None: at the episode's end.
-        told: hears of each planned decision.
+        progress: hears of each planned decision.
 
     Raises:
         ScenarioError, SimulatorError: as :class:`BranchedPlay`.
@@ -88,21 +88,21 @@ def plan(
         while play.waiting is not None:
             chosen: dict[int, float] = {}
             until = play.ahead(horizon_rtts)
-            known = until is None
+            has_best = until is None
             for flow in play.due:
                 decisions += 1
                 count[flow] = count.get(flow, -1) + 1
                 if count[flow] % every:
                     continue
-                if not known:
-                    best, known = float(np.nanmean(play.future(until_ns=until))), True
+                if not has_best:
+                    best, has_best = float(np.nanmean(play.future(until_ns=until))), True
                     branches += 1
                 for factor in factors:
-                    found = float(np.nanmean(play.future({**chosen, flow: factor}, until_ns=until)))
+                    slowdown = float(np.nanmean(play.future({**chosen, flow: factor}, until_ns=until)))
                     branches += 1
-                    if found < best:
-                        best, chosen = found, {**chosen, flow: factor}
-                told(Progress(play.waiting.time_ns, best, decisions, branches))
+                    if slowdown < best:
+                        best, chosen = slowdown, {**chosen, flow: factor}
+                progress(Progress(play.waiting.time_ns, best, decisions, branches))
             changed += len(chosen)
             play.step(chosen)
         return Plan(alone, play.mean_slowdown, decisions, changed, branches, play.results)

@@ -67,7 +67,7 @@ class RLCC(BaseAlgorithm):
         return ["policy", "optimizer"], []
 
     @classmethod
-    def load(cls, path: Any, *given: Any, **options: Any) -> NoReturn:
+    def load(cls, path: Any, *arguments: Any, **options: Any) -> NoReturn:
         """Refused: Stable-Baselines3 reads pickled objects from the file. Raises ConfigError."""
         raise ConfigError(f"{path}: {cls.__name__}.load would run code that is in the file: not loaded")
 
@@ -127,9 +127,9 @@ class RLCC(BaseAlgorithm):
     def _loss(self, rollout: Rollout) -> th.Tensor:
         """The loss on an episode's decisions."""
         config, decided = self.config, rollout.decided
-        seen = inputs(rollout.observations, self.policy.formula)
-        rows = in_a_row(*histories_of(seen, rollout.age, config.history_length))[decided]
-        distances = seen[:, 1].astype(np.float64)
+        features = inputs(rollout.observations, self.policy.formula)
+        rows = in_a_row(*histories_of(features, rollout.age, config.history_length))[decided]
+        distances = features[:, 1].astype(np.float64)
         self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
         following = outlook(rollout, distances, config.gamma, config.horizon)
         return adpg_loss(

@@ -75,9 +75,9 @@ class RlccPolicy(BasePolicy):
 
     def act_on(self, windows: Floats, lengths: Ints) -> Floats:
         """Actions (n, 1) for histories of observations: windows (n, K, 3), lengths (n,)."""
-        seen = inputs(windows, self.formula)
+        features = inputs(windows, self.formula)
         with th.inference_mode():
-            actions: Floats = self.mu(th.from_numpy(in_a_row(seen, lengths))).numpy()
+            actions: Floats = self.mu(th.from_numpy(in_a_row(features, lengths))).numpy()
         return actions
 
     def predict(

@@ -31,5 +31,5 @@ class RlccTrainer(Trainer):
     def network(self) -> Exported:
         assert isinstance(self.model, RLCC)
         policy = self.model.policy
-        seen = (Input(field="last_action"), DerivedInput.of(policy.formula))
-        return replace(mlp(policy.mu, "policy.mu"), history=policy.history_length, observation=seen)
+        entries = (Input(field="last_action"), DerivedInput.of(policy.formula))
+        return replace(mlp(policy.mu, "policy.mu"), history=policy.history_length, observation=entries)

@@ -38,16 +38,16 @@ class CensoredPolicy(ActorCriticPolicy):
     """Stable-Baselines3's MlpPolicy with :class:`CensoredGaussian`; its networks are the same."""
 
     def __init__(
-        self, *arguments: Any, initial_action: float = 0.0, bounded: bool = False, **named: Any
+        self, *arguments: Any, initial_action: float = 0.0, bounded: bool = False, **keywords: Any
     ) -> None:
         """Parameters are those of ``ActorCriticPolicy``, for continuous actions in [-1, 1].
 
         Args:
-            arguments, named: its own.
+            arguments, keywords: its own.
             initial_action: that of a policy which has learned nothing, about.
             bounded: the mean is the tanh of the last layer.
         """
-        super().__init__(*arguments, **named)
+        super().__init__(*arguments, **keywords)
         self.bounded = bounded
         assert isinstance(self.action_net.bias, th.Tensor)
         bias = math.atanh(initial_action) if bounded else initial_action

@@ -41,10 +41,10 @@ class Sb3Config(AgentConfig):
     def _policy_that_the_algorithm_has(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "policy" in data or not is_code(str(data.get("name"))):
             return data
-        known = getattr(named_code(str(data["name"])), "policy_aliases", {})
-        if not known or "MlpPolicy" in known:
+        aliases = getattr(named_code(str(data["name"])), "policy_aliases", {})
+        if not aliases or "MlpPolicy" in aliases:
             return data
-        return {**data, "policy": next(iter(known))}
+        return {**data, "policy": next(iter(aliases))}
 
     @field_validator("name")
     @classmethod

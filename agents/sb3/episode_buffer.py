@@ -31,10 +31,10 @@ class EpisodeBuffer(RolloutBuffer):
         decided = np.concatenate([rollout.decided for rollout in rollouts])
         if not decided.any():
             raise ValueError(f"no flow decided in {len(rollouts)} episodes: nothing is there to learn from")
-        seen = th.from_numpy(np.concatenate([rollout.observations for rollout in rollouts]))
+        observations = th.from_numpy(np.concatenate([rollout.observations for rollout in rollouts]))
         actions = th.from_numpy(np.concatenate([rollout.actions for rollout in rollouts]))[:, None]
         with th.no_grad():
-            predicted, likely, _ = policy.evaluate_actions(seen, actions)
+            predicted, likely, _ = policy.evaluate_actions(observations, actions)
         final = np.concatenate([rollout.final for rollout in rollouts])
         values = np.where(final, 0.0, predicted.numpy().ravel().astype(np.float64))
         advantages = generalised_advantages(
@@ -46,7 +46,7 @@ class EpisodeBuffer(RolloutBuffer):
         )[decided]
         self.buffer_size = self.pos = len(advantages)
         self.full, self.generator_ready = True, False
-        self.observations = seen.numpy()[decided][:, None]
+        self.observations = observations.numpy()[decided][:, None]
         self.actions = actions.numpy()[decided][:, None]
         values = values[decided]
         returns = advantages + values

@@ -46,8 +46,11 @@ def of_sb3(policy: BasePolicy) -> Exported:
 
 def _is_of_recurrent_ppo(policy: BasePolicy) -> bool:
     """An MlpLstmPolicy; sb3-contrib need not be installed."""
-    made = type(policy)
-    return made.__module__.startswith("sb3_contrib.") and made.__name__ == "RecurrentActorCriticPolicy"
+    policy_class = type(policy)
+    return (
+        policy_class.__module__.startswith("sb3_contrib.")
+        and policy_class.__name__ == "RecurrentActorCriticPolicy"
+    )
 
 
 def _recurrent(policy: Any) -> Exported:

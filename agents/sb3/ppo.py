@@ -121,17 +121,17 @@ class PpoTrainer(Sb3Trainer):
         return EpisodePPO if isinstance(self.env, SpacesOnly) else super()._class()
 
     def _make(self) -> BaseAlgorithm:
-        agent, made = self.config.agent, super()._make()
+        agent, algorithm = self.config.agent, super()._make()
         assert isinstance(agent, PpoConfig)
-        if not isinstance(made, EpisodePPO):
+        if not isinstance(algorithm, EpisodePPO):
             for key in ("start", "actor_starts", "advantages"):
                 if getattr(agent, key) != PpoConfig.model_fields[key].default:
                     raise ConfigError(f"agent.{key}: needs env.placement=simulator")
-            return made
-        made.actor_starts, made.by_episode = agent.actor_starts, agent.advantages == "episode"
+            return algorithm
+        algorithm.actor_starts, algorithm.by_episode = agent.actor_starts, agent.advantages == "episode"
         if agent.start is not None:
-            begin_as(made.policy, agent.start, self.config.env.fields)
-        return made
+            begin_as(algorithm.policy, agent.start, self.config.env.fields)
+        return algorithm
 
 
 def begin_as(policy: BasePolicy, start: str, fields: Sequence[str]) -> None:

@@ -81,10 +81,10 @@ class Sb3Trainer(Trainer):
     def _class(self) -> type[BaseAlgorithm]:
         """The algorithm's class."""
         name = self.config.agent.name
-        found = _ALGORITHMS[name] if name in _ALGORITHMS else named_code(name)
-        assert isinstance(found, type)
-        assert issubclass(found, BaseAlgorithm)
-        return found
+        algorithm = _ALGORITHMS[name] if name in _ALGORITHMS else named_code(name)
+        assert isinstance(algorithm, type)
+        assert issubclass(algorithm, BaseAlgorithm)
+        return algorithm
 
     def _make(self) -> BaseAlgorithm:
         agent = self.config.agent
@@ -100,11 +100,11 @@ class Sb3Trainer(Trainer):
             options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}
         try:
             algorithm: Any = self._class()  # known only now; each has these parameters
-            made: BaseAlgorithm = algorithm(agent.policy, self.env, **options)
-            return masked(made)
+            model: BaseAlgorithm = algorithm(agent.policy, self.env, **options)
+            return masked(model)
         except _REFUSALS as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise ConfigError(f"agent: {agent.name} does not accept its options: {said}") from error
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ConfigError(f"agent: {agent.name} does not accept its options: {reason}") from error
 
     def learn(self, decisions: int, callback: BaseCallback) -> None:
         mask = mask_of(self.model)

@@ -85,19 +85,19 @@ class Arena:
         stopped: Callable[[], bool],
         folder: Path,
     ) -> None:
-        found: dict[int, dict[int, Judgement]] = {number: {} for number in points}
+        judgements: dict[int, dict[int, Judgement]] = {number: {} for number in points}
         playing: dict[Future[Any], tuple[int, int, Pending]] = {}
         for number, point in points.items():
             controller = self._subject.controller(point, folder)
             for i, episode in enumerate(episodes):
                 pending = self._objective.begin(self._pool, episode, controller)
-                playing[pending.played] = number, i, pending
+                playing[pending.future] = number, i, pending
         while playing:
             for future in wait(playing, timeout=0.2, return_when=FIRST_COMPLETED).done:
                 number, i, pending = playing.pop(future)
-                found[number][i] = self._judged(pending, points[number], episodes[i])
-                if len(found[number]) == len(episodes):
-                    done(number, [found[number][i] for i in range(len(episodes))])
+                judgements[number][i] = self._judged(pending, points[number], episodes[i])
+                if len(judgements[number]) == len(episodes):
+                    done(number, [judgements[number][i] for i in range(len(episodes))])
             if stopped():
                 playing = {future: at for future, at in playing.items() if not future.cancel()}
 

@@ -52,11 +52,11 @@ class AttributesSubject(ParametersSubject):
     def save(self, point: Point, folder: Path) -> None:
         write_layout(folder, controller_layout(self.controller(point)))
 
-    def remarks(self, found: Controller) -> list[str]:
+    def remarks(self, controller: Controller) -> list[str]:
         """Ranges that the best lies at an end of, and what to put into a scenario."""
-        pasted = yaml.safe_dump({"controllers": [found.model_dump()]}, sort_keys=False)
+        pasted = yaml.safe_dump({"controllers": [controller.model_dump()]}, sort_keys=False)
         return [
-            *find_ends(self.parameters, found.attributes),
+            *find_ends(self.parameters, controller.attributes),
             f"tuned, to put into a scenario:\n{pasted.rstrip()}",
         ]
 
@@ -91,32 +91,32 @@ def with_starts(
             nothing has run.
     """
     _check_names(controller, source, transport)
-    known = default_attributes(controller.name, transport)
-    found = {}
+    defaults = default_attributes(controller.name, transport)
+    parameters = {}
     for name, parameter in controller.parameters.items():
         place = f"{source}: controller.parameters.{name}"
-        start = parameter.start if parameter.start is not None else parameter.number(known[name])
+        start = parameter.start if parameter.start is not None else parameter.number(defaults[name])
         if start is None:
             unit = f" of the unit {parameter.unit!r}" if parameter.unit else ""
             raise ConfigError(
-                f"{place}: {known[name]!r} is no number{unit} to search; of a time, give the unit"
+                f"{place}: {defaults[name]!r} is no number{unit} to search; of a time, give the unit"
             )
         if not parameter.low <= start <= parameter.high:
             raise ConfigError(f"{place}: its default, {start:g}, is not between low and high: give a start")
-        found[name] = parameter.model_copy(update={"start": start})
+        parameters[name] = parameter.model_copy(update={"start": start})
     with Simulator() as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
-            given = Controller(name=controller.name, attributes=fixed)
-            _try(simulator, given, f"{source}: controller.{section}", transport)
-        for name, parameter in found.items():
+            candidate = Controller(name=controller.name, attributes=fixed)
+            _try(simulator, candidate, f"{source}: controller.{section}", transport)
+        for name, parameter in parameters.items():
             place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
             for value in (parameter.low, parameter.high, inside):
                 number = round(value) if parameter.integer else value
                 text = f"{place}: {parameter.attribute(number)} is refused"
-                given = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
-                _try(simulator, given, text, transport)
-    return found
+                candidate = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
+                _try(simulator, candidate, text, transport)
+    return parameters
 
 
 def _check_names(controller: ControllerConfig, source: str, transport: Transport) -> None:
@@ -127,13 +127,13 @@ def _check_names(controller: ControllerConfig, source: str, transport: Transport
             f"{source}: controller.name: there is no {controller.name!r} in the simulator"
             f"{nearest(controller.name, controllers)} of {', '.join(controllers)}"
         )
-    known = sorted(default_attributes(controller.name, transport))
+    attribute_names = sorted(default_attributes(controller.name, transport))
     for section in ("parameters", "attributes", "compare"):
         for name in getattr(controller, section):
-            if name not in known:
+            if name not in attribute_names:
                 raise ConfigError(
                     f"{source}: controller.{section}: {controller.name} has no attribute {name!r}"
-                    f"{nearest(name, known)} of {', '.join(known)}"
+                    f"{nearest(name, attribute_names)} of {', '.join(attribute_names)}"
                 )
 
 

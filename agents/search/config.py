@@ -367,10 +367,10 @@ class SearchRunConfig(Strict):
     @model_validator(mode="after")
     def _one_subject(self) -> SearchRunConfig:
         if (self.controller is None) == (self.network is None):
-            found = "none" if self.controller is None else "both"
+            sections = "none" if self.controller is None else "both"
             raise ValueError(
                 "one of the sections 'controller' (its attributes are searched) and 'network' (its weights "
-                f"are) is needed; there are {found}"
+                f"are) is needed; there are {sections}"
             )
         if self.search.decisions is not None and self.network is None:
             raise ValueError("search.decisions: no policy takes any in a controller: search.trials")

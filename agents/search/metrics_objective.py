@@ -64,7 +64,7 @@ def _measure_nothing(results: Results, names: Iterable[str]) -> dict[str, float]
 class Metrics:
     """The metrics that there are, and what measures them: (results, names) -> values, NaN where undefined."""
 
-    known: Mapping[str, Metric] = field(default_factory=dict)
+    by_name: Mapping[str, Metric] = field(default_factory=dict)
     measure: Callable[[Results, Iterable[str]], Mapping[str, float]] = _measure_nothing
 
 
@@ -84,17 +84,19 @@ class MetricsObjective:
         Raises:
             ConfigError: there is no such baseline or metric, or the metric has no better direction.
         """
-        known = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
+        controller_names = [
+            name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)
+        ]
         for name in config.baselines:
-            if name not in known:
+            if name not in controller_names:
                 raise ConfigError(
                     f"{source}: objective.baselines: there is no {name!r} in the simulator"
-                    f"{nearest(name, known)} of {', '.join(known)}"
+                    f"{nearest(name, controller_names)} of {', '.join(controller_names)}"
                 )
-        directed = [name for name, metric in metrics.known.items() if metric.better is not None]
+        directed = [name for name, metric in metrics.by_name.items() if metric.better is not None]
         for name in config.terms:
             if name not in directed:
-                what = "says nothing of better or worse" if name in metrics.known else "is no metric"
+                what = "says nothing of better or worse" if name in metrics.by_name else "is no metric"
                 raise ConfigError(f"{source}: objective.terms: {name!r} {what}{nearest(name, directed)}")
         self.heading = f"score, 0: the best of {', '.join(config.baselines)} in each metric"
         self._weights = dict(config.terms)
@@ -123,7 +125,7 @@ class MetricsObjective:
         terms = {
             name: self._term(
                 name,
-                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.known[name]),
+                log_ratio(row[name], [baseline[name] for baseline in baselines], self._metrics.by_name[name]),
             )
             for name in self._weights
         }
@@ -144,7 +146,7 @@ class Measuring:
 
     def __call__(self, results: Results) -> Row:
         """The metrics by name; of finished flows alone with all flows ended."""
-        of_finished = [name for name in self.names if self.metrics.known[name].of_finished]
+        of_finished = [name for name in self.names if self.metrics.by_name[name].of_finished]
         others = [name for name in self.names if name not in of_finished]
         measured = dict(self.metrics.measure(results, others))
         measured.update(self.metrics.measure(ended_at_the_limit(results), of_finished))

@@ -93,10 +93,12 @@ class NetworkSubject(NetworkFiles):
         """Describes the weights so that they are told from others."""
         return {"weights_sha256": self.policy(point).sha256}
 
-    def remarks(self, found: Controller) -> list[str]:
+    def remarks(self, controller: Controller) -> list[str]:
         """Says where the file is."""
         weights = len(self.space.start)
-        return [f"{weights} weights, {self.spec.telemetry_bytes} B of telemetry: {found.attributes['File']}"]
+        return [
+            f"{weights} weights, {self.spec.telemetry_bytes} B of telemetry: {controller.attributes['File']}"
+        ]
 
     def policy(self, point: Point) -> PolicyFile:
         """The policy that a point stands for."""
@@ -128,11 +130,11 @@ class NetworkSubject(NetworkFiles):
             for name, shape in self._shapes.items()
         }
         alone = np.array([_ALONE.get(name, 0.0) for name in config.fields])
-        seen = np.log1p(alone) if config.transform == "symlog" else alone
+        features = np.log1p(alone) if config.transform == "symlog" else alone
         first = "shortcut" if config.kind == "lstm" else "layers.0"
-        seen = seen if config.kind == "lstm" else np.tile(seen, config.history)
+        features = features if config.kind == "lstm" else np.tile(features, config.history)
         last = f"layers.{len(config.hidden)}"
-        tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ seen
+        tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ features
         tensors[f"{last}.weight"][:] = 0.0
         answer = _ANSWERS.get(config.action.name, _GROWTH)
         tensors[f"{last}.bias"][:] = math.atanh(answer)
@@ -147,20 +149,20 @@ def _from_law(law: AnyLaw, network: NetworkConfig, seed: int) -> Tensors:
     return distil(law, network.fields, network.hidden, network.start.fit_steps, seed)
 
 
-def _from_policy(given: str, fields: Sequence[str], shapes: Mapping[str, Shape], source: str) -> Tensors:
+def _from_policy(start: str, fields: Sequence[str], shapes: Mapping[str, Shape], source: str) -> Tensors:
     """Its weights, 0 for inputs that it has not. Raises ConfigError where its layers are others."""
-    found = read_policy(policy_path(Path(given)))
+    policy = read_policy(policy_path(Path(start)))
     key = f"{source}: network.start.policy"
-    if missing := [name for name in found.spec.fields if name not in fields]:
-        raise ConfigError(f"{key}: {given} reads {', '.join(missing)}, too: put it into network.fields")
-    tensors = {name: np.asarray(tensor, np.float64) for name, tensor in found.tensors.items()}
-    columns = [list(fields).index(name) for name in found.spec.fields]
-    for name in _OF_INPUTS[found.spec.network.kind]:
+    if missing := [name for name in policy.spec.fields if name not in fields]:
+        raise ConfigError(f"{key}: {start} reads {', '.join(missing)}, too: put it into network.fields")
+    tensors = {name: np.asarray(tensor, np.float64) for name, tensor in policy.tensors.items()}
+    columns = [list(fields).index(name) for name in policy.spec.fields]
+    for name in _OF_INPUTS[policy.spec.network.kind]:
         if tensors[name].shape[0] == shapes.get(name, (0,))[0]:
-            known, tensors[name] = tensors[name], np.zeros(shapes[name])
-            tensors[name][:, columns] = known
+            weights, tensors[name] = tensors[name], np.zeros(shapes[name])
+            tensors[name][:, columns] = weights
     if (have := {name: tensor.shape for name, tensor in tensors.items()}) != shapes:
-        raise ConfigError(f"{key}: {given} has other layers ({have}) than this network ({dict(shapes)})")
+        raise ConfigError(f"{key}: {start} has other layers ({have}) than this network ({dict(shapes)})")
     return tensors
 
 
@@ -199,9 +201,9 @@ class LawSubject(NetworkFiles, ParametersSubject):
         super().__init__({key: self._with_start(key, entry) for key, entry in config.parameters.items()})
         self.label = f"{name}-found"
 
-    def remarks(self, found: Controller) -> list[str]:
+    def remarks(self, controller: Controller) -> list[str]:
         """Says where the file is."""
-        return [f"the network fitted to the law: {found.attributes['File']}"]
+        return [f"the network fitted to the law: {controller.attributes['File']}"]
 
     def policy(self, point: Point) -> PolicyFile:
         """The policy that a point stands for. Raises ConfigError where the simulator cannot play it."""
@@ -213,13 +215,13 @@ class LawSubject(NetworkFiles, ParametersSubject):
 
     def _with_start(self, key: str, parameter: Parameter) -> Parameter:
         """The parameter with what the network's section says as its start, where it has none itself."""
-        known = _settings(self.network)
-        if key not in known:
+        settings = _settings(self.network)
+        if key not in settings:
             raise ConfigError(
-                f"{self.source}: law.parameters: there is no number {key!r}{nearest(key, list(known))} of "
-                f"{', '.join(known)}"
+                f"{self.source}: law.parameters: there is no number {key!r}{nearest(key, list(settings))} of "
+                f"{', '.join(settings)}"
             )
-        start = known[key] if parameter.start is None else parameter.start
+        start = settings[key] if parameter.start is None else parameter.start
         if not parameter.low <= start <= parameter.high:
             raise ConfigError(
                 f"{self.source}: law.parameters.{key}: the start, {start:g}, is not between low and high"

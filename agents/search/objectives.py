@@ -74,8 +74,8 @@ class Episodes:
         count = self._search.episodes
         if self._search.validation is None:
             return self._drawn(count, 0, 1, 0)
-        drawn = self._drawn(count, generation * count * len(self._stages), 2, 0)
-        return drawn[: count * self._reached(generation)]
+        episodes = self._drawn(count, generation * count * len(self._stages), 2, 0)
+        return episodes[: count * self._reached(generation)]
 
     def _reached(self, generation: int) -> int:
         """Returns how many stages a generation plays, the first ones."""
@@ -142,13 +142,13 @@ class Counting:
 class Pending:
     """An episode under way, played with ``Counting``, and what judges what is kept of it."""
 
-    played: Future[tuple[Any, int]]
+    future: Future[tuple[Any, int]]
     judge: Callable[[Any], Judgement] = lambda judged: judged
 
     def result(self) -> Judgement:
-        """Waits for it. Raises what ``played`` does."""
-        kept, decisions = self.played.result()
-        return replace(self.judge(kept), decisions=decisions)
+        """Waits for it. Raises what ``future`` does."""
+        result, decisions = self.future.result()
+        return replace(self.judge(result), decisions=decisions)
 
 
 class Objective(Protocol):
@@ -188,14 +188,14 @@ class ReturnObjective:
     heading = "return of a flow"
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        played = episode.scenario.under(controller.name, controller.attributes)
-        return Pending(pool.submit(Play(played, Counting(_mean_return))))
+        scenario = episode.scenario.under(controller.name, controller.attributes)
+        return Pending(pool.submit(Play(scenario, Counting(_mean_return))))
 
 
 def _mean_return(results: Results) -> Judgement:
     slowdowns = charged_slowdowns(results)
-    known = slowdowns[~np.isnan(slowdowns)]
-    return Judgement(-float(known.mean()) if len(known) else float("nan"))
+    valid_slowdowns = slowdowns[~np.isnan(slowdowns)]
+    return Judgement(-float(valid_slowdowns.mean()) if len(valid_slowdowns) else float("nan"))
 
 
 def with_recordings(scenario: Scenario, controller: Controller) -> Scenario:
@@ -203,8 +203,8 @@ def with_recordings(scenario: Scenario, controller: Controller) -> Scenario:
     step = max(_SAMPLE_NS, scenario.time_limit_ns // _SAMPLES)
     counters = scenario.record.controller_counters
     record = Record(queue_series_ns=step, windows=True, controller_counters=counters)
-    own = scenario.under(controller.name, controller.attributes)
-    return own.model_copy(update={"record": record})
+    controlled_scenario = scenario.under(controller.name, controller.attributes)
+    return controlled_scenario.model_copy(update={"record": record})
 
 
 def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5) -> float:
@@ -240,11 +240,11 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
     rtt = base + np.interp(t, t + wait + back, wait)
     first = np.interp(start + back, t, t + wait) + back
     active = (t >= start) & (t < end)
-    wanted = np.where(active, _allowed_bps(results, t, rtt), 0.0)
-    total = wanted.sum(axis=0)
+    demand_bps = np.where(active, _allowed_bps(results, t, rtt), 0.0)
+    total = demand_bps.sum(axis=0)
     busy = (queue > 0) | (total > capacity)
     served = np.where(busy, capacity, total)
-    rate = np.divide(wanted * served, total, out=np.zeros_like(wanted), where=total > 0)
+    rate = np.divide(demand_bps * served, total, out=np.zeros_like(demand_bps), where=total > 0)
     counted = active & (t >= first) & (rate > 0)
     if not counted.any():
         return float("nan")
@@ -260,7 +260,7 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
             "qlen": flat(np.interp(t, t + back, wait) / base),
             "switch_rate": flat(served / capacity),
             "throughput": flat(rate / capacity),
-            "pacing_rate": flat(np.minimum(wanted / capacity, 1.0)),
+            "pacing_rate": flat(np.minimum(demand_bps / capacity, 1.0)),
             "flow_count": flat(active.sum(axis=0)),
         }
     )

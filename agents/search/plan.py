@@ -77,11 +77,11 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
 def _transport_of(curriculum: Curriculum) -> Transport:
     """Returns the transport of all stages: what is searched is a controller of one transport. Raises
     ScenarioError."""
-    found = {scenario.transport for scenario in curriculum.examples().values()}
-    if len(found) > 1:
-        named = " and ".join(sorted(found))
-        raise ScenarioError(f"{curriculum.source}: stages are of {named}: a controller is of one transport")
-    return found.pop()
+    transports = {scenario.transport for scenario in curriculum.examples().values()}
+    if len(transports) > 1:
+        names = " and ".join(sorted(transports))
+        raise ScenarioError(f"{curriculum.source}: stages are of {names}: a controller is of one transport")
+    return transports.pop()
 
 
 def _objective(
@@ -136,7 +136,7 @@ def _check_same_scores(before: SearchRunConfig, now: SearchRunConfig) -> None:
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for key, value in data.items():
-        found |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
-    return found
+        leaves |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return leaves

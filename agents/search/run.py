@@ -104,13 +104,13 @@ class _Search:
         self.keep(range(1))
         done, trials = 1, self.config.search.trials or MANY
         while not (spent := self.spent(done)) and not self.ended:
-            asked = self.optimiser.ask()
+            points = self.optimiser.ask()
             self.generation += 1
-            numbers = range(done, min(done + len(asked), trials))
-            if not self.play(done, asked[: len(numbers)]):
+            numbers = range(done, min(done + len(points), trials))
+            if not self.play(done, points[: len(numbers)]):
                 self.keep([number for number in numbers if number in self.log.trials])
                 return
-            if len(numbers) == len(asked):
+            if len(numbers) == len(points):
                 self.optimiser.tell([self.log.trials[number].score for number in numbers])
                 if not self.validate(self.optimiser.mean):
                     return
@@ -123,8 +123,10 @@ class _Search:
         """Tells whether the budget is spent after so many trials and the validations up to this
         generation."""
         search = self.config.search
-        taken = self.log.decisions(done) + self.validations.decisions(self.generation + 1)
-        return done >= (search.trials or MANY) or (search.decisions is not None and taken >= search.decisions)
+        decisions = self.log.decisions(done) + self.validations.decisions(self.generation + 1)
+        return done >= (search.trials or MANY) or (
+            search.decisions is not None and decisions >= search.decisions
+        )
 
     @property
     def ended(self) -> str:
@@ -231,10 +233,10 @@ class _Search:
     def line(self) -> str:
         """Generation, the best score so far and the start's, trials per minute."""
         parts = [f"generation {self.generation}"]
-        kept = self.log if self.config.search.validation is None else self.validations
-        if self.best is not None and 0 in kept.trials:
+        log = self.log if self.config.search.validation is None else self.validations
+        if self.best is not None and 0 in log.trials:
             what = "reward" if self.config.objective is None else "score"
-            parts.append(f"{what} {self.best.score:.4f} (start {kept.trials[0].score:.4f})")
+            parts.append(f"{what} {self.best.score:.4f} (start {log.trials[0].score:.4f})")
         minutes = (time.monotonic() - self.began) / 60
         parts.append(f"{(len(self.log.trials) - self.done_before) / max(minutes, 1e-9):.0f}/min")
         return " · ".join(parts)

@@ -70,7 +70,7 @@ class Subject(ABC):
         """Writes a checkpoint's files into ``folder``."""
 
     @abstractmethod
-    def remarks(self, found: Controller) -> list[str]:
+    def remarks(self, controller: Controller) -> list[str]:
         """Lines on what was found, for whoever wants to use it."""
 
 

@@ -110,11 +110,11 @@ class TrialLog:
         return max(self.trials.values(), key=lambda trial: (trial.score, -trial.number), default=None)
 
 
-def _same(kept: int | float | str, asked: int | float | str) -> bool:
-    if isinstance(asked, str):
-        return kept == asked
+def _same(log_value: int | float | str, value: int | float | str) -> bool:
+    if isinstance(value, str):
+        return log_value == value
     try:
-        return math.isclose(float(kept), asked, rel_tol=_SAME, abs_tol=1e-12)
+        return math.isclose(float(log_value), value, rel_tol=_SAME, abs_tol=1e-12)
     except ValueError:
         return False
 
@@ -136,14 +136,14 @@ def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
     }
 
 
-def describe_gain(found: Mapping[str, Any]) -> str:
+def describe_gain(gain: Mapping[str, Any]) -> str:
     """The gain in words, and plainly whether it is one."""
-    by_seed, share = found["by_seed"], found["share"]
+    by_seed, share = gain["by_seed"], gain["share"]
     percent = "" if share is None else f" ({100 * share:+.2f} %)"
-    text = f"{found['mean']:+.4f}{percent}"
+    text = f"{gain['mean']:+.4f}{percent}"
     if len(by_seed) < 2:
         return f"{text}; one seed says nothing of the spread: evaluation.episodes=5"
     text += f", by seed from {min(by_seed):+.4f} to {max(by_seed):+.4f}"
-    if not found["certain"]:
+    if not gain["certain"]:
         return f"{text}: within the seeds' spread, no gain is shown"
-    return f"{text}: {'a gain' if found['mean'] > 0 else 'a loss'} with every seed"
+    return f"{text}: {'a gain' if gain['mean'] > 0 else 'a loss'} with every seed"

@@ -119,11 +119,11 @@ class Validations:
         self._rollouts.go_on_with(HELD_BACK)
         for _ in scenarios:
             self._rollouts.begin(policy)
-        played = [self._rollouts.next() for _ in scenarios]
-        self.results = [rollout.results for rollout in played]
+        rollouts = [self._rollouts.next() for _ in scenarios]
+        self.results = [rollout.results for rollout in rollouts]
         if self._score == "slowdown":
             return [-float(np.log(np.nanmean(charged_slowdowns(results)))) for results in self.results]
-        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in played]
+        return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in rollouts]
 
     def close(self) -> None:
         """Ends the simulators; may be called again."""
@@ -253,12 +253,14 @@ class RunCallback(BaseCallback):
         return " · ".join(parts)
 
 
-def named_callbacks(named: Sequence[Named]) -> list[BaseCallback]:
+def named_callbacks(entries: Sequence[Named]) -> list[BaseCallback]:
     """The callbacks, each made with its settings. Raises ConfigError, naming the key."""
-    made: list[BaseCallback] = []
-    for i, one in enumerate(named):
+    callbacks: list[BaseCallback] = []
+    for i, one in enumerate(entries):
         try:
-            made.append(made_by(one.name, one.settings, BaseCallback, "Stable-Baselines3's BaseCallback"))
+            callbacks.append(
+                made_by(one.name, one.settings, BaseCallback, "Stable-Baselines3's BaseCallback")
+            )
         except ConfigError as error:  # noqa: PERF203 (a run has a few)
             raise ConfigError(f"train.callbacks.{i}: {error}") from error
-    return made
+    return callbacks

@@ -144,17 +144,17 @@ def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
     Of several in a row that play alike the first and the last. Raises ConfigError where decisions were not
     counted.
     """
-    found: list[tuple[int, Path]] = []
+    checkpoints: list[tuple[int, Path]] = []
     for folder in RunFolder(run).kept():
         decisions = read_json(folder / "state.json").get("decisions")
         if not isinstance(decisions, int):
             raise ConfigError(f"{folder}: does not say its decisions: a search has search.decisions")
-        found.append((decisions, folder))
-    contents = [[file.read_bytes() for file in resolve(folder).files] for _, folder in found]
+        checkpoints.append((decisions, folder))
+    contents = [[file.read_bytes() for file in resolve(folder).files] for _, folder in checkpoints]
     alike = [one == other for one, other in pairwise(contents)]
     return [
         x
-        for x, before, after in zip(found, [False, *alike], [*alike, False], strict=False)
+        for x, before, after in zip(checkpoints, [False, *alike], [*alike, False], strict=False)
         if not (before and after)
     ]
 
@@ -163,10 +163,10 @@ def _trained(policy: Policy, clock: Mapping[str, Any] | None = None) -> TrainedP
     """The policy, and its file's environment; of a policy without a file its fields, action map and clock."""
     if not isinstance(policy, NetworkPolicy):
         settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
-        known = {"fields": policy.fields, "action": {**settings, "name": policy.action_map}}
+        task_settings = {"fields": policy.fields, "action": {**settings, "name": policy.action_map}}
         if clock is None:
-            return TrainedPolicy(policy, EnvConfig.model_validate(known))
-        env = EnvConfig.model_validate({**known, "clock": clock})
+            return TrainedPolicy(policy, EnvConfig.model_validate(task_settings))
+        env = EnvConfig.model_validate({**task_settings, "clock": clock})
         return TrainedPolicy(policy, env, env.clock)
     return TrainedPolicy(policy, env_of(policy.spec), policy.spec.clock)
 
@@ -183,13 +183,15 @@ def env_of(spec: PolicySpec) -> EnvConfig:
 
 
 def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
-    named = {"name" if key == "controller" else key: value for key, value in layout.items()}
-    made = validate(named, Controller, str(folder / LAYOUT))
-    own = folder / POLICY_FILE
-    if not own.exists():
-        return made
-    read_policy(own)  # what is wrong with it is said here, not by a simulator later
-    return made.model_copy(update={"attributes": {**made.attributes, "File": str(own.absolute())}})
+    data = {"name" if key == "controller" else key: value for key, value in layout.items()}
+    controller = validate(data, Controller, str(folder / LAYOUT))
+    policy_file = folder / POLICY_FILE
+    if not policy_file.exists():
+        return controller
+    read_policy(policy_file)  # what is wrong with it is said here, not by a simulator later
+    return controller.model_copy(
+        update={"attributes": {**controller.attributes, "File": str(policy_file.absolute())}}
+    )
 
 
 def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:

@@ -74,11 +74,11 @@ def read_layout(folder: Path) -> dict[str, Any]:
 
 def check_layout(folder: Path, expected: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming file and key, where a checkpoint's layout is not the ``expected`` one."""
-    found = read_layout(folder)
+    layout = read_layout(folder)
     for key, value in expected.items():
-        if found.get(key) != value:
+        if layout.get(key) != value:
             raise ConfigError(
-                f"{folder / LAYOUT}: {key} is {found.get(key)}, but the run is configured for {value}"
+                f"{folder / LAYOUT}: {key} is {layout.get(key)}, but the run is configured for {value}"
             )
 
 
@@ -138,13 +138,13 @@ def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dty
         )
 
 
-def check_names(path: Path, found: Mapping[str, object], expected: Mapping[str, object]) -> None:
+def check_names(path: Path, arrays: Mapping[str, object], expected: Mapping[str, object]) -> None:
     """Raises ConfigError where a file's arrays are not just the ``expected`` ones."""
-    for name in found:
+    for name in arrays:
         if name not in expected:
             raise ConfigError(f"{path}: holds {name!r}, which has no place here: not loaded")
     for name in expected:
-        if name not in found:
+        if name not in arrays:
             raise ConfigError(f"{path}: has no {name!r}: not loaded")
 
 

@@ -100,40 +100,40 @@ def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
     Raises:
         ConfigError: an array is of none of the parameters, or one of a parameter is missing.
     """
-    left = read_arrays(path)
+    remaining = read_arrays(path)
     for name, tensor in _variables(model).items():
-        array = left.pop(f"variable/{name}", None)
+        array = remaining.pop(f"variable/{name}", None)
         if array is None:
             raise ConfigError(f"{path}: has no 'variable/{name}': not loaded")
         now = tensor.detach().cpu().numpy()
         check_array(f"{path}: {name!r}", array, now.shape, now.dtype)
         tensor.data.copy_(th.from_numpy(array))
     for name, optimiser in _optimisers(model).items():
-        found: dict[int, dict[str, th.Tensor]] = {}
+        states: dict[int, dict[str, th.Tensor]] = {}
         parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
         for index, parameter in enumerate(parameters):
             place = f"{name}/{index}/"
-            own = {key: left.pop(key) for key in list(left) if key.startswith(place)}
-            if not own:
+            arrays = {key: remaining.pop(key) for key in list(remaining) if key.startswith(place)}
+            if not arrays:
                 continue  # no step has been taken
             expected = {place + key: array for key, array in _remembered(optimiser, parameter).items()}
-            check_names(path, own, expected)
+            check_names(path, arrays, expected)
             for key, like in expected.items():
-                check_array(f"{path}: {key!r}", own[key], like.shape, like.dtype)
-            found[index] = {key.removeprefix(place): th.from_numpy(array) for key, array in own.items()}
-        optimiser.load_state_dict({"state": found, "param_groups": optimiser.state_dict()["param_groups"]})
-    check_names(path, left, {})
+                check_array(f"{path}: {key!r}", arrays[key], like.shape, like.dtype)
+            states[index] = {key.removeprefix(place): th.from_numpy(array) for key, array in arrays.items()}
+        optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})
+    check_names(path, remaining, {})
 
 
 def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
     """Returns what such an optimiser remembers of such a parameter, after a step of nothing."""
     like = th.zeros_like(parameter, requires_grad=True)
     like.grad = th.zeros_like(parameter)
-    made: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
+    blank_optimiser: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
     settings = optimiser.param_groups[0].items()
-    made.param_groups[0].update({key: value for key, value in settings if key != "params"})
-    made.step()
-    return {key: value.cpu().numpy() for key, value in made.state[like].items()}
+    blank_optimiser.param_groups[0].update({key: value for key, value in settings if key != "params"})
+    blank_optimiser.step()
+    return {key: value.cpu().numpy() for key, value in blank_optimiser.state[like].items()}
 
 
 def _put_buffer(buffer: ReplayBuffer, place: RingPlace, path: Path) -> None:
@@ -261,30 +261,30 @@ def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
     return state.run
 
 
-def start_tensors(start: str, own: Exported, fields: Sequence[str]) -> dict[str, th.Tensor]:
+def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[str, th.Tensor]:
     """The tensors of a policy's file, by the format's names.
 
     Args:
         start: name of a released policy, or a file's path.
-        own: the network that is to begin as it.
+        network: the network that is to begin as it.
         fields: what that network reads.
 
     Raises:
         ConfigError: the policy reads something else, or its network has another shape.
     """
-    found = read_policy(policy_path(Path(start)))
-    if found.spec.fields != tuple(fields) or found.spec.history != own.history:
+    policy = read_policy(policy_path(Path(start)))
+    if policy.spec.fields != tuple(fields) or policy.spec.history != network.history:
         raise ConfigError(
-            f"agent.start: {start} reads {found.spec.history} observations of "
-            f"{', '.join(found.spec.fields)}: env.fields and agent.history_length have to say the same"
+            f"agent.start: {start} reads {policy.spec.history} observations of "
+            f"{', '.join(policy.spec.fields)}: env.fields and agent.history_length have to say the same"
         )
-    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (found, own)]
+    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (policy, network)]
     if shapes[0] != shapes[1]:
         raise ConfigError(f"agent.start: {start} has other layers ({shapes[0]}) than the agent ({shapes[1]})")
-    read = {entry.transform for entry in found.spec.observation if isinstance(entry, Input)}
-    if found.spec.network != own.network or read != {own.transform}:
+    read = {entry.transform for entry in policy.spec.observation if isinstance(entry, Input)}
+    if policy.spec.network != network.network or read != {network.transform}:
         raise ConfigError(
-            f"agent.start: {start} is {found.spec.network} of inputs under {', '.join(sorted(read))}, the "
-            f"agent {own.network} under {own.transform}"
+            f"agent.start: {start} is {policy.spec.network} of inputs under {', '.join(sorted(read))}, the "
+            f"agent {network.network} under {network.transform}"
         )
-    return {name: th.as_tensor(tensor) for name, tensor in found.tensors.items()}
+    return {name: th.as_tensor(tensor) for name, tensor in policy.tensors.items()}

@@ -71,9 +71,9 @@ def head(modules: Iterable[nn.Module], place: str) -> tuple[Tensors, Activation,
         elif number % 2 == 1 and type(module) in _ACTIVATIONS:
             activations.add(_ACTIVATIONS[type(module)])
         else:
-            wanted = "ReLU or Tanh" if number % 2 else "Linear"
+            expected = "ReLU or Tanh" if number % 2 else "Linear"
             raise ConfigError(
-                f"{place}: layer {number} is {type(module).__name__}: a policy's file holds {wanted} there"
+                f"{place}: layer {number} is {type(module).__name__}: a policy's file holds {expected} there"
             )
     if len(activations) > 1:
         raise ConfigError(f"{place}: has ReLU and Tanh: a policy's file holds one activation")
@@ -96,13 +96,13 @@ def lstm(layer: nn.LSTM, place: str) -> Tensors:
     if layer.bidirectional or layer.proj_size:
         what = "is bidirectional" if layer.bidirectional else "projects its output"
         raise ConfigError(f"{place}: {what}: a policy's file holds a plain LSTM")
-    found = {
+    parameters = {
         name.removesuffix("_l0"): part.detach().cpu().float().numpy()
         for name, part in layer.named_parameters()
     }
     nothing = np.zeros(4 * layer.hidden_size, np.float32)
     return {
-        "lstm.weight_ih": found["weight_ih"].copy(),
-        "lstm.weight_hh": found["weight_hh"].copy(),
-        "lstm.bias": found.get("bias_ih", nothing) + found.get("bias_hh", nothing),
+        "lstm.weight_ih": parameters["weight_ih"].copy(),
+        "lstm.weight_hh": parameters["weight_hh"].copy(),
+        "lstm.bias": parameters.get("bias_ih", nothing) + parameters.get("bias_hh", nothing),
     }

@@ -163,11 +163,11 @@ class Stopwatch:
     @contextmanager
     def measuring(self, what: str) -> Iterator[None]:
         """Counts the time within the block as ``what``; blocks stand side by side, not within each other."""
-        began = self._clock()
+        start_s = self._clock()
         try:
             yield
         finally:
-            self._seconds[what] += self._clock() - began
+            self._seconds[what] += self._clock() - start_s
 
     def made_gradient_steps(self, count: int) -> None:
         """So many more, in the time that is measured as learning."""

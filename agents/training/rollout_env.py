@@ -91,7 +91,7 @@ class SpacesOnly(VecEnv):
     def close(self) -> None:
         """Nothing is open."""
 
-    def _nothing_runs(self, *given: Any, **options: Any) -> Any:
+    def _nothing_runs(self, *arguments: Any, **options: Any) -> Any:
         raise NotImplementedError("there are only the spaces of this environment")
 
     reset = step_async = step_wait = set_attr = env_method = _nothing_runs
@@ -154,12 +154,12 @@ class RolloutEnv(SpacesOnly):
 
         Arguments and errors are those of ``next``.
         """
-        now, made = policy(), 0
-        while made < decisions or self.rollouts.pending > 0:
-            if made < decisions:
+        now, count = policy(), 0
+        while count < decisions or self.rollouts.pending > 0:
+            if count < decisions:
                 self._begin(self._prefetch - self.rollouts.pending, now, exploration)
             rollout = self._next()
-            made += rollout.decisions
+            count += rollout.decisions
             yield rollout
 
     def _begin(self, episodes: int, policy: bytes, exploration: Exploration) -> None:

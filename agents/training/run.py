@@ -127,8 +127,8 @@ def _run(
     config, curriculum = plan.config, plan.curriculum
     checkpoint = None
     if plan.resume is not None:
-        checkpoint, kept = plan.resume.latest_checkpoint()
-        state = validate(kept, RunState, str(checkpoint / "state.json"))
+        checkpoint, state_data = plan.resume.latest_checkpoint()
+        state = validate(state_data, RunState, str(checkpoint / "state.json"))
         curriculum.restore(state.curriculum.model_dump())
         folder, suffix = plan.resume, f"-{state.decisions}"
     else:

@@ -100,22 +100,28 @@ class Trainer:
         environment: it cannot learn. Raises ConfigError where the folder holds anything but such a policy."""
         source = str(folder / LAYOUT)
         refuse_pickles(folder)
-        known = validate(layout, PolicyLayout, source)
-        agent = find_agent(known.agent)
+        policy_layout = validate(layout, PolicyLayout, source)
+        agent = find_agent(policy_layout.agent)
         needed = {"name": "synchronous" if agent.synchronous else "per_flow_rtt"}
         env = {
-            "fields": known.fields,
-            "action": {**known.action_settings, "name": known.action_map},
-            "clock": needed if known.clock is None else known.clock.model_dump(),
+            "fields": policy_layout.fields,
+            "action": {**policy_layout.action_settings, "name": policy_layout.action_map},
+            "clock": needed if policy_layout.clock is None else policy_layout.clock.model_dump(),
             "placement": "python" if agent.channel else "simulator",
         }
-        settings = {**known.settings, "name": known.agent}
+        settings = {**policy_layout.settings, "name": policy_layout.agent}
         train = {"torch_threads": th.get_num_threads()}
         config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)
         make_task(config.env, source)  # names are checked
         try:
             trainer = cls(
-                config, SpacesOnly(known.fields, known.action_map, known.slots, known.action_settings)
+                config,
+                SpacesOnly(
+                    policy_layout.fields,
+                    policy_layout.action_map,
+                    policy_layout.slots,
+                    policy_layout.action_settings,
+                ),
             )
         except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error

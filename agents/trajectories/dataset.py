@@ -48,7 +48,7 @@ class Trajectory:
     final: bool
 
 
-def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], said: Mapping[str, Any]) -> Any:
+def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], metadata: Mapping[str, Any]) -> Any:
     """The ``minari.MinariDataset`` of this id, with an episode for each flow.
 
     Raises:
@@ -79,7 +79,7 @@ def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], said: Ma
                 "dataset_id": dataset_id,
                 "minari_version": minari.__version__,
                 "requirements": [f"ns3-env=={version('ns3-env')}"],
-                **said,
+                **metadata,
             }
         )
         rest = iter(flows)

@@ -43,12 +43,12 @@ class TaskActions:
 
     def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
         """Actions (m, A) of the task for slots (m,) whose records are (m, fields)."""
-        seen = self._task.observe(records) if self._columns is None else records[:, self._columns]
-        chosen: NDArray[Any] = np.asarray(self._states.predict(seen, slots)).reshape(len(slots), -1)
+        observations = self._task.observe(records) if self._columns is None else records[:, self._columns]
+        chosen: NDArray[Any] = np.asarray(self._states.predict(observations, slots)).reshape(len(slots), -1)
         if self._own is not None:
             chosen = nearest_actions(self._action, self._own(chosen, records), records)
-        kept: NDArray[np.float32] = np.clip(chosen, self._space.low, self._space.high).astype(np.float32)
-        return kept
+        actions: NDArray[np.float32] = np.clip(chosen, self._space.low, self._space.high).astype(np.float32)
+        return actions
 
 
 def own_map(action: Map, policy: Any) -> Map | None:
@@ -57,8 +57,8 @@ def own_map(action: Map, policy: Any) -> Map | None:
     settings: Mapping[str, Any] | None = getattr(policy, "action_settings", None)
     if name == action.name and not settings:
         return None
-    own: Any = make_action_map(name, **(settings or {}))
-    return None if own == action else own
+    action_map: Any = make_action_map(name, **(settings or {}))
+    return None if action_map == action else action_map
 
 
 @dataclass

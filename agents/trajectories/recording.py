@@ -65,7 +65,7 @@ def record(
     """
     spec = found_task(task)
     name, flows = _flows(spec, policy, episodes, seed, noise)
-    said = {
+    metadata = {
         "algorithm_name": name,
         "noise": noise,
         "task": spec.id,
@@ -76,7 +76,7 @@ def record(
             "the policy. Scenarios have training seeds alone; the task's test scenarios are in none."
         ),
     }
-    return write(dataset_id, spec, flows, said)
+    return write(dataset_id, spec, flows, metadata)
 
 
 def _flows(

@@ -39,7 +39,7 @@ def controllers() -> str:
     lines = [
         "# Each controller's attributes",
         "Attributes of the [controllers](controllers.md) with their defaults, as `rdma-sim` and `tcp-sim` "
-        "declare them. `paper` is what `parameters: paper` sets.",
+        "declare them; `paper` is what `parameters: paper` sets.",
     ]
     for transport in TRANSPORTS:
         lines.append(f"## Over {SHOWN[transport]}")
@@ -51,11 +51,13 @@ def controllers() -> str:
 
 def _table(controller: str, declared: dict[str, Any]) -> str:
     paper = PAPER.get(controller, {})
-    rows = ["| attribute | default | paper | meaning |", "|---|---|---|---|"]
+    rows = [["attribute", "default", *(["paper"] if paper else []), "meaning"]]
+    rows.append(["---"] * len(rows[0]))
     for attribute, default in declared["attributes"].items():
         meaning = declared["meanings"][attribute].replace("|", "\\|").replace("<", "&lt;")
-        rows.append(f"| `{attribute}` | {default.lstrip('+')} | {paper.get(attribute, '')} | {meaning} |")
-    return "\n".join(rows)
+        of_paper = [str(paper.get(attribute, ""))] if paper else []
+        rows.append([f"`{attribute}`", default.lstrip("+"), *of_paper, meaning])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def commands() -> str:

@@ -15,12 +15,11 @@ from pictures import save
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics.job_times import iterations, spans, task_table
 from ns3_env.eval.output.plots import settings
-from ns3_env.eval.report.timelines import Timeline, draw, keys
+from ns3_env.eval.report.timelines import SINGLE, Timeline, draw, keys
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
 SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "hpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "hpcc")]
-COLOUR = "#56B4E9"
 
 
 def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
@@ -31,9 +30,7 @@ def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
         table.job, table.rank, table.peer, table.start, table.end, strict=True
     ):
         if table.jobs[job] == timeline.job:
-            rows = timeline.computes if peer < 0 else timeline.talks
-            for one in {int(rank), int(peer if peer >= 0 else rank)}:
-                rows[one].append((float(start), float(end)))
+            timeline.add("ring_all_reduce", int(rank), int(peer), (float(start), float(end)))
     each = [span.duration_ns for span in iterations(spans(results))]
     return timeline, sum(each) / len(each)
 
@@ -50,12 +47,12 @@ def main() -> None:
         figure = Figure(figsize=(11, 6.6), layout="constrained")
         panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
         for axes, (name, controller), (timeline, mean) in zip(panels, SHOWN, runs, strict=True):
-            draw(axes, timeline, COLOUR, last)
+            draw(axes, timeline, [SINGLE], last)
             axes.set_title(
                 f"{controller}, {name.removeprefix('rings-')}: an iteration takes {mean / 1e6:.2f} ms"
             )
             print(name, controller, mean)
-        figure.legend(handles=keys(COLOUR), loc="outside lower center", ncols=2)
+        figure.legend(handles=keys(runs[0][0], [SINGLE]), loc="outside lower center", ncols=2)
         save(figure, "job-timelines", colors=64)
 
 

@@ -121,7 +121,7 @@ class CellJob:
         return replace(self, scenario=scenario, player=player.model_copy(update=update), home=home)
 
     def _played(self, simulator: Simulator) -> Played:
-        began = time.monotonic()
+        start_s = time.monotonic()
         load_metrics(self.metrics)
         if self.home is not None:
             _check_versions(self.versions)
@@ -134,7 +134,7 @@ class CellJob:
             columns=columns,
         )
         metrics = measure(results)
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - start_s
         used = {"controller": self.entry.model_dump(mode="json"), "versions": dict(self.versions)}
         files: dict[str, str | bytes] = {}
         files |= result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
@@ -160,11 +160,11 @@ def _of_simulator(entry: Entry) -> list[Controller]:
     return [Controller(name=entry.controller, attributes=entry.attributes)]
 
 
-def _check_versions(wanted: Mapping[str, str]) -> None:
+def _check_versions(required: Mapping[str, str]) -> None:
     """Raises ScenarioError where the cell's results would be another version's."""
     here_versions = versions_in_use()
-    for name in sorted({*here_versions, *wanted}):
-        if (here := here_versions.get(name, "none")) != (there := wanted.get(name, "none")):
+    for name in sorted({*here_versions, *required}):
+        if (here := here_versions.get(name, "none")) != (there := required.get(name, "none")):
             raise ScenarioError(
                 f"node {platform.node()}: {name} is {here}, but {there} where the command runs: all nodes "
                 "need the same versions"
@@ -237,9 +237,9 @@ def _series_text(results: Results) -> str:
     ports = [port for port in results["queues"] if port.get("series")]
     for port in sorted(ports, key=lambda port: -port["mean_bytes"])[:_PORTS]:
         times, lengths = (np.asarray(port["series"][name], dtype=np.float64) for name in ("t_ns", "bytes"))
-        kept = _longest(lengths)
+        indices = _longest(lengths)
         of_port = f",queue,{port['node']}:{port['port']},"
-        lines += map(of_port.join, zip(_whole(times[kept]), _whole(lengths[kept]), strict=True))
+        lines += map(of_port.join, zip(_whole(times[indices]), _whole(lengths[indices]), strict=True))
     sizes, goes_on = results["flows"]["size_bytes"], endless(results)
     largest = sorted(range(len(sizes)), key=lambda flow: (not goes_on[flow], -sizes[flow]))[:_FLOWS]
     windows = Windows.of(results)
@@ -248,10 +248,10 @@ def _series_text(results: Results) -> str:
         rows = np.flatnonzero(windows.flow == flow)
         if not len(rows):
             continue
-        kept = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).round().astype(int))]
-        times_of = _whole(windows.time_ns[kept])
-        lines += map(f",rate,{flow},".join, zip(times_of, map(repr, allowed[kept].tolist()), strict=True))
-        limits = windows.window[kept].tolist()
+        indices = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).round().astype(int))]
+        times_of = _whole(windows.time_ns[indices])
+        lines += map(f",rate,{flow},".join, zip(times_of, map(repr, allowed[indices].tolist()), strict=True))
+        limits = windows.window[indices].tolist()
         lines += [
             f"{time},window,{flow},{limit!r}"
             for time, limit in zip(times_of, limits, strict=True)

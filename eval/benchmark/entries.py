@@ -22,7 +22,7 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
     Raises ScenarioError for text of another form, or a name that is taken.
     """
     added: list[Entry] = []
-    taken = suite.controllers
+    suite_entries = suite.controllers
     for option, texts, form in (
         ("policy", policies, "NAME=pkg.module:factory"),
         ("checkpoint", checkpoints, "NAME=PATH"),
@@ -35,9 +35,11 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
                 raise ScenarioError(
                     f"--policy: expected {form}, found {text!r}; a trained policy is --checkpoint {text}"
                 )
-            if option == "policy" and any(entry.name == name and entry.policy == value for entry in taken):
+            if option == "policy" and any(
+                entry.name == name and entry.policy == value for entry in suite_entries
+            ):
                 continue  # the suite's own, see refuse_imports()
-            if name in (entry.name for entry in (*taken, *added)):
+            if name in (entry.name for entry in (*suite_entries, *added)):
                 raise ScenarioError(f"--{option}: there is a controller {name!r} already")
             try:
                 added.append(Entry.model_validate({"name": name, option: value}))

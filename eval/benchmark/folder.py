@@ -104,25 +104,25 @@ class BenchFolder:
         suite, head = read_suite(path)
         complete: dict[Key, Cell] = {}
         stale = []
-        wanted = {
+        fingerprints = {
             (case.name, entry.name, seed): fingerprint(case.scenario, entry, seed, head["versions"])
             for case, entry, seed in suite.cells()
         }
         for cell in _cells_in(path):
-            if wanted.get(cell.key) == cell.fingerprint:
+            if fingerprints.get(cell.key) == cell.fingerprint:
                 complete[cell.key] = cell
             else:
                 stale.append(cell)
         failed = {}
-        for key in wanted:
+        for key in fingerprints:
             report = failure_file(path, *key)
             if key not in complete and report.exists():
                 failed[key] = report.read_text(encoding="utf-8")
         return cls(
             path=path,
             suite=suite,
-            cells=[complete[key] for key in wanted if key in complete],
-            missing=[key for key in wanted if key not in complete and key not in failed],
+            cells=[complete[key] for key in fingerprints if key in complete],
+            missing=[key for key in fingerprints if key not in complete and key not in failed],
             failed=failed,
             stale=stale,
             versions=head["versions"],
@@ -169,8 +169,8 @@ def _as_json(scenario: Scenario) -> dict[str, Any]:
 def versions_in_use() -> dict[str, str]:
     """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
     which change between versions while one works on them; those of plugins, and of metrics of one's own."""
-    own = {"own metrics": own_sources()} if own_metrics() else {}
-    return {**versions(), **_hashes(), **own}
+    metric_sources = {"own metrics": own_sources()} if own_metrics() else {}
+    return {**versions(), **_hashes(), **metric_sources}
 
 
 @functools.cache

@@ -44,10 +44,10 @@ def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
         yield {**entry, "scenario": _whole(data, source, where)}
         return
     for point in points(entry["grid"], f"{place}.grid"):
-        own = data
+        scenario = data
         for key, value in point.values.items():
-            own = _put(own, key, value.value, f"{place}.grid.{key}")
-        whole = _whole(own, f"{source}, with {point.text}" if point.values else source, where)
+            scenario = _put(scenario, key, value.value, f"{place}.grid.{key}")
+        whole = _whole(scenario, f"{source}, with {point.text}" if point.values else source, where)
         filled = named(entry, point, place)
         parameters = {key: _resolved(whole, key, value) for key, value in filled["parameters"].items()}
         yield {**filled, "parameters": parameters, "scenario": whole}

@@ -200,7 +200,7 @@ def _play(
 ) -> None:
     """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
     playing: dict[Future[Any], CellJob] = {}
-    played: list[tuple[CellJob, Played]] = []
+    backlog: list[tuple[CellJob, Played]] = []
     writing: list[CellJob] = []
     done: SimpleQueue[Future[Any]] = SimpleQueue()
     view = _View({job.key: weight for weight, job in todo})
@@ -224,9 +224,9 @@ def _play(
         for _, job in todo:
             playing[future := pool.submit(job, timeout_s)] = job
             future.add_done_callback(done.put)
-        shown = 0.0
+        last_update_s = 0.0
         try:
-            while playing or played or writing:
+            while playing or backlog or writing:
                 with suppress(Empty):
                     future = done.get(timeout=TICK_S)
                     if future not in playing:  # what was being written is
@@ -235,20 +235,20 @@ def _play(
                             over(job, None)
                         writing = []
                     elif isinstance(outcome := _outcome(future, timeout_s), Played):
-                        played.append((playing.pop(future), outcome))
+                        backlog.append((playing.pop(future), outcome))
                     else:
                         over(playing.pop(future), outcome)
-                if played and not writing:  # all that was played meanwhile
-                    write = writer.submit(_write, out, played)
-                    writing, played = [job for job, _ in played], []
+                if backlog and not writing:  # all that was played meanwhile
+                    write = writer.submit(_write, out, backlog)
+                    writing, backlog = [job for job, _ in backlog], []
                     write.add_done_callback(done.put)
-                if time.monotonic() - shown >= TICK_S:
-                    shown = time.monotonic()
+                if time.monotonic() - last_update_s >= TICK_S:
+                    last_update_s = time.monotonic()
                     view.running(job.key for future, job in playing.items() if future.running())
                     live.update(view.render())
         finally:
-            if played:  # Ctrl-C
-                writer.submit(_write, out, played)
+            if backlog:  # Ctrl-C
+                writer.submit(_write, out, backlog)
 
 
 def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:

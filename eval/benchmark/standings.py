@@ -186,8 +186,8 @@ class _Scenario:
         }
         self.ways = ways(
             {
-                name: {x.seed: x.metrics.get(METRIC, math.nan) for x in own}
-                for name, own in self.cells.items()
+                name: {x.seed: x.metrics.get(METRIC, math.nan) for x in cells}
+                for name, cells in self.cells.items()
             },
             case.scenario.transport,
         )
@@ -205,13 +205,15 @@ class _Scenario:
                 player: score(values_of(cells, name), metric) for player, cells in self.cells.items()
             }
             if metric.better is not None:
-                ranked = {x: own for x, own in of_metric.items() if x not in self.references}
+                ranked = {
+                    x: player_score for x, player_score in of_metric.items() if x not in self.references
+                }
                 verdicts[name] = self.verdict(metric, ranked)
                 of_metric |= {player: self._with_edge(metric, player, ranked) for player in ranked}
             for player, score_here in of_metric.items():
                 scores[player][name] = score_here
         case = self.case
-        rows = [self._row(player, own) for player, own in scores.items()]
+        rows = [self._row(player, by_metric) for player, by_metric in scores.items()]
         title = (case.title or case.name) + case.scenario.measured_text()
         return Standing(case.name, title, case.group or "Scenarios", rows, verdicts)
 
@@ -235,9 +237,9 @@ class _Scenario:
         return self._differences[key]
 
     def _compared(self, metric: Metric, player: str, other: str) -> Difference:
-        own, its = ({x.seed: x for x in self.cells[name]} for name in (player, other))
-        seeds = [seed for seed in own if seed in its]
-        mine, others = [own[seed] for seed in seeds], [its[seed] for seed in seeds]
+        player_cells, other_cells = ({x.seed: x for x in self.cells[name]} for name in (player, other))
+        seeds = [seed for seed in player_cells if seed in other_cells]
+        mine, others = [player_cells[seed] for seed in seeds], [other_cells[seed] for seed in seeds]
         if self.flow_pairs.are_of(metric.name):
             return of_log_ratios(self.flow_pairs.log_ratios(metric.name, mine, others), self.comparisons)
         return paired(values_of(mine, metric.name), values_of(others, metric.name), self.comparisons)
@@ -270,21 +272,29 @@ class _Scenario:
         return Verdict(best, best) if wins else Verdict(None, UNDECIDED)
 
     def _with_edge(self, metric: Metric, player: str, scores: Mapping[str, Score]) -> Score:
-        own = scores[player]
+        player_score = scores[player]
         others = {
             name: scores[name]
             for name in self.baselines
             if name != player and not math.isnan(scores[name].mean)
         }
-        if not others or math.isnan(own.mean):
-            return own
+        if not others or math.isnan(player_score.mean):
+            return player_score
         other = self._best(metric, others)
         difference = self.beside(metric, player, other)
         if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
-            return own  # nothing to say
+            return player_score  # nothing to say
         better = self._better(metric, difference) if difference.pairs >= least_pairs(self.comparisons) else 0
         edge = Edge(other, difference, better, _edge_text(other, difference, metric))
-        return Score(own.values, own.mean, own.low, own.high, own.text, own.interval, edge)
+        return Score(
+            player_score.values,
+            player_score.mean,
+            player_score.low,
+            player_score.high,
+            player_score.text,
+            player_score.interval,
+            edge,
+        )
 
     def _best(self, metric: Metric, scores: Mapping[str, Score]) -> str:
         """Finds the best by the mean; by size, by the mean ratio to one of them."""

@@ -72,11 +72,11 @@ class Suite(Strict):
     def _policies_are_controllers(cls, data: Any) -> Any:
         if not isinstance(data, Mapping) or not isinstance(data.get("policies"), Mapping):
             return data
-        own = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
+        policies = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
         rest = {key: value for key, value in data.items() if key != "policies"}
         listed = data.get("controllers") or []
         # What is no list is refused by its own name.
-        return {**rest, "controllers": [*listed, *own] if isinstance(listed, list) else listed}
+        return {**rest, "controllers": [*listed, *policies] if isinstance(listed, list) else listed}
 
     @model_validator(mode="after")
     def _names_fit(self) -> Suite:
@@ -148,26 +148,26 @@ class Suite(Strict):
         naming the known ones."""
         faults: list[str] = []
         for transport in TRANSPORTS:
-            if played := self.played_under(transport):
-                faults += self._unknown_to(transport, played)
+            if scenario_names := self.played_under(transport):
+                faults += self._unknown_to(transport, scenario_names)
         if faults:
             raise ScenarioError("\n".join(dict.fromkeys(faults)))
 
-    def _unknown_to(self, transport: Transport, played: Mapping[str, str]) -> list[str]:
+    def _unknown_to(self, transport: Transport, scenario_names: Mapping[str, str]) -> list[str]:
         """Lists faults of the controllers that play a transport's scenarios, a line each."""
         rules = [name for name in list_controllers(transport=transport) if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: "
-            f"{wrong(entry.controller, transport, f'the transport of {played[entry.name]}')}; "
+            f"{wrong(entry.controller, transport, f'the transport of {scenario_names[entry.name]}')}; "
             f"known: {', '.join([*rules, *released_under(transport)])}"
             for i, entry in enumerate(self.controllers)
-            if entry.name in played and entry.controller is not None and entry.controller not in rules
+            if entry.name in scenario_names and entry.controller is not None and entry.controller not in rules
         ]
         return faults or [
             f"{self.source}: controllers: {entry.of}: {entry.controller} has no attribute {name!r}"
             f"{nearest(name, list(default_attributes(entry.controller, transport)))}"
             for entry in self.controllers
-            if entry.name in played and entry.controller is not None
+            if entry.name in scenario_names and entry.controller is not None
             for name in entry.attributes
             if name not in default_attributes(entry.controller, transport)
         ]

@@ -35,12 +35,12 @@ def show(folder: BenchFolder, console: Console) -> None:
     way = ["way\n%"] if with_way else []
     headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
     table = new_table(escape(_title(folder)), "\ncontroller", headings)
-    own: list[tuple[str, list[float]]] = []
+    metric_rows: list[tuple[str, list[float]]] = []
     for scenario in summary:
         best = scenario.verdicts[SCORE].winner
         table.add_section()
         table.add_row(f"[bold]{scenario.name}[/]")
-        own.append((f"[bold]{scenario.name}[/]", []))
+        metric_rows.append((f"[bold]{scenario.name}[/]", []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
             if row.reference:
@@ -48,10 +48,10 @@ def show(folder: BenchFolder, console: Console) -> None:
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
             table.add_row(f" {name}", *_numbers(row, with_way))
-            own.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
+            metric_rows.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
     console.print(table)
     if own_names():
-        console.print(of_own_metrics(own))
+        console.print(of_own_metrics(metric_rows))
     console.print(
         "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
         "seed on the same flows, its 95 % interval over all comparisons of a scenario; "

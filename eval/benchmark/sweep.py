@@ -58,13 +58,15 @@ def suite_of(
         data["controllers"] = list(controllers)
     if not isinstance(data.get("controllers") or [], list) or not isinstance(data["scenarios"], list):
         return Suite.from_mapping(data, str(file), file.parent), Path()  # says what is wrong with it
-    own = list(data.get("controllers") or [])
-    own += [name for name in controllers if name not in map(_name, own)]
-    own += [name for name in _whose_attributes(values) if name not in [*map(_name, own)] and is_known(name)]
-    if not own:
+    entries = list(data.get("controllers") or [])
+    entries += [name for name in controllers if name not in map(_name, entries)]
+    entries += [
+        name for name in _whose_attributes(values) if name not in [*map(_name, entries)] and is_known(name)
+    ]
+    if not entries:
         raise ScenarioError("--controllers: name those that the scenario is played under, e.g. hpcc,dcqcn")
-    of_scenario, of_controllers = _sorted(values, [str(_name(entry)) for entry in own])
-    data["controllers"] = [_with_axes(entry, of_controllers.get(str(_name(entry)), {})) for entry in own]
+    of_scenario, of_controllers = _sorted(values, [str(_name(entry)) for entry in entries])
+    data["controllers"] = [_with_axes(entry, of_controllers.get(str(_name(entry)), {})) for entry in entries]
     data["scenarios"] = [_with_axes(entry, of_scenario) for entry in data["scenarios"]]
     if seeds is not None:
         data["seeds"] = list(seeds)
@@ -87,8 +89,8 @@ def _find(what: Path) -> Path:
 
 def _of_scenario(data: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """A suite of one scenario, under the controllers that it names, those of an agent left out."""
-    named = data.get("controllers")
-    names = [_name(entry) for entry in named] if isinstance(named, list) else []
+    controllers = data.get("controllers")
+    names = [_name(entry) for entry in controllers] if isinstance(controllers, list) else []
     return {
         "title": file.stem,
         "controllers": [name for name in names if name not in (None, AGENT, POLICY)],
@@ -138,8 +140,8 @@ def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
         entry = in_full(entry)
     if not isinstance(entry, Mapping):
         return entry
-    own = entry.get("grid")
-    return {**entry, "grid": {**(own if isinstance(own, Mapping) else {}), **axes}}
+    grid = entry.get("grid")
+    return {**entry, "grid": {**(grid if isinstance(grid, Mapping) else {}), **axes}}
 
 
 def parse_axes(texts: Sequence[str]) -> dict[str, list[Any]]:

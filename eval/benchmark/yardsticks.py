@@ -130,13 +130,15 @@ def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dic
         both. Empty where one of both has not played, or is no better than the other.
     """
     base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
-    shares = {name: _way(own, base, best) for name, own in values.items()}
+    shares = {name: _way(by_seed, base, best) for name, by_seed in values.items()}
     return shares if not math.isnan(shares.get(ORACLE, math.nan)) else {}
 
 
-def _way(own: Mapping[int, float], base: Mapping[int, float], best: Mapping[int, float]) -> float:
-    seeds = [seed for seed in own if seed in base and seed in best]
-    logs = np.log([[x[seed] for seed in seeds] for x in (base, own, best)]).mean(axis=1) if seeds else None
+def _way(by_seed: Mapping[int, float], base: Mapping[int, float], best: Mapping[int, float]) -> float:
+    seeds = [seed for seed in by_seed if seed in base and seed in best]
+    logs = (
+        np.log([[x[seed] for seed in seeds] for x in (base, by_seed, best)]).mean(axis=1) if seeds else None
+    )
     if logs is None or not logs[0] > logs[2]:
         return math.nan
     return float(100 * (logs[0] - logs[1]) / (logs[0] - logs[2]))

@@ -77,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
     if options.safety is None:
         report = export(options.checkpoint, options.format, options.out)
     else:
-        report = export(options.checkpoint, options.format, options.out, lambda made: _secured(made, options))
+        report = export(
+            options.checkpoint, options.format, options.out, lambda policy: _secured(policy, options)
+        )
     print(
         f"largest difference to {report.original} on {report.count:,} observations: {report.difference:.1e}",
         flush=True,
@@ -95,9 +97,9 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
 
     done = 0
 
-    def progress(played: int) -> None:
+    def progress(count: int) -> None:
         nonlocal done
-        done = played
+        done = count
 
     with progress_lines(Console(), lambda: f"safety: {done} of {EPISODES} episodes"):
         secure = secured(policy, options.safety, options.most_rtts, progress=progress)

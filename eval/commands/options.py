@@ -56,7 +56,7 @@ def add_kinds(
     for name, kind in kinds.items():
         parser = parsers.add_parser(name, help=kind.__doc__, description=kind.__doc__, parents=[of_process()])
         works[name] = kind(parser)
-    return lambda given: works[given.kind](given)
+    return lambda arguments: works[arguments.kind](arguments)
 
 
 def names(text: str) -> list[str]:

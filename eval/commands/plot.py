@@ -11,12 +11,13 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """learning curves, a comparison, a policy's map, a critic's values, pinned curves, a film"""
+    """learning curves, a comparison, a policy's map, a critic's values, a job, pinned curves, a film"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
         "policy": _policy,
         "values": _values,
+        "timeline": _timeline,
         "curves": _curves,
         "watch": _watch,
     }
@@ -94,15 +95,28 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
         def line() -> str:
             return f"{done[0]} of {arguments.decisions} decisions judged"
 
-        with progress_lines(console, line), console.status(line()) as shown:
+        with progress_lines(console, line), console.status(line()) as status:
 
             def show_count(count: int) -> None:
                 done[0] = count
-                shown.update(line())
+                status.update(line())
 
             judged = judge(arguments.run, arguments.decisions, arguments.futures, show_count)
         print(draw_values(arguments.run, arguments.out, judged))
         print(f"bias {judged.bias:+.3g}, correlation {judged.correlation:.2f}")
+
+    return work
+
+
+def _timeline(options: argparse.ArgumentParser) -> shared.Work:
+    """ranks of a training job over time, under each controller of a ``run``"""
+    options.add_argument("run", type=Path, metavar="DIR", help="the --out of run")
+    shared.add_out(options, "a .png or .svg", metavar="FILE")
+
+    def work(arguments: argparse.Namespace) -> None:
+        from ns3_env.eval.report.timelines import draw_timelines
+
+        print(draw_timelines(arguments.run, arguments.out))
 
     return work
 

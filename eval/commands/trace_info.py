@@ -101,18 +101,18 @@ def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
                 kind = node.number("comm_type", -1)
                 what = COLLECTIVES.get(kind, f"collective {kind}").lower().replace("_", "-")
             kinds[what].append((rank, node))
-    for what, found in sorted(kinds.items()):
+    for what, nodes in sorted(kinds.items()):
         ranks: dict[str, set[int]] = defaultdict(set)
-        for rank, node in found:
+        for rank, node in nodes:
             if node.type == COLLECTIVE:
                 ranks[node.group].add(rank)
-        moves = [node.number("comm_size", 0) for _, node in found if node.type in (COLLECTIVE, SEND, RECEIVE)]
-        micros = sum(node.duration_micros for _, node in found)
+        moves = [node.number("comm_size", 0) for _, node in nodes if node.type in (COLLECTIVE, SEND, RECEIVE)]
+        micros = sum(node.duration_micros for _, node in nodes)
         yield Row(
             what,
             f"{len(ranks):,}" if ranks else "",
             _range([len(members) for members in ranks.values()]),
-            f"{len(found):,}",
+            f"{len(nodes):,}",
             _range(moves),
             f"{micros / 1000:,.3f} ms" if micros else "",
         )

@@ -31,39 +31,45 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator.pool import LocalPool
 
 
-def means(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, dict[str, float]]:
+def means(
+    episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport
+) -> dict[str, dict[str, float]]:
     """Means of the metrics over episodes, by name, and where it is known the "way" to the oracle, %."""
-    rows = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
+    rows = {name: [episode.metrics for episode in episodes] for name, episodes in episodes_by_name.items()}
     by_seed = {
-        name: {episode.seed: row[METRIC] for episode, row in zip(played[name], own, strict=True)}
-        for name, own in rows.items()
+        name: {
+            episode.seed: row[METRIC] for episode, row in zip(episodes_by_name[name], metrics, strict=True)
+        }
+        for name, metrics in rows.items()
     }
     shares = ways(by_seed, transport)
-    return {name: {**mean(own), **({"way": shares[name]} if shares else {})} for name, own in rows.items()}
+    return {
+        name: {**mean(metrics), **({"way": shares[name]} if shares else {})} for name, metrics in rows.items()
+    }
 
 
 def show_table(
-    title: str, played: Mapping[str, Sequence[Episode]], learned: str, transport: Transport
+    title: str, episodes_by_name: Mapping[str, Sequence[Episode]], learned: str, transport: Transport
 ) -> None:
     """The table, and how the one that learned stands beside a constant window, where that has played."""
-    metrics = {name: [episode.metrics for episode in episodes] for name, episodes in played.items()}
-    table.show(title, means(played, transport))
-    if ROW in played:
+    metrics = {name: [episode.metrics for episode in episodes] for name, episodes in episodes_by_name.items()}
+    table.show(title, means(episodes_by_name, transport))
+    if ROW in episodes_by_name:
         print(beside(learned, metrics[learned], metrics[ROW]))
 
 
 def show_played(
     title: str,
-    played: Mapping[str, Sequence[Episode]],
+    episodes_by_name: Mapping[str, Sequence[Episode]],
     folder: RunFolder,
     learned: str,
     transport: Transport,
 ) -> None:
     """The table of ``show_table``; the run's evaluation/ gets every controller's episodes and the figure."""
-    show_table(title, played, learned, transport)
+    show_table(title, episodes_by_name, learned, transport)
     target = folder.path / "evaluation"
     target.mkdir(exist_ok=True)
-    for name, episodes in played.items():
+    for name, episodes in episodes_by_name.items():
         write_episodes(target, name, episodes)
     print(f"figure: {draw_comparison(target)}")
 
@@ -110,17 +116,17 @@ def against(
     }
     if scenario.transport == "rdma":
         others[ROW] = CONSTANT_WINDOW
-    own: dict[str, list[Episode]] = {}
+    policy_episodes: dict[str, list[Episode]] = {}
     with LocalPool() as pool:
-        begun = begin_controllers(pool, scenario, others, seeds_of(seed, episodes))
+        controller_futures = begin_controllers(pool, scenario, others, seeds_of(seed, episodes))
 
         def line() -> str:
-            over = sum(all(future.done() for future in futures) for futures in begun.values())
-            return f"comparison: {len(own) + over} of {1 + len(others)} played"
+            over = sum(all(future.done() for future in futures) for futures in controller_futures.values())
+            return f"comparison: {len(policy_episodes) + over} of {1 + len(others)} played"
 
         with progress_lines(Console(), line):
-            own[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
-            return own | collected(begun)
+            policy_episodes[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
+            return policy_episodes | collected(controller_futures)
 
 
 def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
@@ -128,11 +134,11 @@ def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
     return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
 
 
-def as_json(played: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, Any]:
+def as_json(episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, Any]:
     """The table's numbers, and the returns."""
     return {
-        name: {**without_nan(values), **summary(played[name])}
-        for name, values in means(played, transport).items()
+        name: {**without_nan(values), **summary(episodes_by_name[name])}
+        for name, values in means(episodes_by_name, transport).items()
     }
 
 
@@ -141,15 +147,15 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     scenario = evaluation_scenario(config, str(folder.path / "config.yaml"))
     assert config.evaluation is not None
     policy = resolve(folder.latest_checkpoint()[0]).policy()
-    played = against(config.agent.name, policy, config.env, scenario, config.evaluation)
+    episodes_by_name = against(config.agent.name, policy, config.env, scenario, config.evaluation)
     inside = placement_of(policy, config.evaluation) == "simulator"
     where = "inside the simulator" if inside else "across the channel"
     title = (
         f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "
         f"{where} ({folder.path})"
     )
-    show_played(title, played, folder, config.agent.name, scenario.transport)
-    content = as_json(played, scenario.transport)
+    show_played(title, episodes_by_name, folder, config.agent.name, scenario.transport)
+    content = as_json(episodes_by_name, scenario.transport)
     table.write_json(folder.path / "evaluation" / "table.json", content)
     if json_file is not None:
         table.write_json(json_file, content)

@@ -50,17 +50,18 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     }
     source = f"{folder.path / 'config.yaml'}: evaluation"
     env = config.env.of_agent()
-    shown = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
+    table_scenario = make_scenario(env, config.evaluation.scenario, f"{source}.scenario")
     unseen = make_scenario(env, config.evaluation.returns or config.evaluation.scenario, f"{source}.returns")
     seeds = seeds_of(config.evaluation.seed, config.evaluation.episodes)
     places = plan.curriculum.examples()
-    if all(scenario.transport == "rdma" for scenario in (shown, unseen, *places.values())):
+    if all(scenario.transport == "rdma" for scenario in (table_scenario, unseen, *places.values())):
         players[ROW] = CONSTANT_WINDOW
     with LocalPool(config.env.simulators) as pool:
-        played = collected(begin_controllers(pool, shown, players, seeds))
+        episodes_by_name = collected(begin_controllers(pool, table_scenario, players, seeds))
         scores = _scores(pool, {**places, "unseen": unseen}, players, seeds, plan.objective)
-    title = f"{shown.flow_count} flows, {shown.topology.kind}, unseen ({folder.path}){shown.measured_text()}"
-    show_played(title, played, folder, after, shown.transport)
+    title = f"{table_scenario.flow_count} flows, {table_scenario.topology.kind}, unseen ({folder.path})"
+    title += table_scenario.measured_text()
+    show_played(title, episodes_by_name, folder, after, table_scenario.transport)
     Console().print(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}
     if plan.subject.before is not None:
@@ -71,14 +72,14 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
             ),
             "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
         }
-        _show_gains(gains, after, before, plan.objective.heading, played)
+        _show_gains(gains, after, before, plan.objective.heading, episodes_by_name)
     print(f"found: {checkpoint}", *plan.subject.remarks(controller), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(values),
             "reward": {place: _finite(values) for place, values in scores[name].items()},
         }
-        for name, values in means(played, shown.transport).items()
+        for name, values in means(episodes_by_name, table_scenario.transport).items()
     }
     content[after]["attributes"], content[after]["gain"] = controller.attributes, gains
     table.write_json(folder.path / "evaluation" / "table.json", content)
@@ -87,14 +88,18 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
 
 
 def _show_gains(
-    gains: Mapping[str, Any], after: str, before: str, heading: str, played: Mapping[str, list[Played]]
+    gains: Mapping[str, Any],
+    after: str,
+    before: str,
+    heading: str,
+    episodes_by_name: Mapping[str, list[Played]],
 ) -> None:
     """Prints the gain over the one before, and what the objective does not say of it."""
     seeds = len(next(iter(gains.values()))["by_seed"])
     print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
     for name, gained in gains.items():
         print(f"  {name}: {describe_gain(gained)}")
-    was, now = (mean([episode.metrics for episode in played[name]]) for name in (before, after))
+    was, now = (mean([episode.metrics for episode in episodes_by_name[name]]) for name in (before, after))
     print(
         "  what this does not say: "
         f"slowdown {was['fct_slowdown_avg']:.2f} -> {now['fct_slowdown_avg']:.2f}, "
@@ -135,8 +140,8 @@ def _finite(values: Floats) -> list[float | None]:
 
 def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:
     """Mean score over seeds: a row for each scenario, a column for each controller."""
-    shown = table.new_table(f"{heading}; mean over seeds", "scenario", scores, (0, 1, 0, 0))
+    score_table = table.new_table(f"{heading}; mean over seeds", "scenario", scores, (0, 1, 0, 0))
     for place in next(iter(scores.values())):
         means = (float(by_place[place].mean()) for by_place in scores.values())
-        shown.add_row(place, *(table.cell(value, ".4f") for value in means))
-    return shown
+        score_table.add_row(place, *(table.cell(value, ".4f") for value in means))
+    return score_table

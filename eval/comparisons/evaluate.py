@@ -54,11 +54,11 @@ def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None
     whole = run.read()[0] if (path / LAYOUT).exists() and (run.path / "config.yaml").exists() else {}
     settings = whole.get("evaluation") or EvaluationConfig().model_dump()
     source = str(run.path / "config.yaml") if whole.get("evaluation") else "command line"
-    asked = apply_overrides({"evaluation": settings}, overrides)
-    evaluation = validate(asked, _Comparison, source).evaluation
+    settings = apply_overrides({"evaluation": settings}, overrides)
+    evaluation = validate(settings, _Comparison, source).evaluation
     scenario = make_scenario(policy.env, evaluation.scenario, f"{source}: evaluation.scenario")
-    played = against("policy", policy.policy, policy.env, scenario, evaluation)
+    episodes_by_name = against("policy", policy.policy, policy.env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
-    show_table(title, played, "policy", scenario.transport)
+    show_table(title, episodes_by_name, "policy", scenario.transport)
     if json_file is not None:
-        table.write_json(json_file, as_json(played, scenario.transport))
+        table.write_json(json_file, as_json(episodes_by_name, scenario.transport))

@@ -100,11 +100,11 @@ def policy_map(
     several = figure.subplots(1, len(titles), squeeze=False, sharey=True)[0]
     columns, rows = np.meshgrid(across.values(), up.values())
     for axes, title, value in zip(several, titles, values, strict=True):
-        seen = {name: np.array([number]) for name, number in fixed.items()}
-        seen |= {across.field: columns.ravel(), up.field: rows.ravel()}
+        observations = {name: np.array([number]) for name, number in fixed.items()}
+        observations |= {across.field: columns.ravel(), up.field: rows.ravel()}
         if third:
-            seen[third] = np.array([value])
-        action = act_steadily(policy, seen).reshape(columns.shape)
+            observations[third] = np.array([value])
+        action = act_steadily(policy, observations).reshape(columns.shape)
         mesh = axes.pcolormesh(columns, rows, action, cmap="RdBu", vmin=-1, vmax=1, rasterized=True)
         axes.contour(columns, rows, action, levels=[0.0], colors="black", linewidths=1.2)
         axes.set_title(title, fontsize=10)

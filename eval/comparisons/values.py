@@ -153,11 +153,11 @@ def judge(
         while len(predicted) < decisions:
             batch = play.receive()
             due = batch.due
-            own = batch.slots[due]
+            due_slots = batch.slots[due]
             histories.forget(batch.slots[batch.first])
-            if len(own):
-                histories.predict(batch.observations[due], own)
-            for slot in own[random.random(len(own)) < _SHARE].tolist():
+            if len(due_slots):
+                histories.predict(batch.observations[due], due_slots)
+            for slot in due_slots[random.random(len(due_slots)) < _SHARE].tolist():
                 branches = [
                     play.return_of(slot, _noise(random, agent.action_noise if number else 0.0))
                     for number in range(futures)
@@ -190,8 +190,8 @@ def _value(model: FDCC, histories: SlotStates, slot: int) -> float:
 def _read(run: Path) -> tuple[RunConfig, list[Scenario], FDCC, NetworkPolicy]:
     """A run's configuration, scenarios, learner and policy. Raises ConfigError."""
     inputs = None if not (run / "config.yaml").exists() else read_inputs(None, None, run)
-    named = None if inputs is None else inputs.config.get("agent")
-    if inputs is None or not isinstance(named, dict) or named.get("name") != "fdcc":
+    agent = None if inputs is None else inputs.config.get("agent")
+    if inputs is None or not isinstance(agent, dict) or agent.get("name") != "fdcc":
         raise ConfigError(
             f"{run}: holds no critic of FDCC: name the folder of a run of agent fdcc (runs/NAME); a "
             "released policy's file has the actor alone"

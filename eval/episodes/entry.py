@@ -166,9 +166,9 @@ def played_by(
     ``recording`` says of the scenario under ``entry`` what is recorded; ``columns``: see ``results_of``.
     Raises ScenarioError, SimulatorError.
     """
-    asked, trained = under(entry, scenario)
-    played = recording(asked)
-    return played, results_of(played, trained, simulator, columns=columns)
+    entry_scenario, trained = under(entry, scenario)
+    recorded_scenario = recording(entry_scenario)
+    return recorded_scenario, results_of(recorded_scenario, trained, simulator, columns=columns)
 
 
 def results_of(
@@ -199,14 +199,14 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if entry.planner is not None:
         return scenario.under(AGENT), entry.planner
     loaded = load(entry)
-    asked = scenario.under(AGENT)
+    agent_scenario = scenario.under(AGENT)
     if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":
-        return asked.playing(loaded.policy.path), None
+        return agent_scenario.playing(loaded.policy.path), None
     if isinstance(loaded.policy, NetworkPolicy):
-        asked = asked.with_agent(loaded.policy.spec.agent_attributes)
+        agent_scenario = agent_scenario.with_agent(loaded.policy.spec.agent_attributes)
     if loaded.clock is not None:  # the one that the policy was trained with
-        asked = asked.model_copy(update={"clock": loaded.clock})
-    return asked, loaded
+        agent_scenario = agent_scenario.model_copy(update={"clock": loaded.clock})
+    return agent_scenario, loaded
 
 
 def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[str, Path]:

@@ -46,16 +46,18 @@ def draw_flow_series(
         Whether there was anything to draw.
     """
     ends = results["flows"]["end_ns"]
-    flows = {flow: own for flow, own in _by_flow(rows) if not np.isnan(own[:, column]).all()}
+    flows = {
+        flow: flow_rows for flow, flow_rows in _by_flow(rows) if not np.isnan(flow_rows[:, column]).all()
+    }
     if not flows:
         return False
     if len(ends) > MANY_FLOWS:
         _draw_bands(axes, results, flows, column, scale, end, unit)
         return True
     colours = flow_colours(len(ends))
-    for flow, own in flows.items():
+    for flow, flow_rows in flows.items():
         label = f"flow {flow}" if len(ends) <= NAMED_FLOWS else None
-        times, values = _steps(own, column, _last(ends[flow], end))
+        times, values = _steps(flow_rows, column, _last(ends[flow], end))
         axes.step(times / unit, values / scale, where="post", color=colours[flow], linewidth=1.0, label=label)
     axes.set_ylim(bottom=0)
     return True
@@ -80,10 +82,10 @@ def percentiles(
         shares: percentiles, in 0 to 100.
     """
     values = np.full((len(flows), len(instants)), np.nan)
-    for row, (flow, own) in enumerate(flows.items()):
-        place = np.searchsorted(own[:, 0], instants, side="right") - 1
+    for row, (flow, flow_rows) in enumerate(flows.items()):
+        place = np.searchsorted(flow_rows[:, 0], instants, side="right") - 1
         active = (place >= 0) & (instants <= ends[flow])
-        values[row, active] = own[place[active], column]
+        values[row, active] = flow_rows[place[active], column]
     result = np.full((len(shares), len(instants)), np.nan)
     some = ~np.isnan(values).all(axis=0)
     if some.any():
@@ -151,15 +153,15 @@ def _by_flow(rows: Floats) -> Iterator[tuple[int, Floats]]:
         return
     ordered = rows[np.argsort(rows[:, 1], kind="stable")]
     numbers, begins = np.unique(ordered[:, 1], return_index=True)
-    for number, own in zip(numbers, np.split(ordered, begins[1:]), strict=True):
-        yield int(number), own
+    for number, flow_rows in zip(numbers, np.split(ordered, begins[1:]), strict=True):
+        yield int(number), flow_rows
 
 
 def _last(flow_end: float, end: float) -> float:
     return end if flow_end < 0 else float(flow_end)
 
 
-def _steps(own: Floats, column: int, last: float, bins: int = 2000) -> tuple[Floats, Floats]:
+def _steps(rows: Floats, column: int, last: float, bins: int = 2000) -> tuple[Floats, Floats]:
     """Times and values of a flow's steps, up to its end."""
-    times, values = envelope(own[:, 0], own[:, column], bins)
+    times, values = envelope(rows[:, 0], rows[:, column], bins)
     return np.append(times, max(last, times[-1])), np.append(values, values[-1])

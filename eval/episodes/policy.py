@@ -63,15 +63,15 @@ def begin_controllers(
     """
 
     def begin(who: Controller, seed: int) -> Future[Episode]:
-        played = scenario.under(who.name, who.attributes).with_seed(seed)
-        return pool.submit(Play(played, partial(Episode, seed)))
+        episode_scenario = scenario.under(who.name, who.attributes).with_seed(seed)
+        return pool.submit(Play(episode_scenario, partial(Episode, seed)))
 
     return {name: [begin(who, seed) for seed in seeds] for name, who in controllers.items()}
 
 
-def collected(begun: Begun) -> dict[str, list[Episode]]:
+def collected(futures_by_name: Begun) -> dict[str, list[Episode]]:
     """The episodes, once they have been played. Raises what a future does."""
-    return {name: [future.result() for future in futures] for name, futures in begun.items()}
+    return {name: [future.result() for future in futures] for name, futures in futures_by_name.items()}
 
 
 def run_controller(name: str | Controller, scenario: Scenario, seed: int, episodes: int = 1) -> list[Episode]:
@@ -84,8 +84,8 @@ def run_controller(name: str | Controller, scenario: Scenario, seed: int, episod
     """
     who = named_controller(name) if isinstance(name, str) else name
     with LocalPool() as pool:
-        begun = begin_controllers(pool, scenario, {who.name: who}, seeds_of(seed, episodes))
-        return collected(begun)[who.name]
+        futures_by_name = begin_controllers(pool, scenario, {who.name: who}, seeds_of(seed, episodes))
+        return collected(futures_by_name)[who.name]
 
 
 def seeds_of(seed: int, episodes: int) -> list[int]:
@@ -124,19 +124,19 @@ def run_policy(
     from ns3_env.agents.training.rollout_env import make_env
 
     slots = scenario.agent_flow_count
-    own = env.model_copy(update={"fields": list(policy.fields)})
+    policy_env = env.model_copy(update={"fields": list(policy.fields)})
     states = SlotStates(policy)
-    played: list[Episode] = []
-    vec_env = make_env(own, lambda episode: scenario, slots, seed, simulators=1, seeds=seeds)
+    episode_records: list[Episode] = []
+    vec_env = make_env(policy_env, lambda episode: scenario, slots, seed, simulators=1, seeds=seeds)
     try:
         vec_env.start()
         returns, ended, decisions = np.zeros(slots), list[float](), 0
-        while len(played) < episodes:
+        while len(episode_records) < episodes:
             batch = vec_env.recv()
             for _, results in batch.results:
-                played.append(Episode(results["seed"], results, ended, decisions))
+                episode_records.append(Episode(results["seed"], results, ended, decisions))
                 ended, decisions = [], 0
-            if len(played) >= episodes:
+            if len(episode_records) >= episodes:
                 break
             np.add.at(returns, batch.slots, batch.rewards)
             decisions += int(np.count_nonzero(~batch.first))
@@ -152,7 +152,7 @@ def run_policy(
                 )
     finally:
         vec_env.close()
-    return played
+    return episode_records
 
 
 def _run_inside(
@@ -160,14 +160,14 @@ def _run_inside(
 ) -> list[Episode]:
     task = Task(policy.fields, in_episodes(make_task(env, "configuration").reward))
     rollouts = Rollouts(scenario, task=task, seed=seed)
-    played = []
+    episode_records = []
     with rollouts:
         for _ in range(episodes):
             rollouts.begin(policy.path)
             episode = rollouts.next()
             returns = [total for _, total, _ in episode.finished]
-            played.append(Episode(episode.seed, episode.results, returns, episode.decisions))
-    return played
+            episode_records.append(Episode(episode.seed, episode.results, returns, episode.decisions))
+    return episode_records
 
 
 def summary(episodes: Sequence[Episode]) -> dict[str, float | None]:

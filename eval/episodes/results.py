@@ -8,6 +8,9 @@ from typing import Any
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.yaml import to_text
+from ns3_env.eval.episodes.critical_path import COLUMNS as PATH_COLUMNS
+from ns3_env.eval.episodes.critical_path import FILE as PATHS
+from ns3_env.eval.episodes.critical_path import critical_paths
 from ns3_env.eval.episodes.recording import FILES as SERIES_FILES
 from ns3_env.eval.metrics import OF_FLOWS, by_group, measure, without_nan
 from ns3_env.eval.metrics.job_times import SECTION as JOBS
@@ -86,6 +89,7 @@ FILES = (
     "classes.csv",
     "jobs.csv",
     "tasks.csv",
+    PATHS,
     "counters.csv",
     "config.yaml",
     *SERIES_FILES,
@@ -108,7 +112,8 @@ def result_files(
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
     there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
-    tasks.csv: a row for each flow and computation of theirs that began. counters.csv, where
+    tasks.csv: a row for each flow and computation of theirs that began; critical_path.csv: what each
+    iteration's time went into (``ns3_env.eval.episodes.critical_path``). counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has
     ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
@@ -120,7 +125,7 @@ def result_files(
         more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
         used: keys of config.yaml beside the scenario; versions by default.
     """
-    flows = results["flows"]
+    flows, sent = results["flows"], scenario.to_simulator_json()
     columns = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
     finished = [int(fct >= 0) for fct in flows["fct_ns"]]
     files = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
@@ -130,21 +135,29 @@ def result_files(
     files["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
         files["losses.csv"] = _by_row(LOSS_COLUMNS, losses)
-    if groups := by_group(results, lambda own: measure(own, OF_FLOWS)):
+    if groups := by_group(results, lambda group_results: measure(group_results, OF_FLOWS)):
         files["groups.csv"] = csv_text(
             ["group", "flows", *OF_FLOWS],
             ([name, *without_nan(row).values()] for name, row in groups.items()),
         )
-    if of_classes := [{**port, **own} for port in results["queues"] for own in port.get("classes", ())]:
+    if of_classes := [
+        {**port, **class_row} for port in results["queues"] for class_row in port.get("classes", ())
+    ]:
         files["classes.csv"] = _by_row(CLASS_COLUMNS, of_classes)
     if JOBS in results:
         of_jobs = [[*(getattr(x, name) for name in JOB_COLUMNS), int(x.finished)] for x in spans(results)]
         files["jobs.csv"] = csv_text([*JOB_COLUMNS, "finished"], of_jobs)
         files["tasks.csv"] = csv_text(TASK_COLUMNS, task_rows(results))
+        rows = (row for path in critical_paths(sent, results) for row in path.rows())
+        files[PATHS] = csv_text(PATH_COLUMNS, rows)
     if counters := results["flow_counters"]:
         numbers = range(len(finished))
         files["counters.csv"] = _by_column({"flow": numbers, **counters})
-    config = {"source": scenario.source, **(used or {"versions": versions()}), "scenario": resolved(scenario)}
+    config = {
+        "source": scenario.source,
+        **(used or {"versions": versions()}),
+        "scenario": resolved(scenario, sent),
+    }
     files["config.yaml"] = to_text(config)
     return files
 
@@ -157,9 +170,13 @@ def _by_row(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     return csv_text(columns, ([row[name] for name in columns] for row in rows))
 
 
-def resolved(scenario: Scenario) -> dict[str, Any]:
-    """Every value that the simulator ran with, defaults and attributes of controllers included."""
-    sent = scenario.to_simulator_json()
+def resolved(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Every value that the simulator ran with, defaults and attributes of controllers included.
+
+    Args:
+        scenario: as it was played.
+        sent: what the simulator read of it (``Scenario.to_simulator_json``).
+    """
     values = scenario.model_dump(mode="json")
     values.update(_resolved_sections(scenario, sent))
     if (span := scenario.measured_ns()) is not None:
@@ -188,8 +205,13 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
     if scenario.classes:  # which have their own
         switch |= scenario.switch.model_dump(mode="json", include={"ecn", "congestion_points"})
     classes = [
-        {**own.model_dump(mode="json"), **used, "weight": own.weight, "ecn": _marking(used["ecn"])}
-        for own, used in zip(scenario.classes, sent.get("classes", ()), strict=True)
+        {
+            **traffic_class.model_dump(mode="json"),
+            **used,
+            "weight": traffic_class.weight,
+            "ecn": _marking(used["ecn"]),
+        }
+        for traffic_class, used in zip(scenario.classes, sent.get("classes", ()), strict=True)
     ]
     return {
         "timing": sent["timing"],

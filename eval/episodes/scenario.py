@@ -20,7 +20,9 @@ from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes import critical_path
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
+from ns3_env.eval.episodes.critical_path import CriticalPath
 from ns3_env.eval.episodes.entry import Entry, results_of, trained_policies, under
 from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, result_files
@@ -61,6 +63,8 @@ class _Done:
         groups: rows of the groups' tables, by name.
         flows: how many.
         seconds: of wall time.
+        paths: critical path of each job's slowest iteration.
+        busiest_port: in words.
         deadlock: what is to be said of pauses that wait for each other in a circle; None: there are none.
     """
 
@@ -68,6 +72,8 @@ class _Done:
     groups: dict[str, dict[str, float]]
     flows: int
     seconds: float
+    paths: list[CriticalPath]
+    busiest_port: str
     deadlock: str | None
 
 
@@ -99,25 +105,39 @@ class _Play:
 
     def run(self, simulator: Simulator) -> _Done:
         """Plays and writes it. Raises ScenarioError, SimulatorError, OSError."""
-        began = time.monotonic()
+        start_s = time.monotonic()
         load_metrics(self.metrics)
-        asked, trained = (self.scenario, None) if self.entry is None else under(self.entry, self.scenario)
-        played = asked.model_copy(update={"record": self.record})
-        captured = played
+        entry_scenario, trained = (
+            (self.scenario, None) if self.entry is None else under(self.entry, self.scenario)
+        )
+        recorded_scenario = entry_scenario.model_copy(update={"record": self.record})
+        captured = recorded_scenario
         if self.home is not None:
             (self.into / "pcap").mkdir()
-            captured, played = _capturing(played, self.into), _capturing(played, self.home)
+            captured, recorded_scenario = (
+                _capturing(recorded_scenario, self.into),
+                _capturing(recorded_scenario, self.home),
+            )
         results = results_of(captured, trained, simulator)
         used = None
         if self.entry is not None and self.entry.planner is not None:
             used = {"planner": self.entry.planner.model_dump(mode="json"), "versions": versions()}
-        write_files(self.into, {**result_files(played, results, used=used), **series_files(results)})
-        title = f"{self.title} under {self.folder.partition('/')[0]}, seed {played.seed}"
+        write_files(
+            self.into, {**result_files(recorded_scenario, results, used=used), **series_files(results)}
+        )
+        title = f"{self.title} under {self.folder.partition('/')[0]}, seed {recorded_scenario.seed}"
         for extra in self.extras:
-            extra.write(self.into, results, title + played.measured_text())
+            extra.write(self.into, results, title + recorded_scenario.measured_text())
         flows = len(results["flows"]["src"])
-        rows, seconds = by_group(results, line), time.monotonic() - began
-        return _Done(line(results), rows, flows, seconds, results.get("pause_circle", {}).get("text"))
+        return _Done(
+            row=line(results),
+            groups=by_group(results, line),
+            flows=flows,
+            seconds=time.monotonic() - start_s,
+            paths=critical_path.slowest(critical_path.read_critical_paths(self.into / critical_path.FILE)),
+            busiest_port=critical_path.busiest_port(results),
+            deadlock=results.get("pause_circle", {}).get("text"),
+        )
 
 
 def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
@@ -149,9 +169,9 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
                     play = under_way.pop(future)
                     done[play.folder] = future.result()
                     traced = any("trace.png" in extra.files for extra in play.extras)
-                    shown = out / play.folder / "trace.png" if traced else out / play.folder
+                    target = out / play.folder / "trace.png" if traced else out / play.folder
                     progress.console.print(
-                        f"{shown}: {done[play.folder].seconds:.1f} s", highlight=False, markup=False
+                        f"{target}: {done[play.folder].seconds:.1f} s", highlight=False, markup=False
                     )
     return done
 
@@ -211,10 +231,10 @@ def run(
         for folder, entry, seeded in _plays(scenario, players, arguments.attributes, seeds)
     ]
     out.mkdir(parents=True, exist_ok=True)
-    own = [name for extra in extras for name in extra.files]
+    extra_files = [name for extra in extras for name in extra.files]
     for play in plays:  # what is wrong with one is said before the first has run for hours
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
-        refuse_foreign(out / play.folder, {*FILES, *own}, "run's folder")
+        refuse_foreign(out / play.folder, {*FILES, *extra_files}, "run's folder")
     console = console or Console()
     for entry in planning:
         console.print(
@@ -237,6 +257,8 @@ def run(
     )
     if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
         table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
+    if paths := {folder: done[folder].paths for folder in rows if done[folder].paths}:
+        critical_path.show(paths, {folder: done[folder].busiest_port for folder in paths}, console)
     stuck = [f"{play.folder}: {text}" for play in plays if (text := done[play.folder].deadlock)]
     for warning in stuck:
         console.print(f"warning: {warning}", highlight=False, markup=False, soft_wrap=True)
@@ -271,9 +293,9 @@ def _players(
         if arguments.cell is not None and name == arguments.cell.name:
             yield arguments.cell
             continue
-        named = named_controller(name)
-        attributes = {**named.attributes, **arguments.attributes.get(name, {})}
-        yield Entry(name=name, controller=named.name, attributes=attributes)
+        controller = named_controller(name)
+        attributes = {**controller.attributes, **arguments.attributes.get(name, {})}
+        yield Entry(name=name, controller=controller.name, attributes=attributes)
     for name, policy in policies.items():
         yield Entry(name=name, checkpoint=str(policy))
     yield from planning
@@ -286,10 +308,10 @@ def _plays(
     several = len(seeds) > 1
     for entry in players or (None,):
         name = _together(scenario) if entry is None else entry.name
-        played = _as_it_stands(scenario, attributes) if entry is None else scenario
+        entry_scenario = _as_it_stands(scenario, attributes) if entry is None else scenario
         for seed in seeds or (scenario.seed,):
             folder = f"{name}/seed-{seed}" if several else name
-            yield folder, entry, played.with_seed(seed) if seeds else played
+            yield folder, entry, entry_scenario.with_seed(seed) if seeds else entry_scenario
 
 
 def _together(scenario: Scenario) -> str:

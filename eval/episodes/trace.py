@@ -66,16 +66,18 @@ def panels(results: Results) -> list[Panel]:
 
 def draw(results: Results, title: str) -> Figure:
     """All panels above one time axis."""
-    own = panels(results)
-    states = sum(panel.name.startswith("state-") for panel in own)
+    time_panels = panels(results)
+    states = sum(panel.name.startswith("state-") for panel in time_panels)
     figure = Figure(figsize=(10, 11 + 2 * states), layout="constrained", facecolor="white")
-    several = figure.subplots(len(own), 1, sharex=True, height_ratios=[panel.height for panel in own])
+    several = figure.subplots(
+        len(time_panels), 1, sharex=True, height_ratios=[panel.height for panel in time_panels]
+    )
     figure.suptitle(title, fontsize=11)
-    for axes, panel in zip(several, own, strict=True):
+    for axes, panel in zip(several, time_panels, strict=True):
         panel.draw(axes)
         _finish(axes)
-    named = (axes.get_legend_handles_labels() for axes in several)
-    handles, labels = next((pair for pair in named if pair[1]), ([], []))
+    legends = (axes.get_legend_handles_labels() for axes in several)
+    handles, labels = next((pair for pair in legends if pair[1]), ([], []))
     if labels:
         columns = min(6, len(labels)) if len(results["flows"]["src"]) > MANY_FLOWS else len(labels)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
@@ -188,10 +190,8 @@ def _draw_heat(axes: Axes, marks: Floats, flows: int, end: float, unit: float) -
     most = int(counts.max(initial=0))
     if most == 0:
         return
-    shown = np.where(counts > 0, counts, np.nan)
-    axes.pcolormesh(
-        times / unit, groups, shown, cmap="OrRd", norm=LogNorm(0.3, max(most, 2)), rasterized=True
-    )
+    heat = np.where(counts > 0, counts, np.nan)
+    axes.pcolormesh(times / unit, groups, heat, cmap="OrRd", norm=LogNorm(0.3, max(most, 2)), rasterized=True)
     name = time_unit(end)[1]
     width = (times[1] - times[0]) / unit
     axes.set_title(
@@ -216,8 +216,8 @@ def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
     for row, spans in enumerate(intervals.values()):
         axes.broken_barh([(a / unit, (b - a) / unit) for a, b in spans], (row - 0.4, 0.8), color="#CC79A7")
     step = -(-len(intervals) // _NAMED_PORTS) if intervals else 1
-    named = list(enumerate(intervals))[::step]
-    axes.set_yticks([row for row, _ in named], [f"{node}:{port}" for _, (node, port) in named], fontsize=7)
+    ticks = list(enumerate(intervals))[::step]
+    axes.set_yticks([row for row, _ in ticks], [f"{node}:{port}" for _, (node, port) in ticks], fontsize=7)
     axes.set_ylabel("node:port")
     if not intervals:
         _say(axes, "no port was paused")

@@ -90,8 +90,10 @@ def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:
     until = np.where(same, np.append(sample[1:], 0), len(recording.t_ns))
     long = (length > 0) & (until - sample > 1)
     first, last = _bin(sample[long], factor), _bin(until[long] - 1, factor)
-    for of, begin, end, held in zip(at[port[long]], first, last, length[long].astype(np.uint32), strict=True):
-        np.maximum(queue[of, begin : end + 1], held, out=queue[of, begin : end + 1])
+    for of, begin, end, queue_bytes in zip(
+        at[port[long]], first, last, length[long].astype(np.uint32), strict=True
+    ):
+        np.maximum(queue[of, begin : end + 1], queue_bytes, out=queue[of, begin : end + 1])
 
 
 def flows_over_time(recording: Recording, factor: int) -> FlowSeries:
@@ -152,5 +154,5 @@ def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
     again = np.append(changes[1:], False) & ~changes  # the last sample before it sends on
     use = changes | again
     level = bytes_sent[use] + 0.5 * again[use]
-    asked = np.interp(acked, level, times[use])
-    return np.where(acked > 0, t_ns - asked, np.nan)
+    sent_ns = np.interp(acked, level, times[use])
+    return np.where(acked > 0, t_ns - sent_ns, np.nan)

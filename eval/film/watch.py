@@ -86,11 +86,11 @@ def _content(out: Path, scenario: Scenario, runs: dict[str, Recording], title: s
 def _scenario(file: Path) -> Scenario:
     """Reads the keys that the page shows from a run's config.yaml; its flows are in the recording."""
     data = read_mapping(file, ScenarioError)
-    played = data.get("scenario")
-    if not isinstance(played, dict):
+    scenario = data.get("scenario")
+    if not isinstance(scenario, dict):
         raise ScenarioError(f"{file}: holds no scenario: run --watch writes it")
-    shown = {name: played[name] for name in _SHOWN if name in played}
-    return Scenario.from_mapping(shown, str(data.get("source") or file), file.parent)
+    fields = {name: scenario[name] for name in _SHOWN if name in scenario}
+    return Scenario.from_mapping(fields, str(data.get("source") or file), file.parent)
 
 
 def _begins_as_film(page: Path) -> bool:

@@ -109,9 +109,9 @@ def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
     values = {
         name: [
             value_of(spec, slowdowns, fair, time)
-            for (slowdowns, time), (fair, _) in zip(own, episodes["max_min"], strict=True)
+            for (slowdowns, time), (fair, _) in zip(of, episodes["max_min"], strict=True)
         ]
-        for name, own in episodes.items()
+        for name, of in episodes.items()
     }
     candidates = [
         Anchors(VERSIONS[spec.name], digest(tests), name, values[name], values[spec.reference])

@@ -120,27 +120,27 @@ def sections(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> list
         raise ConfigError("the folder has no task that is played whole: the same command goes on with it")
     groups = frame["task"].map(lambda name: group_of(TASKS[name]).name)
     return [
-        (group, _board(own, group.base, generalists))
+        (group, _board(rows, group.base, generalists))
         for group in GROUPS
-        if len(own := frame[groups == group.name])
+        if len(rows := frame[groups == group.name])
     ]
 
 
 def _board(frame: pandas.DataFrame, base: str, generalists: Collection[str]) -> Leaderboard:
     tasks = frame.groupby("entry", sort=False)["task"].agg(set)
     of_base = tasks.get(base, set())
-    whole = [name for name, own in tasks.items() if own >= of_base]
+    whole = [name for name, task_names in tasks.items() if task_names >= of_base]
 
-    def compared(names: Collection[str], own: set[str]) -> Leaderboard:
-        some = frame[frame["entry"].isin(names) & frame["task"].isin(own)]
+    def compared(names: Collection[str], task_names: set[str]) -> Leaderboard:
+        some = frame[frame["entry"].isin(names) & frame["task"].isin(task_names)]
         return leaderboard(some, base, generalists=set(names) & set(generalists))
 
     board = compared(whole, of_base)
     partial = [
         line
-        for name, own in tasks.items()
-        if name not in whole and own & of_base
-        for line in compared([name, base], own & of_base).lines
+        for name, task_names in tasks.items()
+        if name not in whole and task_names & of_base
+        for line in compared([name, base], task_names & of_base).lines
         if line.entry == name
     ]
     partial.sort(key=lambda line: -line.mean.value)
@@ -151,10 +151,10 @@ def beaten(frame: pandas.DataFrame) -> str:
     """In which tests somebody is better than the reference, a line."""
     words: list[str] = []
     count, tests = 0, 0
-    for name, own in frame.groupby("task", sort=False):
+    for name, rows in frame.groupby("task", sort=False):
         spec = TASKS[str(name)]
-        values = own[own["entry"] == spec.reference].set_index("test_seed")["value"]
-        others = own[~own["entry"].isin(REFERENCES)]
+        values = rows[rows["entry"] == spec.reference].set_index("test_seed")["value"]
+        others = rows[~rows["entry"].isin(REFERENCES)]
         ratios = others["value"] / others["test_seed"].map(values)
         best = others.assign(ratio=ratios).sort_values("ratio").groupby("test_seed").first()
         better = best[best["ratio"] < 1 - 1e-9].sort_values("ratio")

@@ -130,10 +130,10 @@ def _policies(name: str, path: Path) -> Iterator[Entry]:
         if _is_policy(run):
             yield _run(name, run, run.name)
             continue
-        of_tasks = [own for own in _folders(run) if own.name in TASKS and _is_policy(own)]
+        of_tasks = [folder for folder in _folders(run) if folder.name in TASKS and _is_policy(folder)]
         if not of_tasks:
             raise ConfigError(f"--entries: {run} is no policy, and holds none by a task's name")
-        yield from (_run(name, own, run.name, own.name) for own in of_tasks)
+        yield from (_run(name, folder, run.name, folder.name) for folder in of_tasks)
 
 
 def _run(name: str, path: Path, run: str, task: str | None = None) -> Entry:

@@ -37,9 +37,9 @@ def checkpoints_in(frame: pandas.DataFrame) -> pandas.DataFrame:
     """The rows of a frame of scores that are checkpoints', of those that have played as many tasks as any."""
     if "decisions" not in frame:
         return frame.iloc[:0]
-    own = frame[frame["decisions"].notna()]
-    tasks = own.groupby(["entry", "run", "decisions"])["task"].transform("nunique")
-    return own[tasks == tasks.max()]
+    checkpoints = frame[frame["decisions"].notna()]
+    tasks = checkpoints.groupby(["entry", "run", "decisions"])["task"].transform("nunique")
+    return checkpoints[tasks == tasks.max()]
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def learning_curves(frame: pandas.DataFrame, seed: int = 0) -> list[LearningCurv
     """
     require(frame, COLUMNS)
     curves = []
-    for entry, own in frame.groupby("entry", sort=False):
-        judged = own.groupby(["run", "decisions"])["score"].mean().reset_index()
+    for entry, rows in frame.groupby("entry", sort=False):
+        judged = rows.groupby(["run", "decisions"])["score"].mean().reset_index()
         runs = [
             (run["decisions"].to_numpy(float), run["score"].to_numpy(float))
             for _, run in judged.groupby("run")

@@ -79,9 +79,10 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     latest = newest(frame)
     boards, remark = sections(latest, generalists_in(folder)), beaten(latest)
     times = job_times(folder)
-    text = _text(boards, remark, folder, times)
+    text = _text(boards, remark, folder)
     refuse_link(path / TABLE)
-    write_atomically(path / TABLE, f"# Leaderboard\n\n{text}")
+    jobs = "".join(f"\n{job_markdown(task_times)}\n" for task_times in times)
+    write_atomically(path / TABLE, f"# Leaderboard\n\n{text}{jobs}")
     numbers = [frame_of(board).assign(group=group.name) for group, board in boards]
     write_parquet(pandas.concat(numbers, ignore_index=True), path / NUMBERS)
     write_parquet(frame, path / SCORES)
@@ -97,10 +98,8 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
                 save(figure, page.parent / PICTURES, f"leaderboard-{name}-learning", ["png"])
     if page is not None and around is not None:
         if figures:
-            shown = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
-            text = "\n".join(shown)
-        else:
-            text = _text(boards, remark, folder, ())
+            images = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
+            text = "\n".join(images)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
     _show(boards, Console())
     _show_times(times, Console())
@@ -113,22 +112,19 @@ def generalists_in(folder: BenchFolder) -> set[str]:
     return {x.of for x in folder.suite.controllers if x.checkpoint and TASK not in x.parameters}
 
 
-def _text(
-    boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder, times: Sequence[JobTimes]
-) -> str:
+def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: BenchFolder) -> str:
     parts = [f"## {group.name}\n\n{markdown(board)}" for group, board in boards]
     lacking = [f"\n- {note}" for note in notes(folder)]
-    of_jobs = [f"\n{job_markdown(own)}" for own in times]
-    return "\n".join([*parts, remark, *lacking, *of_jobs]) + "\n"
+    return "\n".join([*parts, remark, *lacking]) + "\n"
 
 
 def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
     """Learning curves on the group's tasks; rules that have played them all are lines."""
-    own = frame[frame["task"].map(lambda name: group_of(TASKS[name]).name) == group.name]
-    still = own[own["decisions"].isna() & ~own["entry"].isin(REFERENCES)]
-    whole = still.groupby("entry")["task"].transform("nunique") == own["task"].nunique()
+    group_rows = frame[frame["task"].map(lambda name: group_of(TASKS[name]).name) == group.name]
+    still = group_rows[group_rows["decisions"].isna() & ~group_rows["entry"].isin(REFERENCES)]
+    whole = still.groupby("entry")["task"].transform("nunique") == group_rows["task"].nunique()
     levels = still[whole].groupby("entry", sort=False)["score"].mean()
-    return draw_learning(learning_curves(checkpoints_in(own)), levels.to_dict())
+    return draw_learning(learning_curves(checkpoints_in(group_rows)), levels.to_dict())
 
 
 def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
@@ -156,9 +152,9 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
 
 def _show_times(times: Sequence[JobTimes], console: Console) -> None:
     """Job times of each task that has jobs."""
-    for own in times:
-        title = f"{own.task}: job times over those of {own.base}"
+    for task_times in times:
+        title = f"{task_times.task}: job times over those of {task_times.base}"
         table = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
-        for name, ratios in own.ratios.items():
+        for name, ratios in task_times.ratios.items():
             table.add_row(name, *(f"{x:.3f}" for x in ratios))
         console.print(table)

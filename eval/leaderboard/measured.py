@@ -56,10 +56,10 @@ def scores_in(folder: BenchFolder) -> pandas.DataFrame:
         anchors = anchors_of(spec)
         tests = [_Test(spec, anchors, number, case) for number, case in enumerate(cases)]
         for entry in folder.suite.entries_of(cases[0]):
-            played = [cells.get((case.name, entry.name)) for case in cases]
+            test_cells = [cells.get((case.name, entry.name)) for case in cases]
             fair = [cells.get((case.name, "max_min")) for case in cases]
-            for test, cell, of_max_min in zip(tests, played, fair, strict=True):
-                if cell is None or None in played or of_max_min is None:
+            for test, cell, of_max_min in zip(tests, test_cells, fair, strict=True):
+                if cell is None or None in test_cells or of_max_min is None:
                     break
                 value = _value(test, cell, of_max_min)
                 rows.append(
@@ -115,24 +115,30 @@ def job_times(folder: BenchFolder) -> list[JobTimes]:
     for name, cases in tests_in(folder.suite).items():
         base = group_of(TASKS[name]).base
         names = [entry.name for entry in folder.suite.entries_of(cases[0])]
-        played = {x: [cells.get((case.name, x)) for case in cases] for x in names}
-        whole = {x: [own for own in several if own] for x, several in played.items() if all(several)}
-        if base not in whole or any(key not in own for own in whole[base] for key in METRICS):
+        cells_by_entry = {x: [cells.get((case.name, x)) for case in cases] for x in names}
+        whole = {
+            x: [metrics for metrics in several if metrics]
+            for x, several in cells_by_entry.items()
+            if all(several)
+        }
+        if base not in whole or any(key not in metrics for metrics in whole[base] for key in METRICS):
             continue
-        ratios = {x: tuple(_mean(own, whole[base], key) for key in METRICS) for x, own in whole.items()}
+        ratios = {
+            x: tuple(_mean(metrics, whole[base], key) for key in METRICS) for x, metrics in whole.items()
+        }
         times.append(JobTimes(name, base, dict(sorted(ratios.items(), key=lambda pair: pair[1]))))
     return times
 
 
-def _mean(own: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, float]], key: str) -> float:
+def _mean(metrics: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, float]], key: str) -> float:
     """Over the tests, geometric."""
-    logarithms = [math.log(x[key] / other[key]) for x, other in zip(own, of_base, strict=True)]
+    logarithms = [math.log(x[key] / other[key]) for x, other in zip(metrics, of_base, strict=True)]
     return math.exp(sum(logarithms) / len(logarithms))
 
 
 def markdown(times: JobTimes) -> str:
     """A row for each entry, the fastest first."""
-    rows = [[markdown_cell(name), *(f"{x:.3f}" for x in own)] for name, own in times.ratios.items()]
+    rows = [[markdown_cell(name), *(f"{x:.3f}" for x in ratios)] for name, ratios in times.ratios.items()]
     scored = "the first" if TASKS[times.task].measure == "job_time" else "the slowdown"
     lines = [
         f"## Job times in {times.task}",

@@ -67,11 +67,13 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
     for entry in generalists:
         if entry not in set(frame["entry"]):
             raise ConfigError(f"generalists: {entry!r} has no scores")
-    tests = {str(task): sorted(own["test_seed"].unique()) for task, own in frame.groupby("task", sort=False)}
+    tests = {
+        str(task): sorted(rows["test_seed"].unique()) for task, rows in frame.groupby("task", sort=False)
+    }
     by_entry = {}
-    for name, own in frame.groupby("entry", sort=False):
+    for name, rows in frame.groupby("entry", sort=False):
         entry = str(name)
-        by_task = {task: _of_task(own[own["task"] == task], entry, task, tests[task]) for task in tests}
+        by_task = {task: _of_task(rows[rows["task"] == task], entry, task, tests[task]) for task in tests}
         counts = {task: len(scores) for task, scores in by_task.items()}
         if len(set(counts.values())) > 1:
             numbers = ", ".join(f"{count} in {task}" for task, count in counts.items())

@@ -96,8 +96,8 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
             )
         tests.setdefault(spec.name, []).append(case)
     for name, cases in tests.items():
-        played = [case.scenario.with_seed(suite.seeds_of(case)[0]) for case in cases]
-        if digest(played) != anchors_of(TASKS[name]).tests:
+        scenarios = [case.scenario.with_seed(suite.seeds_of(case)[0]) for case in cases]
+        if digest(scenarios) != anchors_of(TASKS[name]).tests:
             raise ConfigError(f"the folder's tests of {name} are not those of {TASKS[name].id}")
     return tests
 

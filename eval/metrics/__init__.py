@@ -121,8 +121,8 @@ def by_group(
     """
     rows = {}
     for name in groups_of(results):
-        own = of_group(results, name)
-        rows[name] = {"flows": float(len(own["flows"]["src"])), **measured(own)}
+        group_results = of_group(results, name)
+        rows[name] = {"flows": float(len(group_results["flows"]["src"])), **measured(group_results)}
     return rows
 
 

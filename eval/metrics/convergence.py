@@ -90,8 +90,8 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
     rtts = flow_column(results, "base_rtt_ns")
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
     step = BIN_RTTS * float(rtts.max())
-    begun, stopped = stream_times(results, receiver)
-    edges = np.concatenate([begun, stopped])
+    stream_starts, stream_ends = stream_times(results, receiver)
+    edges = np.concatenate([stream_starts, stream_ends])
     edges = edges[(edges > starts.min()) & (edges < ends.max())]
     moments = np.unique(np.concatenate([starts, ends, edges]))
     if step <= 0 or len(moments) < 2:
@@ -105,7 +105,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
         if not len(active):
             continue
         bins = max(1, int((until - at) // step))
-        running = (begun <= at) & (stopped > at)
+        running = (stream_starts <= at) & (stream_ends > at)
         beside = float(stream_rates[running].sum())
         served = allowed.served(active, np.linspace(at, until, bins + 1), capacity, beside)
         explained[active] += served.mean(axis=1) * (until - at) / 8e9

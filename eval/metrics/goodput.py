@@ -56,8 +56,8 @@ def goodput(results: Results) -> float:
     rates = {int(port["peer"]): float(port["rate_bps"]) for port in results["queues"]}
     carried = 0.0
     for receiver in np.unique(into[lives]):
-        own = lives & (into == receiver)
-        carried += offered_ns(starts[own], ends[own]) * rates.get(int(receiver), math.nan) / 8e9
+        flow_mask = lives & (into == receiver)
+        carried += offered_ns(starts[flow_mask], ends[flow_mask]) * rates.get(int(receiver), math.nan) / 8e9
     return float(flow_column(results, "acked_bytes").sum() / carried) if carried > 0 else math.nan
 
 
@@ -99,8 +99,8 @@ def link_utilisation(results: Results) -> float:
         return _share(sum(float(port["window_tx_bytes"]) for port in links), links, window)
     port = bottleneck(results)
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
-    begun, stopped = stream_times(results)
-    starts, ends = np.concatenate([starts, begun]), np.concatenate([ends, stopped])
+    stream_starts, stream_ends = stream_times(results)
+    starts, ends = np.concatenate([starts, stream_starts]), np.concatenate([ends, stream_ends])
     seconds = offered_ns(starts, np.maximum(ends, starts)) / 1e9
     if port is None or seconds <= 0:
         return math.nan

@@ -83,11 +83,11 @@ def task_table(results: Results) -> TaskTable:
         np.asarray(jobs[name], dtype=np.int64) for name in ("job", "iteration", "part", "rank", "peer")
     )
     finished = end >= 0
-    began = (job >= 0) & (finished | ((start >= 0) & (start < last)))
+    active = (job >= 0) & (finished | ((start >= 0) & (start < last)))
     end = np.where(finished, end, last)
     names, parts = list(jobs["names"]), list(jobs["parts"])
     table = TaskTable(job, iteration, part, rank, peer, start, end, finished, names, parts)
-    return table.take(np.flatnonzero(began))
+    return table.take(np.flatnonzero(active))
 
 
 def task_rows(results: Results) -> Iterator[tuple[str, int, str, int, int, float, float, int]]:
@@ -112,13 +112,13 @@ def spans(results: Results) -> list[Span]:
     whole = _whole_iterations(results)
     result = []
     for rows in _groups(table.job, table.iteration):
-        own = table.take(rows)
-        job, iteration = int(own.job[0]), int(own.iteration[0])
-        result.append(_span(own, "", (job, iteration) in whole))
-        sent = own.take(np.flatnonzero(~own.is_compute()))
+        tasks = table.take(rows)
+        job, iteration = int(tasks.job[0]), int(tasks.iteration[0])
+        result.append(_span(tasks, "", (job, iteration) in whole))
+        sent = tasks.take(np.flatnonzero(~tasks.is_compute()))
         for of_part in _groups(sent.part):
             part = sent.take(of_part)
-            result.append(_span(part, own.parts[int(part.part[0])], bool(part.finished.all())))
+            result.append(_span(part, tasks.parts[int(part.part[0])], bool(part.finished.all())))
     return result
 
 
@@ -139,23 +139,23 @@ def _groups(*keys: Whole) -> Iterator[Whole]:
     yield from np.split(order, np.flatnonzero(differs) + 1)
 
 
-def _span(own: TaskTable, part: str, finished: bool) -> Span:
-    ranks = np.unique(np.concatenate([own.rank, own.peer[own.peer >= 0]]))
-    place = np.searchsorted(ranks, own.rank)
+def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
+    ranks = np.unique(np.concatenate([tasks.rank, tasks.peer[tasks.peer >= 0]]))
+    place = np.searchsorted(ranks, tasks.rank)
     begins, ends = np.full(len(ranks), np.inf), np.full(len(ranks), -np.inf)
-    np.minimum.at(begins, place, own.start)
-    np.maximum.at(ends, place, own.end)
-    comes = own.peer >= 0
-    np.minimum.at(begins, np.searchsorted(ranks, own.peer[comes]), own.start[comes])
-    np.maximum.at(ends, np.searchsorted(ranks, own.peer[comes]), own.end[comes])
-    steps = np.flatnonzero(own.is_compute())
+    np.minimum.at(begins, place, tasks.start)
+    np.maximum.at(ends, place, tasks.end)
+    comes = tasks.peer >= 0
+    np.minimum.at(begins, np.searchsorted(ranks, tasks.peer[comes]), tasks.start[comes])
+    np.maximum.at(ends, np.searchsorted(ranks, tasks.peer[comes]), tasks.end[comes])
+    steps = np.flatnonzero(tasks.is_compute())
     busy = np.zeros(len(ranks))
     for rows in _groups(place[steps]):
         mine = steps[rows]
-        busy[place[mine[0]]] = covered_ns(zip(own.start[mine], own.end[mine], strict=True))
+        busy[place[mine[0]]] = covered_ns(zip(tasks.start[mine], tasks.end[mine], strict=True))
     return Span(
-        own.jobs[int(own.job[0])],
-        int(own.iteration[0]),
+        tasks.jobs[int(tasks.job[0])],
+        int(tasks.iteration[0]),
         part,
         float(begins.min()),
         float(ends.max()),
@@ -209,6 +209,12 @@ def iteration_time(rows: Sequence[Span]) -> float:
     return _mean(span.duration_ns for span in iterations(rows))
 
 
+def iteration_time_p99(rows: Sequence[Span]) -> float:
+    """99th percentile over iterations of all jobs; of fewer than 100 near the slowest one's time."""
+    each = [span.duration_ns for span in iterations(rows)]
+    return float(np.percentile(each, 99)) if each else math.nan
+
+
 def collective_time(rows: Sequence[Span]) -> float:
     """Mean over collectives of all iterations: first start of a flow to last delivery."""
     return _mean(span.duration_ns for span in rows if span.part and span.finished)
@@ -246,6 +252,7 @@ _declare(
 )
 _declare(job_completion_max, "slowest job", "the same of the slowest job")
 _declare(iteration_time, "iteration time", "first start to last end of an iteration, mean; of finished ones")
+_declare(iteration_time_p99, "iteration time p99", "99th percentile of the same")
 _declare(
     collective_time, "collective time", "first start to last delivery of a collective, mean; of finished"
 )

@@ -113,8 +113,8 @@ def failure_losses(results: Results) -> float:
 def reordered_fraction(results: Results) -> float:
     """Share of the data packets that arrived after one that was sent later (RFC 4737)."""
     paths = results.get(SECTION, {"arrived_packets": 0})
-    arrived = paths["arrived_packets"]
-    return float(paths["reordered_packets"] / arrived) if arrived else math.nan
+    arrivals = paths["arrived_packets"]
+    return float(paths["reordered_packets"] / arrivals) if arrivals else math.nan
 
 
 @metric(

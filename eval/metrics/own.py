@@ -18,23 +18,23 @@ from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
 _JOINED: dict[str, tuple[str, Path | None]] = {}
 
 
-def load_metrics(named: Iterable[str]) -> None:
+def load_metrics(names: Iterable[str]) -> None:
     """Tables, reports and ``--json`` have these metrics from now on, in this process. May be called again.
 
     Args:
-        named: ``pkg.module:name`` of functions of an episode's results, declared by ``@metric``.
+        names: ``pkg.module:name`` of functions of an episode's results, declared by ``@metric``.
 
     Raises:
         ConfigError: nobody but a file has named it, it does not import, or is not declared.
     """
-    for name in named:
+    for name in names:
         if name not in own_metrics():
             _join(name)
 
 
 def own_metrics() -> tuple[str, ...]:
     """Returns the names of loaded metrics, as the command line said them."""
-    return tuple(said for said, _ in _JOINED.values())
+    return tuple(import_path for import_path, _ in _JOINED.values())
 
 
 def own_names() -> tuple[str, ...]:
@@ -45,32 +45,33 @@ def own_names() -> tuple[str, ...]:
 def own_sources() -> str:
     """Hash of the files that they come from; "" where there are none."""
     files = [
-        f"{said}\n".encode() + (b"" if file is None else file.read_bytes()) for said, file in _JOINED.values()
+        f"{import_path}\n".encode() + (b"" if file is None else file.read_bytes())
+        for import_path, file in _JOINED.values()
     ]
     return hashlib.sha256(b"\0".join(sorted(files))).hexdigest()[:16] if files else ""
 
 
-def _join(said: str) -> None:
+def _join(import_path: str) -> None:
     try:
-        function = named_code(said)
+        function = named_code(import_path)
     except ConfigError as error:
         raise ConfigError(f"--metric: {error}") from error
     name = getattr(function, "__name__", "")
     metric = METRICS.get(name)
     if metric is None or not inspect.isfunction(function):
         raise ConfigError(
-            f"--metric: {said} is no metric: expected a function of an episode's results with "
+            f"--metric: {import_path} is no metric: expected a function of an episode's results with "
             "@metric(heading, formula, better) of ns3_env.eval.metrics above it"
         )
-    METRICS[name] = replace(metric, of=lambda shared: _checked(said, metric, shared))
+    METRICS[name] = replace(metric, of=lambda shared: _checked(import_path, metric, shared))
     source = inspect.getsourcefile(function)
-    _JOINED[name] = said, None if source is None else Path(source)
+    _JOINED[name] = import_path, None if source is None else Path(source)
 
 
-def _checked(said: str, metric: Metric, shared: Shared) -> float:
+def _checked(import_path: str, metric: Metric, shared: Shared) -> float:
     """The metric's value. Raises ConfigError where it fails, or gives what is no number."""
     try:
         value = float(metric.of(shared))
     except Exception as error:  # whatever the user's code does
-        raise ConfigError(f"--metric: {said} raised {type(error).__name__}: {error}") from error
+        raise ConfigError(f"--metric: {import_path} raised {type(error).__name__}: {error}") from error
     return value if math.isfinite(value) else math.nan

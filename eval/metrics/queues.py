@@ -83,8 +83,11 @@ def queue_cdf(
         lengths, counts = np.unique(sampled, return_counts=True)
         shares = np.cumsum(counts) / counts.sum()
     else:
-        kept = {float(port[name]): share for name, share in _KEPT if name in port}
-        lengths, shares = np.array(sorted(kept)), np.array([kept[length] for length in sorted(kept)])
+        shares_by_length = {float(port[name]): share for name, share in _KEPT if name in port}
+        lengths, shares = (
+            np.array(sorted(shares_by_length)),
+            np.array([shares_by_length[length] for length in sorted(shares_by_length)]),
+        )
     if len(lengths) > points:
         chosen = np.unique(np.linspace(0, len(lengths) - 1, points).round().astype(int))
         lengths, shares = lengths[chosen], shares[chosen]

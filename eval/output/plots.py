@@ -202,7 +202,9 @@ def styles(
     the later the lighter, and lines and markers that differ.
     """
     of = {name: (families or {}).get(name, name) for name in names}
-    own = _own_styles(dict.fromkeys(family for name, family in of.items() if name not in references))
+    family_styles = _own_styles(
+        dict.fromkeys(family for name, family in of.items() if name not in references)
+    )
     bounds = itertools.cycle(_BOUNDS)
     looks = {}
     for name, family in of.items():
@@ -211,7 +213,9 @@ def styles(
             continue
         variants = [other for other, its in of.items() if its == family]
         looks[name] = (
-            own[family] if len(variants) == 1 else _variant(own[family], variants.index(name), len(variants))
+            family_styles[family]
+            if len(variants) == 1
+            else _variant(family_styles[family], variants.index(name), len(variants))
         )
     return looks
 
@@ -332,8 +336,8 @@ def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Fl
     for rows in of_as_many(len(times), bins):
         cut = values[rows]
         extremes += [rows[:, 0] + cut.argmin(axis=1), rows[:, 0] + cut.argmax(axis=1)]
-    kept = np.unique(np.concatenate(extremes))
-    return times[kept], values[kept]
+    indices = np.unique(np.concatenate(extremes))
+    return times[indices], values[indices]
 
 
 def of_as_many(count: int, bins: int) -> list[npt.NDArray[np.int64]]:

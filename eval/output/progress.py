@@ -26,12 +26,12 @@ def progress_lines(console: Console, line: Callable[[], str]) -> Iterator[None]:
     if console.is_terminal:
         yield
         return
-    over, began = threading.Event(), time.monotonic()
+    over, start_s = threading.Event(), time.monotonic()
 
     def tell() -> None:
         pause = FIRST_S
         while not over.wait(pause):
-            passed = clock(time.monotonic() - began)
+            passed = clock(time.monotonic() - start_s)
             console.print(f"{line()}; {passed} so far", highlight=False, markup=False, soft_wrap=True)
             pause = min(2 * pause, MOST_S)
 

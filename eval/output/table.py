@@ -92,11 +92,11 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     console = console or Console()
     console.print(table)
     if own_names():
-        own = [
+        metric_rows = [
             (name, [metrics.get(metric, math.nan) for metric in own_names()])
             for name, metrics in rows.items()
         ]
-        console.print(of_own_metrics(own))
+        console.print(of_own_metrics(metric_rows))
 
 
 def of_own_metrics(rows: Iterable[tuple[str, Sequence[float]]]) -> Table:
@@ -110,7 +110,7 @@ def of_own_metrics(rows: Iterable[tuple[str, Sequence[float]]]) -> Table:
     for name in own_names():
         table.add_column(name, justify="right")
     for name, values in rows:
-        numbers = (cell(x, METRICS[own].format) for own, x in zip(own_names(), values, strict=False))
+        numbers = (cell(x, METRICS[metric].format) for metric, x in zip(own_names(), values, strict=False))
         table.add_row(name, *numbers)
     return table
 

@@ -284,8 +284,8 @@ def counted(
         runs = {}
         for name, scenario in scenarios.items():
             setup.progress(name)
-            played = scenario.with_seed(scenario.seed + setup.seed - 1)
-            runs[name] = count_shares(setup.simulator, played, port, bin_ns(setup.scale), rate_bps)
+            seeded_scenario = scenario.with_seed(scenario.seed + setup.seed - 1)
+            runs[name] = count_shares(setup.simulator, seeded_scenario, port, bin_ns(setup.scale), rate_bps)
         return Data(runs, setup.scale, setup.progress, notes)
 
     return play

@@ -37,6 +37,7 @@ MODULES = {
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
+    "clusters": "rings exchange controllers",
 }
 #: Every experiment by its name, in the order in which its module declares them.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {
@@ -133,14 +134,14 @@ def paper(
             setup = Setup(simulator, scale, progress, policies, seed, parameters)
             outcomes.append(experiment.outcome(experiment.play(setup)))
     seconds = time.monotonic() - start
-    played = _parameters(experiment, parameters)
+    preset = _parameters(experiment, parameters)
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
         "source": experiment.source,
         "scale": scale,
-        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}{_with(played)}",
-        **played,
+        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}{_with(preset)}",
+        **preset,
         "seconds": round(seconds, 1),
         "versions": versions(),
         **({"seeds": list(seeds)} if len(seeds) > 1 else {}),
@@ -196,9 +197,9 @@ def _parameters(experiment: Experiment[Any], parameters: str | None) -> dict[str
     return {} if entries is None else {"parameters": parameters or entries.parameters}
 
 
-def _with(played: Mapping[str, str]) -> str:
+def _with(preset: Mapping[str, str]) -> str:
     """The preset in words; "" for the published simulator's, which everything else here has."""
-    return "; controllers as their own papers set them" if played.get("parameters") == "paper" else ""
+    return "; controllers as their own papers set them" if preset.get("parameters") == "paper" else ""
 
 
 def _over(seeds: Sequence[int]) -> str:

@@ -23,9 +23,9 @@ def defined(x: Any) -> Any:
     return None if isinstance(x, float) and math.isnan(x) else x
 
 
-def deviation(published: float | None, ours: float) -> float | None:
+def deviation(published: float | None, simulated: float) -> float | None:
     """(ours − published) / |published|; None without both numbers, or of a zero."""
-    return None if not published or math.isnan(ours) else (ours - published) / abs(published)
+    return None if not published or math.isnan(simulated) else (simulated - published) / abs(published)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,12 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns what JSON gets; None in the place of NaN."""
-        what, unit, published, ours, where = asdict(self).values()
-        numbers = {"published": published, "ours": defined(ours), "deviation": deviation(published, ours)}
+        what, unit, published, simulated, where = asdict(self).values()
+        numbers = {
+            "published": published,
+            "ours": defined(simulated),
+            "deviation": deviation(published, simulated),
+        }
         return {"what": what, "unit": unit, "where": where, **numbers}
 
 

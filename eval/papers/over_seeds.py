@@ -47,9 +47,9 @@ def combine(outcomes: Sequence[Json]) -> dict[str, Any]:
 
 
 def _row(rows: Sequence[Json]) -> dict[str, Any]:
-    ours = _interval([row["ours"] for row in rows])
-    mean = math.nan if ours is None else ours["mean"]
-    return {**rows[0], "ours": ours, "deviation": deviation(rows[0]["published"], mean)}
+    interval = _interval([row["ours"] for row in rows])
+    mean = math.nan if interval is None else interval["mean"]
+    return {**rows[0], "ours": interval, "deviation": deviation(rows[0]["published"], mean)}
 
 
 def _grid(grids: Sequence[Json]) -> Json:

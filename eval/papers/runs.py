@@ -126,6 +126,12 @@ def mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
+def finished_ns(results: Results) -> float:
+    """When the last receiver had all of its flow, in a run with jobs; NaN where one did not finish."""
+    ends = flow_column(results, "delivered_ns")
+    return math.nan if (ends < 0).any() else float(ends.max())
+
+
 def quartiles_apart(values: Floats) -> float:
     """The interquartile range, the height of a box."""
     low, high = np.percentile(values, (25, 75))

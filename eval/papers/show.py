@@ -143,7 +143,7 @@ def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     sentence = f"Within {100 * CLOSE:g} % of the paper's numbers: {len(pairs) - len(far)} of {len(pairs)}"
     if not far:
         return [f"{sentence}."]
-    cells = [(what, published, ours) for what, _, published, ours, _ in map(_compared, far)]
+    cells = [(what, published, simulated) for what, _, published, simulated, _ in map(_compared, far)]
     return [f"{sentence}. The others:", _table_lines(TextTable("", ("quantity", "published", "ours"), cells))]
 
 

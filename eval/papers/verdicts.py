@@ -18,9 +18,9 @@ COMPARABLE = 0.1
 _NAMED = 4
 
 
-def comparable(ours: float, other: float) -> bool:
+def comparable(value: float, other: float) -> bool:
     """No more than ``COMPARABLE`` below."""
-    return ours >= (1 - COMPARABLE) * other
+    return value >= (1 - COMPARABLE) * other
 
 
 def listed(
@@ -103,11 +103,11 @@ class Judge:
     """Judges claims on a table.
 
     Attributes:
-        ours: the numbers of this run; they alone decide.
+        simulated: the numbers of this run; they alone decide.
         published: the paper's printed numbers.
     """
 
-    ours: Table
+    simulated: Table
     published: Table = field(default_factory=dict)
 
     def __call__(
@@ -125,7 +125,7 @@ class Judge:
             others: with whom they are compared.
             key: name of the number.
         """
-        here, there = (tally(table, entries, others, key, wins) for table in (self.ours, self.published))
+        here, there = (tally(table, entries, others, key, wins) for table in (self.simulated, self.published))
         if there.holds is None:
             return here.holds, str(here)
         return here.holds, f"here {here}; by the thesis's own table {there}"

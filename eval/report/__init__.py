@@ -47,11 +47,11 @@ def write(
     summary = [part.standing for part in parts]
     facts = gather(folder)
     lost = {part.standing.name: part.lost for part in parts}
-    shown = {
+    panels = {
         **pictures.of_sweeps(folder, summary),
         **{part.standing.name: part.pictures for part in parts},
     }
-    page = render_html(folder, facts, summary, shown, lost)
+    page = render_html(folder, facts, summary, panels, lost)
     write_atomically(text_file, render_markdown(facts, summary, lost))
     write_atomically(page_file, page)
     if formats:

@@ -90,8 +90,8 @@ def _over_attribute(suite: Suite, family: str, axis: str) -> Panels:
             if entry.of != family:
                 lines[entry.name] = dict.fromkeys(values, cell)
             else:
-                own = lines.setdefault(", ".join([family, *_others(entry, axis)]), {})
-                own[entry.parameters[axis]] = cell
+                line = lines.setdefault(", ".join([family, *_others(entry, axis)]), {})
+                line[entry.parameters[axis]] = cell
     return panels
 
 
@@ -103,7 +103,7 @@ def of_sweep(sweep: Sweep, summary: Sequence[Standing], looks: Mapping[str, Styl
         means = {scores[cell][name].mean for cell in cells if cell in scores}
         numbers = {mean for mean in means if not math.isnan(mean)}
         if len(numbers) > 1:
-            of_metric = {cell: own[name] for cell, own in scores.items()}
+            of_metric = {cell: cell_scores[name] for cell, cell_scores in scores.items()}
             yield _figure(sweep, METRICS[name], of_metric, looks)
 
 

@@ -26,7 +26,7 @@ class Facts:
 
     Attributes:
         title: the suite's, or its file's name.
-        done, wanted: complete cells, and cells of the suite.
+        done, cells: complete cells, and cells of the suite.
         versions: package -> version.
         commands: (what it does, command line).
         suite: the suite's own values as YAML, without its scenarios.
@@ -39,7 +39,7 @@ class Facts:
 
     title: str
     done: int
-    wanted: int
+    cells: int
     versions: Mapping[str, str]
     commands: Sequence[tuple[str, str]]
     suite: str
@@ -58,7 +58,7 @@ def gather(folder: BenchFolder) -> Facts:
     return Facts(
         title=folder.suite.title or Path(folder.source or folder.path.name).stem,
         done=len(folder.cells),
-        wanted=len(folder.cells) + len(folder.failed) + len(folder.missing),
+        cells=len(folder.cells) + len(folder.failed) + len(folder.missing),
         versions=folder.versions,
         commands=_commands(folder),
         suite=_text({"source": folder.source, **values}),
@@ -137,8 +137,8 @@ def lost_rows(names: Sequence[str], cells: Sequence[Cell]) -> list[LostRow]:
     """
     rows = []
     for name in names:
-        own = [cell for cell in cells if cell.controller == name]
-        tables = [table for cell in own if (table := read_losses(cell)) is not None]
+        controller_cells = [cell for cell in cells if cell.controller == name]
+        tables = [table for cell in controller_cells if (table := read_losses(cell)) is not None]
         packets: Counter[tuple[str, str]] = Counter()
         payload: Counter[tuple[str, str]] = Counter()
         for lost in (lost for table in tables for lost in table.itertuples()):
@@ -147,14 +147,19 @@ def lost_rows(names: Sequence[str], cells: Sequence[Cell]) -> list[LostRow]:
             packets[key] += lost.packets
             payload[key] += lost.payload_bytes
         most = [key for key, _ in packets.most_common()]
-        kept, others = most[:SHOWN_PORTS], most[SHOWN_PORTS:]
+        top_ports, others = most[:SHOWN_PORTS], most[SHOWN_PORTS:]
         if len(others) == 1:  # a row of its own is no longer than one for "1 other"
-            kept, others = most, []
-        rows += [LostRow(name, *key, packets[key] / len(own), payload[key] / len(own) / 1000) for key in kept]
+            top_ports, others = most, []
+        rows += [
+            LostRow(
+                name, *key, packets[key] / len(controller_cells), payload[key] / len(controller_cells) / 1000
+            )
+            for key in top_ports
+        ]
         if others:
             ports = len({port for port, _ in others})
             causes = " and ".join(sorted({cause for _, cause in others}))
-            total = sum(packets[key] for key in others) / len(own)
-            kb = sum(payload[key] for key in others) / len(own) / 1000
+            total = sum(packets[key] for key in others) / len(controller_cells)
+            kb = sum(payload[key] for key in others) / len(controller_cells) / 1000
             rows.append(LostRow(name, f"{ports} other ports", causes, total, kb))
     return rows

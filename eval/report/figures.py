@@ -17,6 +17,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.frames import Flows, Series, read_flows, read_queue_cdf, read_series
 from ns3_env.eval.benchmark.standings import Standing
+from ns3_env.eval.episodes.critical_path import FILE as PATHS
+from ns3_env.eval.episodes.critical_path import in_words, read_critical_paths, slowest
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.output.multiples import draw_queues, multiples
 from ns3_env.eval.output.plots import (
@@ -66,12 +68,14 @@ def of_scenario(
     Raises:
         ScenarioError: a cell's file cannot be read.
     """
-    cells = {name: own for name, own in cells.items() if own}
+    cells = {name: controller_cells for name, controller_cells in cells.items() if controller_cells}
     if not cells:
         return
-    of_flows = {name: [read_flows(cell) for cell in own] for name, own in cells.items()}
-    recorded = {name: read_series(own[0]) for name, own in cells.items()}
-    ports = {name: read_queue_cdf(own[0])[0] for name, own in cells.items()}
+    of_flows = {
+        name: [read_flows(cell) for cell in controller_cells] for name, controller_cells in cells.items()
+    }
+    recorded = {name: read_series(controller_cells[0]) for name, controller_cells in cells.items()}
+    ports = {name: read_queue_cdf(controller_cells[0])[0] for name, controller_cells in cells.items()}
     yield from _slowdowns(of_flows, looks)
     yield _queue_cdfs(cells, looks)
     yield from _queues(recorded, ports, looks)
@@ -102,8 +106,8 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
         # Over all flows that end, the unfinished ones too: a curve that does not reach 1 left some.
         ending = sum(np.count_nonzero(~np.isnan(one.sizes)) for one in several)
         shares = np.arange(1, len(slowdowns) + 1) / ending
-        kept = np.unique(np.linspace(0, len(shares) - 1, 500).astype(int))
-        axes.step(slowdowns[kept], shares[kept], where="post", label=name, **looks[name].of_line)
+        indices = np.unique(np.linspace(0, len(shares) - 1, 500).astype(int))
+        axes.step(slowdowns[indices], shares[indices], where="post", label=name, **looks[name].of_line)
     axes.set(xlabel="FCT slowdown", ylabel="share of all flows", ylim=(0, 1.03))
     legend(figure, axes)
     return Panel(
@@ -152,8 +156,8 @@ def _slowdown_by_size(
 
 def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> Panel:
     figure, axes = new_axes()
-    for name, own in cells.items():
-        curves = [read_queue_cdf(cell)[1:] for cell in own]
+    for name, controller_cells in cells.items():
+        curves = [read_queue_cdf(cell)[1:] for cell in controller_cells]
         lengths, shares = _mean_cdf([curve for curve in curves if len(curve[0])])
         if len(lengths):
             axes.step(lengths / 1e3, shares, where="post", label=name, **looks[name].of_line)
@@ -186,8 +190,8 @@ def _queues(
 ) -> list[Panel]:
     """The bottleneck's queue over time, a panel for each controller; none without series."""
     curves = {}
-    for name, own in recorded.items():
-        queues = own.get("queue", {})
+    for name, series in recorded.items():
+        queues = series.get("queue", {})
         port = ports[name] if ports[name] in queues else next(iter(queues), None)
         if port is not None:
             curves[name] = queues[port]
@@ -262,20 +266,26 @@ def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Panel]:
 
 def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     """Names of the (queue, goodput) that no other one beats in one without losing in the other, by queue."""
-    kept = [
+    front = [
         name
         for name, (queue, goodput) in points.items()
         if not any(q <= queue and g >= goodput and (q, g) != (queue, goodput) for q, g in points.values())
     ]
-    return sorted(kept, key=lambda name: points[name])
+    return sorted(front, key=lambda name: points[name])
 
 
 def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> list[Panel]:
     """A small figure for each controller, of its first seed's first job; none without training jobs."""
-    paths = {name: own[0].folder / "tasks.csv" for name, own in cells.items()}
+    paths = {name: controller_cells[0].folder / "tasks.csv" for name, controller_cells in cells.items()}
     reading = "Dark: the rank computes; coloured: it only sends or receives; white: it waits. First seed."
     return [
-        Panel(f"timeline-{name}", figure, f"Ranks of {job}: {name}", reading, small=True)
+        Panel(
+            f"timeline-{name}",
+            figure,
+            f"Ranks of {job}: {name}",
+            " ".join([reading, *map(in_words, slowest(read_critical_paths(paths[name].parent / PATHS))[:1])]),
+            small=True,
+        )
         for name, job, figure in small_figures(paths, looks)
     ]
 
@@ -292,10 +302,10 @@ def _rates(
         ends: when its flows ended, (flows,) in ns, NaN for those that did not.
         looks: its style.
     """
-    with_rates = {name: own for name, own in recorded.items() if own.get("rate")}
+    with_rates = {name: series for name, series in recorded.items() if series.get("rate")}
     if not with_rates:
         return
-    every = [curve for own in with_rates.values() for curve in own["rate"].values()]
+    every = [curve for series in with_rates.values() for curve in series["rate"].values()]
     last = max(float(times[-1]) for times, _ in every)
     last = max([last, *(float(np.nanmax(x)) for x in ends.values() if not np.isnan(x).all())])
     most = max(float(np.nanmax(values)) for _, values in every)
@@ -307,8 +317,8 @@ def _rates(
         return figure, axes
 
     of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
-    for name, own in with_rates.items():
-        what, lines, reading = _what_binds(own, most)
+    for name, series in with_rates.items():
+        what, lines, reading = _what_binds(series, most)
         scale, (figure, axes) = 1e9, of_rates
         if what == "window":
             scale = 1e3
@@ -327,15 +337,15 @@ def _rates(
         curves.remove()
 
 
-def _what_binds(own: Series, most: float) -> tuple[str, Curves, str]:
+def _what_binds(series: Series, most: float) -> tuple[str, Curves, str]:
     """Chooses what to draw: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.
     """
-    rates = own["rate"]
+    rates = series["rate"]
     if np.median(np.concatenate([values for _, values in rates.values()])) >= 0.99 * most:
-        every = own.get("window", {})
+        every = series.get("window", {})
         window = {flow: curve for flow, curve in every.items() if not np.isnan(curve[1]).all()}
         if window and not _steady(window):
             reading = f"Windows of {len(window)} flows; they mostly allow the full rate. First seed."

@@ -79,7 +79,7 @@ def render_markdown(facts: Facts, summary: Sequence[Standing], lost: Mapping[str
     """The text of report.md; ``lost``: losses by scenario."""
     lines = [f"# Benchmark {markdown_cell(facts.title)}", ""]
     lines += [
-        f"{facts.done} of {facts.wanted} cells complete, {len(facts.failed)} failed, "
+        f"{facts.done} of {facts.cells} cells complete, {len(facts.failed)} failed, "
         f"{len(facts.missing)} missing, {len(facts.stale)} stale. Figures: report.html.",
         "",
         "Mean over seeds, in brackets its bootstrap interval (95 %); after the semicolon what it is of the "
@@ -140,9 +140,9 @@ def _losses(rows: Sequence[LostRow]) -> list[str]:
 def _problems(what: str, rows: Sequence[tuple[object, ...]]) -> list[str]:
     if not rows:
         return []
-    named = [
+    bullets = [
         f"- {markdown_cell(str(scenario))}, {markdown_cell(str(controller))}, seed {seed}"
         + "".join(f": {markdown_cell(str(x))}" for x in more)
         for scenario, controller, seed, *more in rows
     ]
-    return ["", f"**{what}**", "", *named]
+    return ["", f"**{what}**", "", *bullets]

@@ -48,14 +48,14 @@ def play_alone(scenario: Scenario) -> Run:
         complaint = Path(folder, "complaint.txt")
         path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
         command = [str(find_executable(scenario.transport)), str(path)]
-        began = time.perf_counter()
+        start_s = time.perf_counter()
         peak = 0
         with answer.open("wb") as out, complaint.open("wb") as err:
             process = subprocess.Popen(command, stdout=out, stderr=err)
             while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
                 peak = _peak_bytes(process.pid) or peak
                 time.sleep(_EVERY_S)
-        wall = time.perf_counter() - began
+        wall = time.perf_counter() - start_s
         _, status, usage = ended
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
@@ -67,5 +67,5 @@ def play_alone(scenario: Scenario) -> Run:
 def _peak_bytes(pid: int) -> int:
     """VmHWM of proc(5); 0 of a process that is over. wait4(2) would count what it had before its program."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
-    return 1024 * int(found[1]) if found else 0
+    match = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return 1024 * int(match[1]) if match else 0

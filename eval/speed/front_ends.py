@@ -136,10 +136,10 @@ def steps_per_s(name: str, seconds: float) -> tuple[float, float]:
 
     Each is its fastest turn of ``seconds`` in all: other processes can only slow a turn down.
     """
-    with closing(FRONT_ENDS[name]()) as ours, closing(_pendulum()) as pendulum:  # type: ignore[type-var]
+    with closing(FRONT_ENDS[name]()) as front_end, closing(_pendulum()) as pendulum:  # type: ignore[type-var]
         best = [0.0, 0.0]
         for _ in range(max(round(seconds / _TURN_S / 2), 1)):
-            for i, steps in enumerate((ours, pendulum)):
+            for i, steps in enumerate((front_end, pendulum)):
                 best[i] = max(best[i], _turn(steps))
         return best[0], best[1]
 
@@ -147,12 +147,12 @@ def steps_per_s(name: str, seconds: float) -> tuple[float, float]:
 def _turn(steps: Steps) -> float:
     """Decisions a wall second of one turn, after a first step that wakes the processes."""
     next(steps)
-    began = now = time.perf_counter()
+    start_s = now = time.perf_counter()
     done = 0
-    while now < began + _TURN_S:
+    while now < start_s + _TURN_S:
         done += next(steps)
         now = time.perf_counter()
-    return done / (now - began)
+    return done / (now - start_s)
 
 
 #: Where an agent that learns decides.
@@ -213,8 +213,8 @@ def rollout_decisions_per_s(where: str, decisions: int) -> float:
     try:
         trainer: Trainer = find_agent("fdcc").trainer(config, training_env)
         trainer.learn(decisions // 10, Nothing())  # simulators started, and warm
-        before, began = trainer.decisions, time.perf_counter()
+        before, start_s = trainer.decisions, time.perf_counter()
         trainer.learn(decisions, Nothing())
-        return (trainer.decisions - before) / (time.perf_counter() - began)
+        return (trainer.decisions - before) / (time.perf_counter() - start_s)
     finally:
         training_env.close()

@@ -52,14 +52,14 @@ def reset_ms(resets: int = 500) -> dict[str, float]:
         env.reset(seed=1)
         python, simulator = [], []
         for _ in range(resets):
-            before, began = _cpu_ns(env._simulator.pid), time.thread_time_ns()
+            before, start_ns = _cpu_ns(env._simulator.pid), time.thread_time_ns()
             env._send_reset(None)
-            spent = time.thread_time_ns() - began
+            spent = time.thread_time_ns() - start_ns
             while not env._simulator.answered():
                 time.sleep(0.0002)  # waiting spins, which is no work
-            began = time.thread_time_ns()
+            start_ns = time.thread_time_ns()
             env._finish_reset()
-            python.append(spent + time.thread_time_ns() - began)
+            python.append(spent + time.thread_time_ns() - start_ns)
             simulator.append(_cpu_ns(env._simulator.pid) - before)
         return {"python": median(python) / 1e6, "simulator": median(simulator) / 1e6}
     finally:
@@ -77,18 +77,18 @@ def cell_overhead_ms(cells: int = 30) -> float:
     ]
     with tempfile.TemporaryDirectory() as folder, Simulator() as simulator:
         _play(jobs[:2], simulator, Path(folder))  # imports, and the process
-        began = time.process_time_ns()
+        start_ns = time.process_time_ns()
         _play(jobs[2:], simulator, Path(folder))
-        spent = time.process_time_ns() - began
+        spent = time.process_time_ns() - start_ns
     return spent / len(jobs[2:]) / 1e6
 
 
 def _play(jobs: list[CellJob], simulator: Simulator, out: Path) -> None:
     waiting: dict[Path, Callable[[Path], None]] = {}
     for job in jobs:
-        played = job.run(simulator)
-        assert isinstance(played, Played), played
-        waiting[cell_folder(out, *job.key)] = partial(write_files, files=played.files)
+        cell = job.run(simulator)
+        assert isinstance(cell, Played), cell
+        waiting[cell_folder(out, *job.key)] = partial(write_files, files=cell.files)
         if len(waiting) == _WRITTEN_TOGETHER or job is jobs[-1]:
             replace_folders(waiting)
             waiting = {}
@@ -140,9 +140,9 @@ def decision_us(placement: str) -> float:
     """Wall microseconds per decision of an incast, packets included."""
     with Simulator() as simulator:
         play_placed(simulator, incast(placement, size_bytes=50_000))  # started and warm
-        began = time.perf_counter()
+        start_s = time.perf_counter()
         _, decisions = play_placed(simulator, incast(placement))
-        return 1e6 * (time.perf_counter() - began) / decisions
+        return 1e6 * (time.perf_counter() - start_s) / decisions
 
 
 HORIZONS = (3, 5, 10, 20)
@@ -357,8 +357,8 @@ def _decisions_per_s(count: int, seconds: float) -> float:
         for simulator in simulators:
             simulator.send_reset(scenario)
         answered = 0
-        began = time.perf_counter()
-        while time.perf_counter() - began < seconds:
+        start_s = time.perf_counter()
+        while time.perf_counter() - start_s < seconds:
             simulator = simulators[wait_any(simulators)]
             decisions = simulator.receive()
             if not isinstance(decisions, DecisionBatch):
@@ -367,7 +367,7 @@ def _decisions_per_s(count: int, seconds: float) -> float:
             rates = np.full_like(packets, 1e7)
             simulator.send_actions(np.stack([packets, rates, np.zeros_like(packets)], axis=1))
             answered += len(packets)
-        return answered / (time.perf_counter() - began)
+        return answered / (time.perf_counter() - start_s)
     finally:
         for simulator in simulators:
             simulator.close()

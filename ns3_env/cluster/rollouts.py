@@ -95,18 +95,18 @@ class RayRollouts(EpisodeQueue):
     def _receive(self) -> None:
         """See the base class."""
         with remote_errors():
-            while (played := self._next_played()) is None:
+            while (outcome := self._next_played()) is None:
                 pass  # signals are heard between two waits
-        episode, parts, results = played
+        episode, parts, results = outcome
         pending = next(pending for pending in self._begun if pending.episode == episode)
         pending.parts, pending.results = parts, results
 
     def _next_played(self) -> _Played | None:
         try:
-            played: _Played = self._pool.get_next_unordered(timeout=_TICK_S)
+            outcome: _Played = self._pool.get_next_unordered(timeout=_TICK_S)
         except TimeoutError:
             return None
-        return played
+        return outcome
 
     def give_up(self) -> None:
         """See the base class."""

@@ -24,14 +24,14 @@ AUTO = "auto"
 _PATIENCE_S = 3.0
 
 
-def find(address: str, said: str = "--ray") -> str:
+def find(address: str, option: str = "--ray") -> str:
     """The cluster's address, HOST:PORT; ``LOCAL`` where that is what is wanted.
 
     Ray itself would wait for minutes for a head that does not answer.
 
     Args:
         address: ``local``, ``auto`` or HOST:PORT.
-        said: what errors begin with.
+        option: what errors begin with.
 
     Raises:
         ConfigError: nobody answers there, or it is none of these.
@@ -48,9 +48,9 @@ def find(address: str, said: str = "--ray") -> str:
         socket.create_connection((host, int(port)), timeout=_PATIENCE_S).close()
     except (OSError, OverflowError, ValueError) as error:
         raise ConfigError(
-            f"{said}: no Ray cluster answers at {address!r} ({error}): expected local, a cluster for as long "
-            "as the command runs; auto, that of which a node runs here; or HOST:PORT of the head of one that "
-            "`ray start --head` began"
+            f"{option}: no Ray cluster answers at {address!r} ({error}): expected local, a cluster for as "
+            "long as the command runs; auto, that of which a node runs here; or HOST:PORT of the head of one "
+            "that `ray start --head` began"
         ) from None
     return address
 
@@ -119,9 +119,9 @@ def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
         try:
             ray.init(address=address, **options)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-            said = " ".join(str(error).split())
+            message = " ".join(str(error).split())
             token = "" if address == LOCAL else "; does RAY_AUTH_TOKEN hold the cluster's token?"
-            raise ConfigError(f"Ray at {address}: {type(error).__name__}: {said}{token}") from error
+            raise ConfigError(f"Ray at {address}: {type(error).__name__}: {message}{token}") from error
         yield _joined(address)
     finally:
         with suppress(Exception):  # whatever state Ctrl-C left it in

@@ -97,11 +97,11 @@ def unpack(context: WorkerContext) -> None:
     Raises:
         ScenarioError: the node has another simulator, or another version; says which, and what to do.
     """
-    for name, wanted in context.programs.items():
-        if (found := _programs().get(name, "none")) != wanted:
+    for name, expected in context.programs.items():
+        if (version := _programs().get(name, "none")) != expected:
             raise ScenarioError(
-                f"node {platform.node()}: {name} is {found}, but {wanted} where the command runs: all nodes "
-                "need the same version of ns3-env"
+                f"node {platform.node()}: {name} is {version}, but {expected} where the command runs: all "
+                "nodes need the same version of ns3-env"
             )
     trust(context.named_code)
     os.environ[HANG_TIMEOUT_VARIABLE] = repr(context.hang_timeout_s)
@@ -114,11 +114,11 @@ def unpack(context: WorkerContext) -> None:
 
 @functools.cache
 def _programs() -> dict[str, str]:
-    found = {"ns3-env": metadata.version("ns3-env")}
+    versions = {"ns3-env": metadata.version("ns3-env")}
     for transport in TRANSPORTS:
         try:
             content = Path(find_executable(transport)).read_bytes()
         except SimulatorNotFound:  # whoever needs it will say so
             continue
-        found[f"{transport}-sim"] = hashlib.sha256(content).hexdigest()[:16]
-    return found
+        versions[f"{transport}-sim"] = hashlib.sha256(content).hexdigest()[:16]
+    return versions

@@ -96,9 +96,9 @@ def guarded(work: Callable[[], int]) -> int:
         print(f"error: {ascii(error.object)[1:-1][:200]}: {_NOT_UTF8}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        if (said := missing(error)) is None:
+        if (message := missing(error)) is None:
             raise
-        print(f"error: {said}", file=sys.stderr)
+        print(f"error: {message}", file=sys.stderr)
         return 2
     except SimulatorError as error:
         print(f"error: the simulator failed: {error}", file=sys.stderr)

@@ -30,13 +30,13 @@ _FAULTS_SHOWN = 10
 def check_plain(path: str | Path) -> None:
     """Raises OSError, with ``strerror``, for what is no plain file, or larger than ``MAX_FILE_BYTES``."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except ValueError as error:  # a zero byte in the name
         raise OSError(0, f"no file's name: {error}") from None
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(0, f"is {_KINDS.get(stat.S_IFMT(found.st_mode), 'something else')}, not a file")
-    if found.st_size > MAX_FILE_BYTES:
-        raise OSError(0, f"has {found.st_size} B; none is read that has more than {MAX_FILE_BYTES} B")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'something else')}, not a file")
+    if status.st_size > MAX_FILE_BYTES:
+        raise OSError(0, f"has {status.st_size} B; none is read that has more than {MAX_FILE_BYTES} B")
 
 
 def find_link(folder: Path) -> Path | None:
@@ -161,11 +161,11 @@ class LineFaults:
 
     def texts(self, more: Iterable[tuple[int, str]] = ()) -> list[str]:
         """The first ones, and ``more``, by line, each as "file: PATH:LINE: text"; the others are counted."""
-        found = sorted([*self._found, *more], key=lambda fault: fault[0])
+        faults = sorted([*self._found, *more], key=lambda fault: fault[0])
         place = f"file: {self.file}"
-        shown = [
-            f"{place}:{line}: {text}" if line else f"{place}: {text}" for line, text in found[:_FAULTS_SHOWN]
+        lines = [
+            f"{place}:{line}: {text}" if line else f"{place}: {text}" for line, text in faults[:_FAULTS_SHOWN]
         ]
-        if len(found) > _FAULTS_SHOWN:
-            shown.append(f"{place}: {len(found) - _FAULTS_SHOWN} more faults like these")
-        return shown
+        if len(faults) > _FAULTS_SHOWN:
+            lines.append(f"{place}: {len(faults) - _FAULTS_SHOWN} more faults like these")
+        return lines

@@ -53,7 +53,7 @@ def _written(folder: Path, write: Callable[[Path], None]) -> Path:
     return partial
 
 
-def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:
+def refuse_foreign(folder: Path, names: Collection[str], what: str) -> None:
     """Only a folder that holds nothing but files of these names is replaced.
 
     Raises:
@@ -63,7 +63,9 @@ def refuse_foreign(folder: Path, own: Collection[str], what: str) -> None:
     refuse_links(folder)
     if folder.exists() and not folder.is_dir():
         raise ScenarioError(f"--out: {folder} is a file: name a folder")
-    others = sorted(path.name for path in folder.iterdir() if path.name not in own) if folder.is_dir() else []
+    others = (
+        sorted(path.name for path in folder.iterdir() if path.name not in names) if folder.is_dir() else []
+    )
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, so it is no earlier {what}: name another")
     if folder.is_dir() and any(folder.iterdir()) and not _has_scenario(folder / "config.yaml"):
@@ -85,9 +87,9 @@ def refuse_links(folder: Path) -> None:
     Raises:
         ScenarioError: the folder, or something in it at any depth, is a symbolic link.
     """
-    found = folder if folder.is_symlink() else find_link(folder)
-    if found is not None:
-        raise ScenarioError(f"--out: {found} is a symbolic link: name another folder, or remove it")
+    link = folder if folder.is_symlink() else find_link(folder)
+    if link is not None:
+        raise ScenarioError(f"--out: {link} is a symbolic link: name another folder, or remove it")
 
 
 #: ``configs/``, ``curricula/``, ``checkpoints/``; what commands compare with: ``reference/``, ``curves/``.
@@ -99,31 +101,31 @@ def data_names(folder: str) -> list[str]:
     return sorted(path.stem for path in (DATA / folder).glob("*.yaml"))
 
 
-def find_file(given: Path, folder: str) -> Path:
+def find_file(path: Path, folder: str) -> Path:
     """The file that a command line means.
 
     Args:
-        given: a path, a path as it is in a clone (``curricula/incast.yaml``), or a bare name (``incast``).
+        path: a path, a path as it is in a clone (``curricula/incast.yaml``), or a bare name (``incast``).
         folder: where names are looked up, e.g. "curricula".
 
     Returns:
-        ``given`` where it is there, or can be none of ours; otherwise the project's own of that name.
+        ``path`` where it is there, or can be none of ours; otherwise the project's own of that name.
 
     Raises:
         ConfigError: a bare name that none of them has; says which there are.
     """
-    if given.is_absolute() or "\0" in str(given) or given.exists():
-        return given
-    if given.parts and given.parts[0] in ("configs", "curricula"):
-        own = DATA / given
-        return own if own.is_file() else given
-    if len(given.parts) != 1 or given.suffix:
-        return given
-    own = DATA / folder / f"{given}.yaml"
-    if own.is_file():
-        return own
-    known = data_names(folder)
+    if path.is_absolute() or "\0" in str(path) or path.exists():
+        return path
+    if path.parts and path.parts[0] in ("configs", "curricula"):
+        file = DATA / path
+        return file if file.is_file() else path
+    if len(path.parts) != 1 or path.suffix:
+        return path
+    file = DATA / folder / f"{path}.yaml"
+    if file.is_file():
+        return file
+    names = data_names(folder)
     raise ConfigError(
-        f"{given}: no such file, nor the name of one that comes with the project ({', '.join(known)})"
-        f"{nearest(given.stem, known)}"
+        f"{path}: no such file, nor the name of one that comes with the project ({', '.join(names)})"
+        f"{nearest(path.stem, names)}"
     )

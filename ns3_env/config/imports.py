@@ -73,15 +73,15 @@ def import_named(name: str) -> object:
             f"cannot import {module_name!r}: {type(error).__name__}: {error}; it must be installed, "
             "or lie below the working directory or PYTHONPATH"
         ) from error
-    found: object = getattr(module, attribute, None)
-    if found is None:
-        known = [known for known in vars(module) if not known.startswith("_")]
-        raise ConfigError(f"{module_name} has no {attribute!r}; it has {', '.join(known)}")
-    return found
+    value: object = getattr(module, attribute, None)
+    if value is None:
+        names = [key for key in vars(module) if not key.startswith("_")]
+        raise ConfigError(f"{module_name} has no {attribute!r}; it has {', '.join(names)}")
+    return value
 
 
 def made_by(
-    name: str, settings: Mapping[str, Any], fits: type | Callable[[object], bool], wanted: str
+    name: str, settings: Mapping[str, Any], fits: type | Callable[[object], bool], expected: str
 ) -> Any:  # what fits() says
     """Calls ``pkg.module:name`` with the settings.
 
@@ -89,18 +89,18 @@ def made_by(
         name: of a class or a function.
         settings: its arguments.
         fits: the type of what will do, or what tells it.
-        wanted: what would have done, for the error.
+        expected: what would have done, for the error.
 
     Raises:
         ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.
     """
     maker = named_code(name)
     if not callable(maker):
-        raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives {wanted} when called")
+        raise ConfigError(f"{name} is a {type(maker).__name__}: expected what gives {expected} when called")
     try:
-        made = maker(**settings)
+        value = maker(**settings)
     except Exception as error:  # whatever the user's code does
         raise ConfigError(f"{name}() raised {type(error).__name__}: {error}") from error
-    if not (isinstance(made, fits) if isinstance(fits, type) else fits(made)):
-        raise ConfigError(f"{name}() gave a {type(made).__name__}: expected {wanted}")
-    return made
+    if not (isinstance(value, fits) if isinstance(fits, type) else fits(value)):
+        raise ConfigError(f"{name}() gave a {type(value).__name__}: expected {expected}")
+    return value

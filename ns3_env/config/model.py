@@ -56,8 +56,8 @@ class Strict(BaseModel):
         if isinstance(data, Mapping):
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
-                known = list(cls.model_fields)
-                lines = [f"unknown key {shown(key)}" + nearest(key, known) for key in unknown[:MAX_FAULTS]]
+                keys = list(cls.model_fields)
+                lines = [f"unknown key {shown(key)}" + nearest(key, keys) for key in unknown[:MAX_FAULTS]]
                 if len(unknown) > MAX_FAULTS:
                     lines.append(f"{len(unknown) - MAX_FAULTS} more unknown keys")
                 raise PydanticCustomError("unknown_key", "{text}", {"text": "\n".join(lines)})
@@ -85,16 +85,16 @@ def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
         if isinstance(value, models):
             return value
         names = [model.model_fields[key].default for model in models]
-        known = ", ".join(map(repr, names))
+        choices = ", ".join(map(repr, names))
         if isinstance(value, str):
             near = get_close_matches(value[:_MAX_TEXT], names, n=1, cutoff=0.0)[0]
             text = f"is {shown(value)}: write {{{key}: {near}, ...}}"
         elif not isinstance(value, Mapping):
             text = f"is {shown(value)}: write {{{key}: {names[0]}, ...}}"
         elif key not in value:
-            text = f"has no {key!r}: one of {known}"
+            text = f"has no {key!r}: one of {choices}"
         elif value[key] not in names:
-            text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {known}"
+            text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {choices}"
         else:
             return value
         raise PydanticCustomError("unknown_kind", "{text}", {"text": text})
@@ -133,9 +133,9 @@ def _printable(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-def nearest(key: str, known: Sequence[str]) -> str:
+def nearest(key: str, candidates: Sequence[str]) -> str:
     """``; the nearest known one is 'x'``, or nothing where nothing is known."""
-    near = get_close_matches(key[:_MAX_TEXT], known, n=1, cutoff=0.0)
+    near = get_close_matches(key[:_MAX_TEXT], candidates, n=1, cutoff=0.0)
     return f"; the nearest known one is {near[0]!r}" if near else ""
 
 

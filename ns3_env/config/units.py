@@ -91,10 +91,10 @@ def quantity(text: str, dimension: Dimension) -> Fraction:
 
     Raises ValueError: which units there are.
     """
-    found = _QUANTITY.fullmatch(text)
-    if found is None:
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
         raise ValueError(f"{shown(text)} is no number with a unit: {dimension.takes}")
-    number, unit = Fraction(found[1].replace("_", "")), found[2]
+    number, unit = Fraction(match[1].replace("_", "")), match[2]
     if unit is None:
         return number
     if unit in dimension.units:

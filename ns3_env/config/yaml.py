@@ -45,12 +45,12 @@ def _fault(text: str, node: Any = None) -> yaml.YAMLError:
 
 def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> str:
     """``FILE:LINE:COLUMN: not YAML: what is wrong``; without a place where there is none."""
-    place, said = str(path), str(error).replace('"<unicode string>"', "the text")
+    place, message = str(path), str(error).replace('"<unicode string>"', "the text")
     if isinstance(error, yaml.MarkedYAMLError):
-        said = ", ".join(part for part in (error.context, error.problem) if part)
+        message = ", ".join(part for part in (error.context, error.problem) if part)
         if error.problem_mark is not None:
             place += f":{error.problem_mark.line + 1}:{error.problem_mark.column + 1}"
-    return f"{place}: not YAML: {' '.join(said.split())[:300]}"
+    return f"{place}: not YAML: {' '.join(message.split())[:300]}"
 
 
 def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -65,8 +65,8 @@ def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, 
         except yaml.YAMLError:
             raise
         except Exception:
-            shown = text if isinstance(text, str) and len(text) <= 40 else f"{text[:40]}..."
-            raise _fault(f"{shown!r} is no {kind}", node) from None
+            excerpt = text if isinstance(text, str) and len(text) <= 40 else f"{text[:40]}..."
+            raise _fault(f"{excerpt!r} is no {kind}", node) from None
 
     return constructed
 

@@ -27,18 +27,18 @@ def action_rows(
 
     Raises ValueError, naming them, where they have another shape or are no numbers.
     """
-    wanted = len(names), *shape
+    expected_shape = len(names), *shape
     try:
         rows = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError):
         rows = None
-    if rows is not None and rows.size == math.prod(wanted):
-        return rows.reshape(wanted)
+    if rows is not None and rows.size == math.prod(expected_shape):
+        return rows.reshape(expected_shape)
     names = np.asarray(names).tolist()
     values = [actions] if len(names) == 1 and len(np.shape(actions)) <= len(shape) else list(actions)
     if len(values) != len(names):
         raise ValueError(
-            f"the actions of {len(names)} {who} have the shape {wanted}, not {np.shape(actions)}; "
+            f"the actions of {len(names)} {who} have the shape {expected_shape}, not {np.shape(actions)}; "
             "nothing was sent"
         )
     for name, one in zip(names, values, strict=True):
@@ -107,6 +107,6 @@ def action_fault(
         (f"infinite: {_NO_NUMBER}", np.isinf(flat) & outside),
         (f"below {np.min(low):g}, the least that there is; nothing was sent", outside & np.isinf(high)),
     ):
-        if named := [names[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()]:
-            return ValueError(f"the action of {who} {named} is {what}")
+        if culprits := [names[row] for row in np.flatnonzero(wrong.any(axis=1)).tolist()]:
+            return ValueError(f"the action of {who} {culprits} is {what}")
     return None

@@ -239,17 +239,17 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
         ConfigError: see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
-        own: ActionMap = made_by(
+        custom_map: ActionMap = made_by(
             name,
             settings,
-            lambda made: callable(made) and isinstance(getattr(made, "space", None), Box),
+            lambda value: callable(value) and isinstance(getattr(value, "space", None), Box),
             "an ActionMap, with a Box 'space' and a call",
         )
-        return own
+        return custom_map
     if name not in ACTIONS:
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
-    made: ActionMap = ACTIONS[name](**settings)
-    return made
+    action_map: ActionMap = ACTIONS[name](**settings)
+    return action_map
 
 
 def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
@@ -278,8 +278,8 @@ def nearest_actions(
     """
     windows, rates = applied[:, 0], applied[:, 1]
     if isinstance(action, AbsoluteWindow):
-        asked: NDArray[np.float64] = windows[:, None].copy()
-        return asked
+        window_actions: NDArray[np.float64] = windows[:, None].copy()
+        return window_actions
     bdp = np.maximum(column(records, "bdp_bytes"), column(records, "packet_bytes"))
     if isinstance(action, LogarithmicWindow):
         least = np.minimum(action.least_packets * column(records, "packet_bytes"), bdp)
@@ -302,7 +302,7 @@ def nearest_actions(
     return _within(np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha)
 
 
-def _within(wanted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _within(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns them as (m, 1) actions in [-1, 1]."""
-    nearest: NDArray[np.float64] = np.clip(wanted, -1.0, 1.0)[:, None]
+    nearest: NDArray[np.float64] = np.clip(values, -1.0, 1.0)[:, None]
     return nearest

@@ -41,10 +41,10 @@ class Credits:
         Raises SimulatorError.
         """
         credits = np.zeros(len(actions))
-        kept = np.column_stack([column(records, name) for name in ("window_bytes", "rate_bps")])
+        current = np.column_stack([column(records, name) for name in ("window_bytes", "rate_bps")])
         others = [
             row
-            for row in np.flatnonzero((actions[:, :2] != kept).any(axis=1))
+            for row in np.flatnonzero((actions[:, :2] != current).any(axis=1))
             if self._is_drawn(seed, column(records, "time_ns")[row], slots[row])
         ]
         if not others:
@@ -53,11 +53,11 @@ class Credits:
         if self.reward.horizon_rtts is not None:
             ahead = self.reward.horizon_rtts * float(column(records, "base_rtt_ns").max())
             until = float(column(records, "time_ns")[0]) + ahead
-        taken = self._cost(simulator, actions, until)
+        cost = self._cost(simulator, actions, until)
         for row in others:
             alone = actions.copy()
-            alone[row, :2] = kept[row]
-            credits[row] = (self._cost(simulator, alone, until) - taken) / self.reward.share
+            alone[row, :2] = current[row]
+            credits[row] = (self._cost(simulator, alone, until) - cost) / self.reward.share
         return credits
 
     def _is_drawn(self, seed: int, time_ns: float, slot: int) -> bool:

@@ -12,21 +12,21 @@ T = TypeVar("T", bound=type)
 def _looks(*names: str) -> Callable[[T], T]:
     """A class decorator: these methods of its base fill the object first."""
 
-    def put(made: T) -> T:
-        base: type = made.__mro__[1]
+    def put(target: T) -> T:
+        base: type = target.__mro__[1]
 
         def looking(name: str) -> Callable[..., Any]:
-            own = getattr(base, name)
+            method = getattr(base, name)
 
-            def look(self: Any, *arguments: Any, **named: Any) -> Any:
+            def look(self: Any, *arguments: Any, **keywords: Any) -> Any:
                 self.fill()
-                return own(self, *arguments, **named)
+                return method(self, *arguments, **keywords)
 
             return look
 
         for name in names:
-            setattr(made, name, looking(name))
-        return made
+            setattr(target, name, looking(name))
+        return target
 
     return put
 

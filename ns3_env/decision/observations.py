@@ -122,8 +122,8 @@ class Telemetry(LateDict):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self._record, dtype=dtype)
 
-    def __dlpack__(self, **asked: Any) -> Any:
-        return self._record.__dlpack__(**asked)
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._record.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._record.__dlpack_device__()

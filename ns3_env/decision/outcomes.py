@@ -35,10 +35,10 @@ class Outcomes:
     def infos(self) -> list[dict[str, Any]]:
         """Returns the info of each row: "elapsed", "slowdown" (0 until its flow is over) and
         "cut"."""
-        told = zip(self.elapsed.tolist(), self.slowdowns.tolist(), self.cut.tolist(), strict=True)
+        columns = zip(self.elapsed.tolist(), self.slowdowns.tolist(), self.cut.tolist(), strict=True)
         return [
             {"elapsed": since, "slowdown": slowdown if slowdown == slowdown else 0.0, "cut": cut}
-            for since, slowdown, cut in told
+            for since, slowdown, cut in columns
         ]
 
 

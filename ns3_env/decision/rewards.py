@@ -65,11 +65,11 @@ def register(name: str) -> Callable[[R], R]:
     Raises ValueError for a name that is taken.
     """
 
-    def put(made: R) -> R:
+    def put(reward: R) -> R:
         if name in REWARDS:
             raise ValueError(f"there is a reward {name!r} already")
-        REWARDS[name] = made
-        return made
+        REWARDS[name] = reward
+        return reward
 
     return put
 
@@ -107,10 +107,12 @@ class Slowdown:
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         rewards: NDArray[np.float64] = -column(records, "cost")
         if self.shaping:
-            left, attained = column(records, "remaining"), column(records, "attained")
-            size = np.maximum(left + attained, 1e-12)
+            remaining, attained = column(records, "remaining"), column(records, "attained")
+            size = np.maximum(remaining + attained, 1e-12)
             acked = column(records, "acked_bytes") / column(records, "bdp_bytes")
-            rewards += self.shaping * ((left + acked) - self.gamma ** elapsed(records) * left) / size
+            rewards += (
+                self.shaping * ((remaining + acked) - self.gamma ** elapsed(records) * remaining) / size
+            )
         return rewards
 
 
@@ -352,10 +354,10 @@ class QueueTarget:
             raise ValueError(f"within: must be above 0, is {self.within}")
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        wanted = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
+        target_share = np.clip(1.0 - column(records, "notified_offset") / self.within, 0.1, 2.0)
         flows = np.maximum(column(records, "flow_count"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
-        return -np.abs(np.log(share / wanted))
+        return -np.abs(np.log(share / target_share))
 
 
 def make_reward(name: str, **settings: Any) -> Reward:

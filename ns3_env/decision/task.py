@@ -24,8 +24,8 @@ from ns3_env.scenario import Scenario
 def knows(transport: Transport, field: str) -> bool:
     """Tells whether flows of the transport know the field: TCP's sender has its own numbers and its RTT,
     but no telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
-    known = _native.known_without_switches(observations.field_indices([field])[0])
-    return transport == "rdma" or known
+    needs_no_switch = _native.known_without_switches(observations.field_indices([field])[0])
+    return transport == "rdma" or needs_no_switch
 
 
 def fields_of(transport: Transport) -> list[str]:
@@ -170,8 +170,8 @@ class Task:
     def rewarded_on(self, scenario: Scenario) -> Scenario:
         """The scenario whose flows under "agent" tell what the task rewards."""
         read = getattr(self.reward, "fields", ())
-        told = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
-        return scenario.with_agent(told) if told else scenario
+        flags = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
+        return scenario.with_agent(flags) if flags else scenario
 
     def check(
         self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = (), *, branching: bool = False

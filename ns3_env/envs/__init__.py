@@ -7,6 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A constructor's own, where ``given`` are its ``locals()`` as it begins: what EzPickle is to keep."""
-    return {name: value for name, value in given.items() if name not in ("self", "__class__")}
+def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's own, where ``variables`` are its ``locals()`` as it begins: what EzPickle keeps."""
+    return {name: value for name, value in variables.items() if name not in ("self", "__class__")}

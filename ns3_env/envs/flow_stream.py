@@ -39,8 +39,8 @@ Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
 
 def episode_seed(base_seed: int, episode: int) -> int:
     """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number alone."""
-    drawn = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
-    return int(drawn) % (2**31 - 1) + 1
+    raw_seed = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
+    return int(raw_seed) % (2**31 - 1) + 1
 
 
 #: Waiting for a decision is given up after so many episodes in a row without any.
@@ -186,8 +186,8 @@ class FlowStream(WithTask):
     def _begin_episode(self, i: int, *, replace: bool = True) -> None:
         episode = self._next_episodes[i]
         self._next_episodes[i] += self.num_simulators
-        given = self._given_seeds
-        seed = given[min(episode, len(given) - 1)] if given else episode_seed(self._base_seed, episode)
+        seeds = self._given_seeds
+        seed = seeds[min(episode, len(seeds) - 1)] if seeds else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         if scenario is not self._checked or isinstance(scenario, Mapping):
             self.task.check(scenario, branching=True)
@@ -242,11 +242,11 @@ class FlowStream(WithTask):
         self._health()
         if not all(lane.is_plain for lane in self._lanes):
             return None
-        came = self._together.receive(self._health)
-        if came is None:
+        joint = self._together.receive(self._health)
+        if joint is None:
             return None
-        self._joint = came
-        return self._told(came[:8], goes_on=True)
+        self._joint = joint
+        return self._told(joint[:8], goes_on=True)
 
     def _untie(self) -> None:
         """Owes what was received together simulator by simulator from now on."""
@@ -261,9 +261,9 @@ class FlowStream(WithTask):
 
     def _receive(self, i: int, parts: list[tuple[int, DecisionBatch]], *, until_due: bool = False) -> None:
         """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
-        wanted = len(parts) + 1
+        count = len(parts) + 1
         last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
-        while len(parts) < wanted or (until_due and self._owed[i] is None):
+        while len(parts) < count or (until_due and self._owed[i] is None):
             self._receive_one(i, parts)
             if self._next_episodes[i] >= last and self._owed[i] is None:
                 self._simulators[i].kill()
@@ -309,17 +309,17 @@ class FlowStream(WithTask):
     def _told(self, columns: _native.JointColumns, *, goes_on: bool) -> Batch:
         """The rows, with what the task makes of them."""
         flows, slots, first, terminated, truncated, due, records, simulators = columns
-        came = self.task.outcomes(records, first, terminated, truncated)
+        outcomes = self.task.outcomes(records, first, terminated, truncated)
         if self._credits is not None:
-            came.rewards[~first] = self._credit[slots[~first]]
+            outcomes.rewards[~first] = self._credit[slots[~first]]
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
         batch.__dict__.update(
             slots=slots,
             observations=self.task.observe(records),
-            rewards=came.rewards,
-            elapsed=came.elapsed,
-            final=came.final,
-            slowdowns=came.slowdowns,
+            rewards=outcomes.rewards,
+            elapsed=outcomes.elapsed,
+            final=outcomes.final,
+            slowdowns=outcomes.slowdowns,
             first=first,
             terminated=terminated,
             truncated=truncated,
@@ -378,25 +378,25 @@ class FlowStream(WithTask):
     def _whole(self, chosen: NDArray[np.int64]) -> list[tuple[int, slice]]:
         """Simulators, with their rows, where slots (m,) are all that each waits for, one simulator after the
         other; none where they are anything else."""
-        found, at, text = [], 0, chosen.tobytes()
+        matches, at, text = [], 0, chosen.tobytes()
         for i, part in enumerate(self._owed):
             if (
                 part is not None
                 and self._untouched[i]
                 and text.startswith(part.tobytes(), at * part.itemsize)
             ):
-                found.append((i, slice(at, at + len(part))))
+                matches.append((i, slice(at, at + len(part))))
                 at += len(part)
-        return found if at == len(chosen) else []
+        return matches if at == len(chosen) else []
 
     def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
         """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
         try:
             answers, records = self.task.action(actions, self._owed_records[i]), self._owed_records[i]
             if self._credits is not None:
-                own = slots % self.slots
+                local_slots = slots % self.slots
                 self._credit[slots] = self._credits.of(
-                    self._simulators[i], records, own, answers, self._episode_seeds[i]
+                    self._simulators[i], records, local_slots, answers, self._episode_seeds[i]
                 )
             self._simulators[i].send_actions(answers)
         except ValueError as error:
@@ -421,10 +421,10 @@ class FlowStream(WithTask):
             )
         simulators: list[Simulator] = []
         try:
-            simulators.extend(branch for own in self._simulators for branch in own.branch())
+            simulators.extend(branch for simulator in self._simulators for branch in simulator.branch())
         except BaseException:
-            for made in simulators:
-                made.kill()
+            for simulator in simulators:
+                simulator.kill()
             raise
         shared = (self.sampler, self.task, self._checked, *self._scenarios.values())
         return around(

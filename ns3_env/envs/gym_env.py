@@ -44,22 +44,22 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
     )
 
 
-def scenario_of(given: Scenario | Mapping[str, Any]) -> Scenario:
+def scenario_of(definition: Scenario | Mapping[str, Any]) -> Scenario:
     """The scenario, or that of these keys. Raises ScenarioError."""
-    return given if isinstance(given, Scenario) else Scenario.from_mapping(given, "scenario")
+    return definition if isinstance(definition, Scenario) else Scenario.from_mapping(definition, "scenario")
 
 
 def first_played(
-    given: Scenario | Mapping[str, Any] | Draw | None, flows: int
+    definition: Scenario | Mapping[str, Any] | Draw | None, flows: int
 ) -> tuple[Scenario, Draw | None]:
     """Returns what an environment plays first, and what draws the scenarios that follow; None: always the
     first.
 
     Given nothing, it is :func:`incast_scenario` of ``flows``. Raises ScenarioError.
     """
-    if callable(given):
-        return given(0), given
-    return incast_scenario(flows) if given is None else scenario_of(given), None
+    if callable(definition):
+        return definition(0), definition
+    return incast_scenario(flows) if definition is None else scenario_of(definition), None
 
 
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
@@ -125,17 +125,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
 
-    def _checked(self, given: Scenario | Mapping[str, Any]) -> Scenario:
+    def _checked(self, definition: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario as it is played. Raises ScenarioError."""
-        scenario = self._controlled(given)
+        scenario = self._controlled(definition)
         self.task.check(scenario, self._of_others)
         return scenario
 
-    def _controlled(self, given: Scenario | Mapping[str, Any]) -> Scenario:
+    def _controlled(self, definition: Scenario | Mapping[str, Any]) -> Scenario:
         """The scenario with the flow under the agent, the others as this environment has them."""
         if isinstance(self._others, str):
-            return one_controlled(scenario_of(given), self._flow, self._others)
-        return all_controlled(scenario_of(given), self._flow)
+            return one_controlled(scenario_of(definition), self._flow, self._others)
+        return all_controlled(scenario_of(definition), self._flow)
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
         self._capacity = max(64, scenario.agent_flow_count)
@@ -149,9 +149,9 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._draw = None
             self._put(options["scenario"])
 
-    def _put(self, given: Scenario | Mapping[str, Any]) -> None:
+    def _put(self, definition: Scenario | Mapping[str, Any]) -> None:
         """Plays this scenario from now on."""
-        self.scenario = self._checked(given)
+        self.scenario = self._checked(definition)
         if self.scenario.agent_flow_count > self._capacity:
             self._simulator.close()
             self._simulator = self._simulator_for(self.scenario)

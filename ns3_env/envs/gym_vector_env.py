@@ -69,31 +69,31 @@ class FlowVectorEnv(SyncVectorEnv):
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             return self._step_one_by_one(rows)
         if self._act_together(rows):
-            arrived = self._arrived()
+            arrivals = self._arrived()
         else:
             self._act_one_by_one(rows, np.zeros(self.num_envs, dtype=np.bool_))
-            arrived = [env._receive_rows() for env in self.envs]
-        records = np.concatenate([rows.records[own : own + 1] for rows, own in arrived])
-        flags = np.array([(m.first[own], m.terminated[own], m.truncated[own]) for m, own in arrived]).T
+            arrivals = [env._receive_rows() for env in self.envs]
+        records = np.concatenate([rows.records[row : row + 1] for rows, row in arrivals])
+        flags = np.array([(m.first[row], m.terminated[row], m.truncated[row]) for m, row in arrivals]).T
         task = self.envs[0].task
-        came, seen = task.outcomes(records, *flags), task.observe(records)
+        outcomes, observations = task.outcomes(records, *flags), task.observe(records)
         over = flags[1] | flags[2]
-        told = [
-            env.info(rows, own, said, Telemetry)
-            for env, (rows, own), said in zip(self.envs, arrived, came.infos(), strict=True)
+        row_infos = [
+            env.info(rows, row, info, Telemetry)
+            for env, (rows, row), info in zip(self.envs, arrivals, outcomes.infos(), strict=True)
         ]
         infos: dict[str, Any] = {}
         if over.any():
             ended = np.flatnonzero(over).tolist()
             for i in ended:
-                infos = self._add_info(infos, {"final_obs": seen[i].copy()}, i)
+                infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
                 self.envs[i]._send_reset(None)
-            infos["final_info"] = self._joined([(i, told[i]) for i in ended])
+            infos["final_info"] = self._joined([(i, row_infos[i]) for i in ended])
             infos["_final_info"] = over
             for i in ended:
-                seen[i], told[i] = self.envs[i]._finish_reset()
-        infos.update(self._joined(list(enumerate(told))))
-        return seen, came.rewards, came.final, over & ~came.final, infos
+                observations[i], row_infos[i] = self.envs[i]._finish_reset()
+        infos.update(self._joined(list(enumerate(row_infos))))
+        return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
 
     def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
         """A step in which no environment begins an episode in the step that ends the one before."""
@@ -102,17 +102,17 @@ class FlowVectorEnv(SyncVectorEnv):
             over = np.flatnonzero(begins).tolist()
             raise RuntimeError(f'the episodes of environments {over} are over: reset them by "reset_mask"')
         self._act_one_by_one(rows, begins)
-        seen = np.empty(self.observation_space.shape or (), dtype=np.float32)
+        observations = np.empty(self.observation_space.shape or (), dtype=np.float32)
         rewards, (terminated, truncated) = np.zeros(self.num_envs), np.zeros((2, self.num_envs), np.bool_)
         infos: dict[str, Any] = {}
         for i, env in enumerate(self.envs):
             if begins[i]:
-                seen[i], info = env._finish_reset()
+                observations[i], info = env._finish_reset()
             else:
-                seen[i], rewards[i], terminated[i], truncated[i], info = env._finish_step()
+                observations[i], rewards[i], terminated[i], truncated[i], info = env._finish_step()
             infos = self._add_info(infos, info, i)
         self._autoreset_envs = terminated | truncated
-        return seen, rewards, terminated, truncated, infos
+        return observations, rewards, terminated, truncated, infos
 
     def _act_one_by_one(self, rows: NDArray[np.float64], begin: NDArray[np.bool_]) -> None:
         """Takes the actions (num_envs, A); environments that ``begin`` (num_envs,) an episode do so."""
@@ -147,35 +147,35 @@ class FlowVectorEnv(SyncVectorEnv):
     def _arrived(self) -> list[tuple[DecisionBatch, int]]:
         """Takes what arrived, as :meth:`FlowEnv._receive_rows`, of each; those that go on are received in one
         call."""
-        came = self._together.receive(partly=True)
-        if came is None:
+        joint = self._together.receive(partly=True)
+        if joint is None:
             return [env._receive_rows() for env in self.envs]
-        arrived, row = [], 0
-        for env, count, time_ns in zip(self.envs, came.counts, came.times_ns, strict=True):
+        arrivals, row = [], 0
+        for env, count, time_ns in zip(self.envs, joint.counts, joint.times_ns, strict=True):
             one = slice(row, row := row + count)
-            arrived.append(env._take_rows(came.batch(one, time_ns)) if count == 1 else env._receive_rows())
-        return arrived
+            arrivals.append(env._take_rows(joint.batch(one, time_ns)) if count == 1 else env._receive_rows())
+        return arrivals
 
-    def _joined(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    def _joined(self, infos: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
         """The infos of these environments as Gymnasium joins them, the telemetry when somebody looks."""
         mask = np.zeros(self.num_envs, dtype=np.bool_)
-        mask[[i for i, _ in told]] = True
+        mask[[i for i, _ in infos]] = True
         joined: dict[str, Any] = {}
-        keys = told[0][1].keys()
-        if mask.all() and all(info.keys() == keys for _, info in told):
+        keys = infos[0][1].keys()
+        if mask.all() and all(info.keys() == keys for _, info in infos):
             for key in keys - {"telemetry"}:
-                joined[key], joined[f"_{key}"] = np.array([info[key] for _, info in told]), mask.copy()
+                joined[key], joined[f"_{key}"] = np.array([info[key] for _, info in infos]), mask.copy()
         else:
-            for i, info in told:
+            for i, info in infos:
                 self._add_info(joined, {key: info[key] for key in info if key != "telemetry"}, i)
-        telemetry = [(i, info["telemetry"]) for i, info in told]
+        telemetry = [(i, info["telemetry"]) for i, info in infos]
         joined["telemetry"], joined["_telemetry"] = LateDict(partial(self._added, telemetry)), mask
         return joined
 
-    def _added(self, told: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    def _added(self, infos: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
         """Joins infos as Gymnasium does."""
         joined: dict[str, Any] = {}
-        for i, info in told:
+        for i, info in infos:
             joined = self._add_info(joined, info, i)
         return joined
 

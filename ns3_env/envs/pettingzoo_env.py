@@ -70,15 +70,15 @@ class FlowAgents(WithTask):
         """Asks for the episode of the seed, or the next of the environment's own generator."""
         if seed is not None:
             self._random = np.random.default_rng(seed)
-        drawn = int(self._random.integers(2**31)) if seed is None else seed
+        scenario_seed = int(self._random.integers(2**31)) if seed is None else seed
         self._film.begin()
-        drawn = episode_seed(drawn, 0)
+        scenario_seed = episode_seed(scenario_seed, 0)
         if self._draw is not None:
-            self.scenario = self._draw(drawn)
-        self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(drawn))
+            self.scenario = self._draw(scenario_seed)
+        self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(scenario_seed))
 
-    def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any], known: Collection[Any]) -> None:
-        """Sends the actions of the rows that are due, those that agents in ``known`` may have.
+    def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any], candidates: Collection[Any]) -> None:
+        """Sends the actions of the rows that are due, those that agents in ``candidates`` may have.
 
         Raises ValueError (:mod:`ns3_env.decision.action_faults`); nothing is sent then.
         """
@@ -86,7 +86,7 @@ class FlowAgents(WithTask):
         if not rows.goes_on:
             slots, records = slots[rows.due], records[rows.due]
         agents = [self.possible_agents[slot] for slot in slots.tolist()]
-        values = collect_actions(agents, actions, known)
+        values = collect_actions(agents, actions, candidates)
         chosen = action_rows(values, "agents", agents, self._one_action.shape or ())
         try:
             self._simulator.send_actions(self.task.action(chosen, records))
@@ -223,19 +223,19 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
-            came = self._came(rows)
-            seen = self.task.observe(rows.records)
+            outcomes = self._came(rows)
+            observation_rows = self.task.observe(rows.records)
             slots, due, first = rows.slots.tolist(), rows.due.tolist(), rows.first.tolist()
-            paid, told = came.rewards.tolist(), came.infos()
+            paid, row_infos = outcomes.rewards.tolist(), outcomes.infos()
             for row, slot in enumerate(slots):
                 agent = self.possible_agents[slot]
-                self._last[agent] = seen[row]
-                infos[agent] = _info(due[row], rows.time_ns, rows.records[row], told[row])
+                self._last[agent] = observation_rows[row]
+                infos[agent] = _info(due[row], rows.time_ns, rows.records[row], row_infos[row])
                 if not first[row]:
                     rewards[agent] = paid[row]
                 if not due[row]:
                     living.discard(agent)
-                    terminated[agent] = bool(came.final[row])
+                    terminated[agent] = bool(outcomes.final[row])
                     truncated[agent] = not terminated[agent]
             if any(due):
                 self._due = rows
@@ -245,9 +245,9 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         return infos
 
 
-def _info(due: bool, time_ns: float, record: NDArray[np.float64], told: dict[str, Any]) -> dict[str, Any]:
+def _info(due: bool, time_ns: float, record: NDArray[np.float64], outcome: dict[str, Any]) -> dict[str, Any]:
     """Returns an agent's info, always with the same keys."""
-    return {"due": due, "time_ns": time_ns, "telemetry": observations.Telemetry(record), **told}
+    return {"due": due, "time_ns": time_ns, "telemetry": observations.Telemetry(record), **outcome}
 
 
 def _silent() -> dict[str, Any]:

@@ -85,26 +85,26 @@ class Film:
 
         image = Image.new("RGB", (WIDTH, HEIGHT), "white")
         draw = ImageDraw.Draw(image)
-        seen = np.array([values for _, values in self._points]).reshape(-1, 1 + len(_KNOWN))
+        samples = np.array([values for _, values in self._points]).reshape(-1, 1 + len(_KNOWN))
         flows = np.array([flow for flow, _ in self._points], dtype=np.int64)
-        end = float(seen[:, 0].max()) if len(seen) else 0.0
-        begin = max(end - SPAN_NS, float(seen[:, 0].min()) if len(seen) else 0.0)
-        inside = seen[:, 0] >= begin
-        seen, flows = seen[inside], flows[inside]
+        end = float(samples[:, 0].max()) if len(samples) else 0.0
+        begin = max(end - SPAN_NS, float(samples[:, 0].min()) if len(samples) else 0.0)
+        inside = samples[:, 0] >= begin
+        samples, flows = samples[inside], flows[inside]
         height = (HEIGHT - _TOP - _BOTTOM - _GAP * (len(_PANELS) - 1)) // len(_PANELS)
-        no_queue = len(seen) > 0 and bool(np.isnan(seen[:, 1]).all())
+        no_queue = len(samples) > 0 and bool(np.isnan(samples[:, 1]).all())
         for i, panel in enumerate((_INSTEAD, *_PANELS[1:]) if no_queue else _PANELS):
-            values = seen[:, 1 + _KNOWN.index(panel)]
+            values = samples[:, 1 + _KNOWN.index(panel)]
             top = _TOP + i * (height + _GAP)
-            high = _round_up(float(values.max()) if len(seen) else 1.0)
+            high = _round_up(float(values.max()) if len(samples) else 1.0)
             _axes(draw, panel.title, top, height, high)
-            x = _LEFT + (seen[:, 0] - begin) / max(end - begin, 1.0) * (WIDTH - _LEFT - _RIGHT)
+            x = _LEFT + (samples[:, 0] - begin) / max(end - begin, 1.0) * (WIDTH - _LEFT - _RIGHT)
             y = top + height - values / high * height
             groups = np.unique(flows) if panel.of_each else [None]
             for group in groups:
-                own = slice(None) if group is None else flows == group
+                mask = slice(None) if group is None else flows == group
                 colour = _INK if group is None else _COLOURS[int(group) % len(_COLOURS)]
-                line = np.column_stack([x[own], y[own]])
+                line = np.column_stack([x[mask], y[mask]])
                 draw.line([(float(a), float(b)) for a, b in line], fill=colour, width=2)
         span = f"{begin / 1e6:.3f} ms"
         draw.text((_LEFT, HEIGHT - 18), span, fill=_INK)

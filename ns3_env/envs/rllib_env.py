@@ -71,15 +71,15 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        given = dict(config or {})
-        if unknown := sorted(set(given) - set(DEFAULTS)):
+        settings = dict(config or {})
+        if unknown := sorted(set(settings) - set(DEFAULTS)):
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
-        given = {**DEFAULTS, **given}
-        scenario, draw = first_played(given["scenario"], given["flows"])
+        settings = {**DEFAULTS, **settings}
+        scenario, draw = first_played(settings["scenario"], settings["flows"])
         if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
-        task = given["task"] or Task(given["fields"], given["reward"], given["action"])
-        self.set_up(scenario, task, given["render_mode"], given["executable"], draw, given["slots"])
+        task = settings["task"] or Task(settings["fields"], settings["reward"], settings["action"])
+        self.set_up(scenario, task, settings["render_mode"], settings["executable"], draw, settings["slots"])
         self._ended: list[Any] = []  # agents whose flow was over in the last step
         self._cut = False
 
@@ -93,9 +93,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         for number in range(SILENT_EPISODES):
             self.agents, self._ended, self._cut = [], [], False
             self._begin(None if number else seed)
-            seen, _, _, _, infos = self._advance()
+            agent_observations, _, _, _, infos = self._advance()
             if self._due is not None:
-                return seen, infos
+                return agent_observations, infos
         raise ScenarioError(never_decides(SILENT_EPISODES))
 
     def step(  # type: ignore[override]
@@ -114,38 +114,38 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
     def _advance(self) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
         """Receives until a flow is due, or the episode is over."""
-        seen: Observations = {}
+        agent_observations: Observations = {}
         rewards: Numbers = {}
         terminated: Ends = {"__all__": False}
         truncated: Ends = {"__all__": False}
         infos: Infos = {}
         self._due = None
         while (rows := self._received()) is not None:
-            came = self._came(rows)
-            observed, told = self.task.observe(rows.records), came.infos()
+            outcomes = self._came(rows)
+            observed, row_infos = self.task.observe(rows.records), outcomes.infos()
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
                     continue  # ended before its first decision: it never was there
-                seen[agent] = observed[row]
+                agent_observations[agent] = observed[row]
                 telemetry = observations.Telemetry(rows.records[row])
-                infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry, **told[row]}
+                infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry, **row_infos[row]}
                 if rows.first[row]:
                     self.agents.append(agent)
                 else:
-                    rewards[agent] = float(came.rewards[row])
+                    rewards[agent] = float(outcomes.rewards[row])
                 if not rows.due[row]:
                     self._ended.append(agent)
-                    terminated[agent] = bool(came.final[row])
+                    terminated[agent] = bool(outcomes.final[row])
                     truncated[agent] = not terminated[agent]
                     self._cut |= truncated[agent]
             if rows.due.any():
                 self._due = rows
-                return seen, rewards, terminated, truncated, infos
+                return agent_observations, rewards, terminated, truncated, infos
             self._simulator.send_actions(())
         self.agents = []
         terminated["__all__"], truncated["__all__"] = not self._cut, self._cut
-        return seen, rewards, terminated, truncated, infos
+        return agent_observations, rewards, terminated, truncated, infos
 
 
 register_env(NAME, FlowMultiAgentEnv)

@@ -198,7 +198,7 @@ class EpisodeQueue(WithTask, ABC):
         """
         episode = self.next_episode
         self.next_episode += 1
-        kept = policy if isinstance(policy, bytes) else policy.read_bytes()
+        content = policy if isinstance(policy, bytes) else policy.read_bytes()
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
@@ -206,7 +206,7 @@ class EpisodeQueue(WithTask, ABC):
         if isinstance(scenario, Scenario):
             scenario = self.task.rewarded_on(scenario)
         seed = episode_seed(self._seed, episode)
-        self._begun.append(PendingEpisode(episode, seed, scenario, kept, exploration or Exploration()))
+        self._begun.append(PendingEpisode(episode, seed, scenario, content, exploration or Exploration()))
         self._assign()
         return episode
 
@@ -243,7 +243,7 @@ class EpisodeQueue(WithTask, ABC):
         first = joined("first").astype(np.bool_)
         terminated = joined("terminated").astype(np.bool_)
         truncated = joined("truncated").astype(np.bool_)
-        came = self.task.outcomes(records, first, terminated, truncated)
+        outcomes = self.task.outcomes(records, first, terminated, truncated)
         assert playing.results is not None
         return Rollout(
             episode=playing.episode,
@@ -254,10 +254,10 @@ class EpisodeQueue(WithTask, ABC):
             truncated=truncated,
             observations=self.task.observe(records),
             actions=joined("actions").astype(np.float32),
-            rewards=came.rewards,
-            elapsed=came.elapsed,
-            final=came.final,
-            slowdowns=came.slowdowns,
+            rewards=outcomes.rewards,
+            elapsed=outcomes.elapsed,
+            final=outcomes.final,
+            slowdowns=outcomes.slowdowns,
             windows=joined("windows", (2,)),
             records=records,
             results={**playing.results, "episode": playing.episode, "seed": playing.seed},
@@ -318,8 +318,8 @@ class Rollouts(EpisodeQueue):
         return len(self._simulators)
 
     def _assign(self) -> None:
-        played = [now[0] for now in self._playing if now is not None]
-        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in played)]
+        active_episodes = [now[0] for now in self._playing if now is not None]
+        waiting = [p for p in self._begun if p.results is None and all(p is not q for q in active_episodes)]
         for i, simulator in enumerate(self._simulators):
             if self._playing[i] is None and waiting:
                 playing = waiting.pop(0)

@@ -29,22 +29,22 @@ class MaskedBufferMixin(RolloutBuffer):
     Advantages need no mask: a flow's rows lie next to each other, and its last one is an end.
     """
 
-    def __init__(self, *arguments: Any, mask: Mask, **named: Any) -> None:
+    def __init__(self, *arguments: Any, mask: Mask, **keywords: Any) -> None:
         """Parameters are those of the buffer that is masked; ``mask`` is the environment's."""
         self.mask = mask
         mask.acknowledge()
-        super().__init__(*arguments, **named)
+        super().__init__(*arguments, **keywords)
 
     def reset(self) -> None:
         super().reset()
         self.decided = np.zeros((self.buffer_size, self.n_envs), dtype=np.bool_)
         self.discounts = np.ones((self.buffer_size, self.n_envs), dtype=np.float32)
 
-    def add(self, *arguments: Any, **named: Any) -> None:
+    def add(self, *arguments: Any, **keywords: Any) -> None:
         """Adds a row for each slot, and remembers which were decisions."""
         self.decided[self.pos] = self.mask.outcomes()
         self.discounts[self.pos] = self.gamma**self.mask.elapsed
-        super().add(*arguments, **named)
+        super().add(*arguments, **keywords)
 
     def compute_returns_and_advantage(self, last_values: th.Tensor, dones: npt.NDArray[Any]) -> None:
         """Generalised advantages and returns (Schulman et al. 2016) with each row's own discount."""
@@ -104,13 +104,13 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
 
 def none_alone(several: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
     """Minibatches' rows, where a single one goes to the next minibatch, or the last to the one before."""
-    found: list[npt.NDArray[Any]] = []
+    batches: list[npt.NDArray[Any]] = []
     for rows in several:
-        if found and (len(found[-1]) < 2 or (rows is several[-1] and len(rows) < 2)):
-            found[-1] = np.concatenate([found[-1], rows])
+        if batches and (len(batches[-1]) < 2 or (rows is several[-1] and len(rows) < 2)):
+            batches[-1] = np.concatenate([batches[-1], rows])
         else:
-            found.append(rows)
-    return found
+            batches.append(rows)
+    return batches
 
 
 A = TypeVar("A", bound=BaseAlgorithm)

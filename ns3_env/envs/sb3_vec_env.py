@@ -204,7 +204,7 @@ class FlowVecEnv(FlowStream, VecEnv):
     def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
         """Returns the infos of the flow that is over in this row of the slot; the slot's account begins
         anew."""
-        told = {
+        info = {
             "terminal_observation": batch.observations[row].copy(),
             "TimeLimit.truncated": not batch.final[row],
             "slowdown": float(batch.slowdowns[row]),
@@ -217,15 +217,15 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._returns[slot] = 0.0
         self._lengths[slot] = 0
         self._observations[slot] = batch.observations[row]
-        return told
+        return info
 
     def _show(self, batch: Batch) -> None:
         """The film sees the rows that decide next."""
         if self._film.rolls:
-            shown = batch.due & (batch.simulators == 0)
+            mask = batch.due & (batch.simulators == 0)
             if any(i == 0 for i, _ in batch.results):
                 self._film.begin()
-            self._film.see(batch.flows[shown], batch.records[shown])
+            self._film.see(batch.flows[mask], batch.records[mask])
 
     def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
         """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None where ``render_mode`` is."""
@@ -281,8 +281,8 @@ def _infos(
         scored = batch.slots[~batch.first]
         for slot, since in zip(scored.tolist(), elapsed[scored].tolist(), strict=True):
             infos[slot]["elapsed"] = since
-    for slot, told in ended:
-        infos[slot].update(told)
+    for slot, info in ended:
+        infos[slot].update(info)
     rows = np.flatnonzero(batch.due)
     due = zip(rows.tolist(), batch.slots[rows].tolist(), batch.flows[rows].tolist(), strict=True)
     for row, slot, flow in due:

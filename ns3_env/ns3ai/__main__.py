@@ -22,22 +22,22 @@ _USAGE = (
 def main(
     arguments: Sequence[str],
     *,
-    held: Mapping[str, str] | None = None,
+    defaults: Mapping[str, str] | None = None,
     checked: Callable[[], object] = lambda: None,
 ) -> int:
     """Runs the command.
 
     Args:
         arguments: of the command line.
-        held: settings of every run, where the arguments have no others.
+        defaults: settings of every run, where the arguments have no others.
         checked: called before a run, when what was asked for is known to be possible.
 
     Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed.
     """
-    return guarded(lambda: _answer(list(arguments), held or {}, checked))
+    return guarded(lambda: _answer(list(arguments), defaults or {}, checked))
 
 
-def _answer(arguments: list[str], held: Mapping[str, str], checked: Callable[[], object]) -> int:
+def _answer(arguments: list[str], defaults: Mapping[str, str], checked: Callable[[], object]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_USAGE)
         return 0
@@ -48,13 +48,13 @@ def _answer(arguments: list[str], held: Mapping[str, str], checked: Callable[[],
         checked()
         from ns3_env.ns3ai.flows_player import DEFAULT_FIELDS, element_structs
 
-        name, given = read_command_line(["run", *arguments[1:]])
-        settings = read_settings(merged(held, given), name)
+        name, options = read_command_line(["run", *arguments[1:]])
+        settings = read_settings(merged(defaults, options), name)
         fields = DEFAULT_FIELDS[find_target(name).transport]
         print(element_structs(fields if settings.fields is None else settings.fields.split(",")))
         return 0
-    name, given = read_command_line(arguments)
-    target, settings = find_target(name), read_settings(merged(held, given), name)
+    name, options = read_command_line(arguments)
+    target, settings = find_target(name), read_settings(merged(defaults, options), name)
     try:
         check(target, settings)
     except (SegmentError, ValueError) as error:

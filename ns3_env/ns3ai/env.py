@@ -107,9 +107,9 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         if self._seed_key is not None and (seed is not None or self._seed_key not in settings):
             settings[self._seed_key] = int(self.np_random.integers(2**31)) if seed is None else seed
         self._fresh = self._playing = False
-        said = self._first_words(settings)
+        init_message = self._first_words(settings)
         try:
-            spaces = space_of(said.obsSpace), space_of(said.actSpace)
+            spaces = space_of(init_message.obsSpace), space_of(init_message.actSpace)
         except ValueError as error:
             raise self._broken(f"spaces that cannot be: {error}") from None
         if hasattr(self, "observation_space") and spaces != (self.observation_space, self.action_space):
@@ -126,14 +126,14 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             )
             self._session = session
             try:
-                said = self._received("SimInitMsg")
+                init_message = self._received("SimInitMsg")
             except SimulatorDied as error:
                 if not _CRASHED.search(str(error)):
                     raise
                 first = first or error
             else:
                 self._makers = (maker,)
-                return said
+                return init_message
         assert first is not None
         raise first
 
@@ -183,10 +183,10 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             options: {"settings": {...}}: change the simulation's settings, from now on.
         """
         super().reset(seed=seed)
-        given = dict(options or {})
-        changed = given.pop("settings", {})
-        if given:
-            raise ValueError(f"options: there is no {min(given)!r}; reset() knows 'settings'")
+        remaining = dict(options or {})
+        changed = remaining.pop("settings", {})
+        if remaining:
+            raise ValueError(f"options: there is no {min(remaining)!r}; reset() knows 'settings'")
         self._settings.update(changed)
         if seed is not None or changed or not self._fresh or self._session is None:
             self._stop()

@@ -84,11 +84,11 @@ def _converse(end: SegmentEnd, peer: Peer, env: FlowParallelEnv, seed: int | Non
 
 
 def _environment(target: Target, settings: Settings) -> FlowParallelEnv:
-    given = settings.arguments()
+    arguments = settings.arguments()
     if target.transport == "tcp":
-        plain = bottleneck_scenario(given.pop("flows")).model_copy(update={"clock": Synchronous()})
-        given = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **given}
-    env = FlowParallelEnv(**given)
+        plain = bottleneck_scenario(arguments.pop("flows")).model_copy(update={"clock": Synchronous()})
+        arguments = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **arguments}
+    env = FlowParallelEnv(**arguments)
     if env.action.space.shape != (1,):
         raise ScenarioError("an action of a flow is one number on the wire")
     return env
@@ -115,9 +115,9 @@ def _fill(
 
 def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
     """Returns what an attempt gives, as soon as it gives something."""
-    while (got := attempt()) in (None, False):
+    while (result := attempt()) in (None, False):
         look()
-    return got
+    return result
 
 
 #: Fields of an element where none are named, by transport.

@@ -145,9 +145,9 @@ def put(any_field: Any, inner: Any) -> None:
 
 def taken(any_field: Any, name: str) -> Any:
     """The message of that name out of a field of type ``google.protobuf.Any``. Raises ValueError."""
-    held = str(any_field.type_url).rpartition("/")[2]
-    if held != f"{PACKAGE}.{name}":
-        raise ValueError(f"a {held or 'message without a type'} where a {PACKAGE}.{name} should be")
+    type_name = str(any_field.type_url).rpartition("/")[2]
+    if type_name != f"{PACKAGE}.{name}":
+        raise ValueError(f"a {type_name or 'message without a type'} where a {PACKAGE}.{name} should be")
     return parsed(name, any_field.value)
 
 

@@ -70,5 +70,5 @@ def opened(names: Names, element_bytes: tuple[int, int] | None = None) -> Segmen
             return in_layout(_ns3ai_boost187.SegmentEnd)
         except _ns3ai_boost187.SegmentError as newer:
             # Where the newer layout has found them, what it says of them is what is wrong.
-            found = "has no object" in str(older) and "has no object" not in str(newer)
-            raise SegmentError(str(newer if found else older)) from None
+            is_newer = "has no object" in str(older) and "has no object" not in str(newer)
+            raise SegmentError(str(newer if is_newer else older)) from None

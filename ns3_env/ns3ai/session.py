@@ -37,7 +37,7 @@ class NameLock:
     def __init__(self, segment: str, timeout_s: float | None) -> None:
         name = hashlib.sha256(segment.encode()).hexdigest()  # as long as the kernel takes it
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        began = time.monotonic()
+        start_s = time.monotonic()
         while True:
             try:
                 self._socket.bind(f"\0ns3_env/ns3ai/{name}")
@@ -49,7 +49,7 @@ class NameLock:
             except BaseException:
                 self._socket.close()
                 raise
-            if timeout_s is not None and time.monotonic() - began > timeout_s:
+            if timeout_s is not None and time.monotonic() - start_s > timeout_s:
                 self._socket.close()
                 raise SimulatorHung(
                     f"another environment has been starting a simulation on the segment {segment!r} for "

@@ -34,14 +34,14 @@ def dtype_on_the_wire(dtype: DTypeLike) -> Dtype:
 
     Raises ValueError where none does.
     """
-    given = np.dtype(dtype)
-    if given.kind == "f" and given.itemsize <= 8:
-        return Dtype.FLOAT if given.itemsize <= 4 else Dtype.DOUBLE
-    if given.kind in "ub":
+    numpy_type = np.dtype(dtype)
+    if numpy_type.kind == "f" and numpy_type.itemsize <= 8:
+        return Dtype.FLOAT if numpy_type.itemsize <= 4 else Dtype.DOUBLE
+    if numpy_type.kind in "ub":
         return Dtype.UINT
-    if given.kind == "i":
+    if numpy_type.kind == "i":
         return Dtype.INT
-    raise ValueError(f"ns3-ai has no box of {given}: it has int32, uint32, float32 and float64")
+    raise ValueError(f"ns3-ai has no box of {numpy_type}: it has int32, uint32, float32 and float64")
 
 
 def describe(space: Space, name: str = "") -> Any:
@@ -79,8 +79,8 @@ def space_of(description: Any) -> Space:
     if kind == SpaceType.Tuple:
         return spaces.Tuple([space_of(inner) for inner in taken(description.space, "TupleSpace").element])
     if kind == SpaceType.Dict:
-        held = taken(description.space, "DictSpace").element
-        return spaces.Dict(OrderedDict((inner.name, space_of(inner)) for inner in held))
+        elements = taken(description.space, "DictSpace").element
+        return spaces.Dict(OrderedDict((inner.name, space_of(inner)) for inner in elements))
     raise ValueError(f"a space of type {kind}; types are {', '.join(f'{t} {t.name}' for t in SpaceType)}")
 
 
@@ -133,9 +133,9 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
         kind, content = SpaceType.Dict, {"element": inner}
     else:
         raise ValueError(f"ns3-ai has no {type(space).__name__}")
-    held = message("DataContainer", name=name, type=kind)
-    put(held.data, message(f"{kind.name}DataContainer", **content))
-    return held
+    container = message("DataContainer", name=name, type=kind)
+    put(container.data, message(f"{kind.name}DataContainer", **content))
+    return container
 
 
 def _box_content(space: spaces.Box, value: Any, doubles: bool) -> dict[str, Any]:
@@ -164,10 +164,10 @@ def value_of(space: Space, container: Any) -> Any:
             raise ValueError(f"{len(elements)} elements where the space has {len(space.spaces)}")
         return tuple(value_of(part, inner) for part, inner in zip(space.spaces, elements, strict=True))
     if isinstance(space, spaces.Dict):
-        named = {inner.name: inner for inner in _held(container, SpaceType.Dict).element}
-        if set(named) != set(space.spaces):
-            raise ValueError(f"keys {sorted(named)} where the space has {sorted(space.spaces)}")
-        return {key: value_of(part, named[key]) for key, part in space.spaces.items()}
+        by_name = {inner.name: inner for inner in _held(container, SpaceType.Dict).element}
+        if set(by_name) != set(space.spaces):
+            raise ValueError(f"keys {sorted(by_name)} where the space has {sorted(space.spaces)}")
+        return {key: value_of(part, by_name[key]) for key, part in space.spaces.items()}
     raise ValueError(f"ns3-ai has no {type(space).__name__}")
 
 

@@ -27,9 +27,9 @@ def _unread(names: tuple[str, ...]) -> Iterator[ModuleType]:
         spec = importlib.util.find_spec(name)
         assert spec is not None
         package = sys.modules[name] = importlib.util.module_from_spec(spec)
-        parent, _, own = name.rpartition(".")
+        parent, _, module_name = name.rpartition(".")
         if parent:
-            setattr(sys.modules[parent], own, package)
+            setattr(sys.modules[parent], module_name, package)
         yield package
 
 
@@ -46,7 +46,7 @@ def _main() -> int:
 
     from ns3_env.ns3ai.__main__ import main
 
-    return main(sys.argv[2:], held=json.loads(sys.argv[1]), checked=read_them)
+    return main(sys.argv[2:], defaults=json.loads(sys.argv[1]), checked=read_them)
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ class Settings(Strict):
     @classmethod
     def _ns3_calls_a_seed_a_run(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
-            known = {own: data[key] for key, own in ALIASES.items() if key in data}
-            data = {**known, **{key: data[key] for key in data if key not in ALIASES}}
+            alias_values = {setting: data[key] for key, setting in ALIASES.items() if key in data}
+            data = {**alias_values, **{key: data[key] for key in data if key not in ALIASES}}
         return data
 
     @property
@@ -87,17 +87,17 @@ class Settings(Strict):
             reward = None if self.reward is None else make_reward(self.reward)
         except KeyError as error:
             raise ConfigError(error.args[0]) from None
-        own: dict[str, Any] = {
+        options: dict[str, Any] = {
             "scenario": self.own_scenario,
             "fields": fields,
             "reward": reward,
             "flows": self.flows,
             "others": self.others if "others" in also else None,
         }
-        given = {key: value for key, value in own.items() if value is not None}
+        keywords = {key: value for key, value in options.items() if value is not None}
         if "flow" in also:
-            given["flow"] = self.flow
-        return {**given, "action": action}
+            keywords["flow"] = self.flow
+        return {**keywords, "action": action}
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,9 @@ def find_target(name: str) -> Target:
     return TARGETS[name]
 
 
-def read_settings(given: Mapping[str, str], target: str) -> Settings:
+def read_settings(options: Mapping[str, str], target: str) -> Settings:
     """The settings of a command line. Raises ConfigError."""
-    return validate({"flows": find_target(target).flows, **given}, Settings, f"ns3 run {target}")
+    return validate({"flows": find_target(target).flows, **options}, Settings, f"ns3 run {target}")
 
 
 def check(target: Target, settings: Settings) -> None:
@@ -168,10 +168,10 @@ def command_line(settings: Mapping[str, Any]) -> list[str]:
     return ["--", *written] if written else []
 
 
-def merged(held: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """All settings; those given win over those held, whatever name each goes by."""
-    own = {ALIASES.get(key, key) for key in given}
-    return {**{key: held[key] for key in held if ALIASES.get(key, key) not in own}, **given}
+def merged(defaults: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
+    """All settings; the options win over the defaults, whatever name each goes by."""
+    names = {ALIASES.get(key, key) for key in options}
+    return {**{key: defaults[key] for key in defaults if ALIASES.get(key, key) not in names}, **options}
 
 
 def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -186,9 +186,9 @@ def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     if len(words) < 2 or words[0] != "run" or words[1].startswith("-"):
         raise ConfigError("this `ns3` runs simulations alone: ns3 run TARGET [-- --key=value ...]")
     rest = words[2:]
-    given = rest[rest.index("--") + 1 :] if "--" in rest else [word for word in rest if "=" in word]
+    setting_words = rest[rest.index("--") + 1 :] if "--" in rest else [word for word in rest if "=" in word]
     settings: dict[str, str] = {}
-    for word in given:
+    for word in setting_words:
         key, equals, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or not equals:
             raise ConfigError(

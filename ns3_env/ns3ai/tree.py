@@ -21,7 +21,7 @@ _SCRIPT = """\
 #!/bin/sh
 # Runs a simulation of ns3-env as an ns-3 tree does: ns3 run TARGET [-- --key=value ...]
 # The settings in braces are those of every run, where its command line has no others.
-exec {python} {start} {held} "$@"
+exec {python} {start} {defaults} "$@"
 """
 
 
@@ -39,14 +39,14 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
 
     Raises ConfigError for a setting that there is not.
     """
-    held = plain(settings or {})
-    validate(held, Settings, "path()")
-    if "scenario" in held:
-        held["scenario"] = os.path.abspath(held["scenario"])
+    defaults = plain(settings or {})
+    validate(defaults, Settings, "path()")
+    if "scenario" in defaults:
+        defaults["scenario"] = os.path.abspath(defaults["scenario"])
     script = _SCRIPT.format(
         python=shlex.quote(sys.executable),
         start=shlex.quote(str(Path(__file__).with_name("start.py"))),
-        held=shlex.quote(json.dumps(held)),
+        defaults=shlex.quote(json.dumps(defaults)),
     )
     name = hashlib.sha256(script.encode()).hexdigest()[:12]
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -109,9 +109,9 @@ def read_policy(path: str | Path) -> PolicyFile:
     try:
         with safe_open(path, framework="numpy") as file:
             header = _header(path, file.metadata())
-            found = {name: _shape(path, file, name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-            check_shapes(header, found)
-            tensors: Tensors = {name: file.get_tensor(name) for name in found}
+            shapes = {name: _shape(path, file, name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+            check_shapes(header, shapes)
+            tensors: Tensors = {name: file.get_tensor(name) for name in shapes}
         check_values(tensors)
     except ConfigError:
         raise

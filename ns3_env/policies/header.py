@@ -210,8 +210,8 @@ class PolicySpec(Strict):
     def _ranges_of_what_is_observed(self) -> Self:
         for name in {} if self.safety is None else self.safety.ranges:
             if name not in self.fields:
-                known = ", ".join(self.fields)
-                raise ValueError(f"safety.ranges: {shown(name)} is none of the fields observed: {known}")
+                names = ", ".join(self.fields)
+                raise ValueError(f"safety.ranges: {shown(name)} is none of the fields observed: {names}")
         return self
 
     @model_validator(mode="after")
@@ -243,14 +243,14 @@ class PolicySpec(Strict):
             if not isinstance(value, str) and not abs(value) < 1e12:
                 raise ValueError(f"{shown(key)}: must be a number below 1e12, is {shown(value)}")
         try:
-            made = make_action_map(name, **settings)
+            action_map = make_action_map(name, **settings)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(str(error.args[0])) from None
-        if made.space != Box(-1.0, 1.0, shape=(1,), dtype=np.float32):
+        if action_map.space != Box(-1.0, 1.0, shape=(1,), dtype=np.float32):
             raise ValueError(
-                f"{name!r} takes actions in {made.space}: a policy's file holds those of [-1, 1]"
+                f"{name!r} takes actions in {action_map.space}: a policy's file holds those of [-1, 1]"
             )
-        return {"name": name, **asdict(made)}  # type: ignore[call-overload]
+        return {"name": name, **asdict(action_map)}  # type: ignore[call-overload]
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -260,12 +260,12 @@ class PolicySpec(Strict):
     @property
     def agent_attributes(self) -> dict[str, float]:
         """Attributes of an agent that decides and has telemetry of the flows that this policy has."""
-        told = {
+        attributes = {
             "DecidesFromBdps": self.decides_from_bdps,
             "TelemetryFromBdps": self.telemetry_from_bdps,
             "TelemetryEveryRtts": self.telemetry_every_rtts,
         }
-        return {key: value for key, value in told.items() if value}
+        return {key: value for key, value in attributes.items() if value}
 
     @property
     def remembers(self) -> bool:

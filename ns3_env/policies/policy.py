@@ -105,8 +105,8 @@ class SlotStates:
         if state is not None:
             if self._state is None:
                 self._state = tuple(_empty(part, len(self._fresh)) for part in state)
-            for kept, part in zip(self._state, state, strict=True):
-                kept[slots] = part
+            for memory, part in zip(self._state, state, strict=True):
+                memory[slots] = part
         self._fresh[slots] = False
         return actions
 

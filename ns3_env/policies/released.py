@@ -34,47 +34,47 @@ def is_released(path: Path) -> bool:
 
 def released(name: str) -> Path:
     """The file of a released policy. Raises ConfigError, naming those that there are."""
-    known = released_names()
-    if name not in known:
-        raise ConfigError(f"{name!r} is no released policy{nearest(name, known)} of {', '.join(known)}")
+    names = released_names()
+    if name not in names:
+        raise ConfigError(f"{name!r} is no released policy{nearest(name, names)} of {', '.join(names)}")
     return FOLDER / name / POLICY_FILE
 
 
-def policy_path(given: Path) -> Path:
+def policy_path(path: Path) -> Path:
     """Finds the policy's file that a path or a released name stands for.
 
     Args:
-        given: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
+        path: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
             checkpoint or a run, which ``ns3_env.agents.training.checkpoint`` reads.
 
     Returns:
-        The policy's file, or ``given`` where it is something else.
+        The policy's file, or ``path`` where it is something else.
     """
-    if is_released(given):
-        return released(given.name)
-    own = given / POLICY_FILE
-    return own if own.is_file() and not (given / LAYOUT).exists() else given
+    if is_released(path):
+        return released(path.name)
+    file = path / POLICY_FILE
+    return file if file.is_file() and not (path / LAYOUT).exists() else path
 
 
-def load_policy(given: str | Path) -> NetworkPolicy:
+def load_policy(source: str | Path) -> NetworkPolicy:
     """A trained policy to ask in Python (``predict``), by the network alone: no agent's code, no PyTorch.
 
     Args:
-        given: the name of a released policy, a policy's file, or a folder that holds one, as a checkpoint
+        source: the name of a released policy, a policy's file, or a folder that holds one, as a checkpoint
             does.
 
     Raises:
         ConfigError: there is none.
     """
-    path = policy_path(Path(given))
+    path = policy_path(Path(source))
     return NetworkPolicy.load(path / POLICY_FILE if path.is_dir() else path)
 
 
 def controller_names(transport: Transport = "rdma") -> list[str]:
     """Names that ``named_controller`` takes: those of the transport's controllers, and of released policies
     that read nothing which it does not know."""
-    own = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
-    return [*own, *released_under(transport)]
+    names = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
+    return [*names, *released_under(transport)]
 
 
 def released_under(transport: Transport) -> list[str]:

@@ -59,33 +59,33 @@ def tensor_shapes(spec: PolicySpec, widths: Widths) -> dict[str, Shape]:
     return shapes
 
 
-def find_widths(spec: PolicySpec, found: Mapping[str, Shape]) -> Widths:
+def find_widths(spec: PolicySpec, shapes: Mapping[str, Shape]) -> Widths:
     """The widths that tensors of these shapes have. Raises ValueError where one of them has none."""
     layers: list[Layer] = []
-    while (name := f"layers.{len(layers)}.weight") in found:
-        layers.append(Layer(_size(found, name, 0), f"layers.{len(layers)}.bias" in found))
+    while (name := f"layers.{len(layers)}.weight") in shapes:
+        layers.append(Layer(_size(shapes, name, 0), f"layers.{len(layers)}.bias" in shapes))
     if not layers:
         raise ValueError("has no tensor 'layers.0.weight'")
     if spec.network.kind == "mlp":
         return Widths(tuple(layers))
-    without = spec.network.carries and "shortcut.weight" not in found
-    shortcut = 0 if without else _size(found, "shortcut.weight", 0)
-    return Widths(tuple(layers), _size(found, "lstm.weight_hh", 1), shortcut)
+    without = spec.network.carries and "shortcut.weight" not in shapes
+    shortcut = 0 if without else _size(shapes, "shortcut.weight", 0)
+    return Widths(tuple(layers), _size(shapes, "lstm.weight_hh", 1), shortcut)
 
 
-def check_shapes(spec: PolicySpec, found: Mapping[str, Shape]) -> None:
+def check_shapes(spec: PolicySpec, shapes: Mapping[str, Shape]) -> None:
     """Raises ValueError, naming a tensor, where tensors of these shapes are not such a policy's."""
-    widths = find_widths(spec, found)
+    widths = find_widths(spec, shapes)
     expected = tensor_shapes(spec, widths)
-    for name in found:
+    for name in shapes:
         if name not in expected:
             kind = spec.network.kind
             raise ValueError(f"tensor {shown(name)} has no place in an {kind}{nearest(name, list(expected))}")
     for name, shape in expected.items():
-        if name not in found:
+        if name not in shapes:
             raise ValueError(f"has no tensor {name!r}")
-        if found[name] != shape:
-            raise ValueError(f"tensor {name!r} is {list(found[name])}, not {list(shape)}")
+        if shapes[name] != shape:
+            raise ValueError(f"tensor {name!r} is {list(shapes[name])}, not {list(shape)}")
     if widths.layers[-1].width != 1:
         last = f"layers.{len(widths.layers) - 1}.weight"
         raise ValueError(f"tensor {last!r} has {widths.layers[-1].width} outputs, not 1: an action is one")
@@ -117,9 +117,9 @@ def layers_of(
     return [(tensors[f"layers.{i}.weight"], tensors.get(f"layers.{i}.bias")) for i in range(count)]
 
 
-def _size(found: Mapping[str, Shape], name: str, axis: int) -> int:
-    if name not in found:
+def _size(shapes: Mapping[str, Shape], name: str, axis: int) -> int:
+    if name not in shapes:
         raise ValueError(f"has no tensor {name!r}")
-    if len(found[name]) != 2 or 0 in found[name]:
-        raise ValueError(f"tensor {name!r} is {list(found[name])}, not a matrix")
-    return found[name][axis]
+    if len(shapes[name]) != 2 or 0 in shapes[name]:
+        raise ValueError(f"tensor {name!r} is {list(shapes[name])}, not a matrix")
+    return shapes[name][axis]

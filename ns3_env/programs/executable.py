@@ -39,18 +39,18 @@ def find_executable(transport: Transport = "rdma") -> Path:
     Raises SimulatorNotFound.
     """
     program, variable = _PROGRAMS[transport]
-    named = os.environ.get(variable)
-    path = _path_of(named or "", program)
+    override = os.environ.get(variable)
+    path = _path_of(override or "", program)
     if not os.access(path, os.X_OK) or os.path.isdir(path):
-        hint = f"{variable} names it" if named else f"install the package, or set {variable}"
+        hint = f"{variable} names it" if override else f"install the package, or set {variable}"
         raise SimulatorNotFound(f"no simulator at {path} ({hint})")
     return path
 
 
 @functools.lru_cache(maxsize=16)
-def _path_of(named: str, program: str) -> Path:
+def _path_of(override: str, program: str) -> Path:
     """Kept, for every episode asks for it several times."""
-    return Path(named) if named else Path(_native.__file__).parent / "bin" / program
+    return Path(override) if override else Path(_native.__file__).parent / "bin" / program
 
 
 def named_plugins() -> list[Path]:
@@ -137,10 +137,10 @@ def references(transport: Transport = "rdma") -> frozenset[str]:
     None where there is no such simulator: whoever needs it will say so.
     """
     try:
-        known = describe_controllers(transport=transport)
+        controllers = describe_controllers(transport=transport)
     except SimulatorError:
         return frozenset()
-    return frozenset(name for name, declared in known.items() if declared.get("reference"))
+    return frozenset(name for name, declared in controllers.items() if declared.get("reference"))
 
 
 def _output(path: Path, options: list[str], option: str) -> str:

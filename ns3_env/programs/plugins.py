@@ -30,8 +30,8 @@ def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
             loaded then.
         SimulatorNotFound, SimulatorDied: see :func:`describe_controllers`.
     """
-    named = named_plugins()
-    wanted = list(named)
+    plugins = named_plugins()
+    paths = list(plugins)
     for file in files:
         path = Path(file).resolve()
         if not path.is_file():
@@ -40,12 +40,12 @@ def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
             raise ConfigError(
                 f"plugin {path}: a {os.pathsep!r} in its path: it parts the paths of {PLUGINS_VARIABLE}"
             )
-        if path not in wanted:
-            wanted.append(path)
-    if wanted == named:
+        if path not in paths:
+            paths.append(path)
+    if paths == plugins:
         return
     before = os.environ.get(PLUGINS_VARIABLE)
-    os.environ[PLUGINS_VARIABLE] = os.pathsep.join(map(str, wanted))
+    os.environ[PLUGINS_VARIABLE] = os.pathsep.join(map(str, paths))
     try:
         describe_controllers()
     except BaseException:
@@ -113,10 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--cmakedir", action="store_true", help="for find_package: -Dns3_env_DIR=...")
     what.add_argument("--cflags", action="store_true", help="for a compiler: g++ -O2 -shared -fPIC ...")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
     def work() -> int:
-        print(cmake_dir() if given.cmakedir else shlex.join(compiler_flags()))
+        print(cmake_dir() if options.cmakedir else shlex.join(compiler_flags()))
         return 0
 
     return guarded(work)

@@ -152,9 +152,9 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
                 )
             if len(names) < 2 and len(set(scenario.controlled_flows)) < len(flows):
                 faults.append("controllers: the flows that are not controlled need another controller")
-    known = ", ".join(names)
+    choices = ", ".join(names)
     faults += [
-        f"traffic.controller: {name!r} is not among the controllers ({known})"
+        f"traffic.controller: {name!r} is not among the controllers ({choices})"
         for name in sorted(scenario.traffic.named_controllers())
         if name not in names
     ]
@@ -163,14 +163,14 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
 
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
     """A bound is the whole network's: it has no flows beside those of others."""
-    named = [controller.name for controller in scenario.controllers]
+    names = [controller.name for controller in scenario.controllers]
     others = {x.name for x in played_controllers(scenario)} | scenario.traffic.named_controllers()
     bounds = references(scenario.transport) if len(others) > 1 else frozenset()
     return [
         f"controllers.{i}: {name!r} is a bound for all flows of a network, and the scenario has some under "
         f"{', '.join(sorted(others - {name}))}: name it alone, or play the scenario under it "
         f"(`eval run SCENARIO {name}` takes all flows)"
-        for i, name in enumerate(named)
+        for i, name in enumerate(names)
         if name in bounds
     ]
 
@@ -275,19 +275,19 @@ def transport_faults(scenario: ScenarioFields) -> list[str]:
 
 def controllers_faults(scenario: ScenarioFields) -> list[str]:
     """Controllers that only the other transport has; of a name that nobody knows the simulator will tell."""
-    named = [(f"controllers.{i}", controller.name) for i, controller in enumerate(scenario.controllers)]
-    named += [(f"groups.{name}.controller", x.controller or AGENT) for name, x in scenario.groups.items()]
-    if not {name for _, name in named} - {AGENT, POLICY}:
+    places = [(f"controllers.{i}", controller.name) for i, controller in enumerate(scenario.controllers)]
+    places += [(f"groups.{name}.controller", x.controller or AGENT) for name, x in scenario.groups.items()]
+    if not {name for _, name in places} - {AGENT, POLICY}:
         return []
-    own = _known(scenario.transport)
-    strange = [(place, name) for place, name in named if name not in own]
+    local_names = _known(scenario.transport)
+    strange = [(place, name) for place, name in places if name not in local_names]
     foreign = other(scenario.transport)
-    theirs = _known(foreign) if strange else []
+    foreign_names = _known(foreign) if strange else []
     return [
-        f"{place}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(own)}"
+        f"{place}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(local_names)}"
         + ("; RDMA and TCP are not mixed in one network" if place.startswith("groups") else "")
         for place, name in strange
-        if name in theirs
+        if name in foreign_names
     ]
 
 

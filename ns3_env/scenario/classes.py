@@ -26,19 +26,19 @@ def class_sections(
     """The classes as the simulator reads them; ``controllers``: each flow's, as an index."""
     classes = class_indices(scenario, flows.group)
     sections = []
-    for i, own in enumerate(scenario.classes):
+    for i, traffic_class in enumerate(scenario.classes):
         inside = [index for index, chosen in zip(controllers, classes, strict=True) if chosen == i]
-        ecn = _setting(own, "ecn", scenario, inside)
-        points = _setting(own, "congestion_points", scenario, inside)
+        ecn = _setting(traffic_class, "ecn", scenario, inside)
+        points = _setting(traffic_class, "congestion_points", scenario, inside)
         marking = None
         if ecn is not None:
-            most = most_kmax_bytes(scenario, network, ecn) if own.ecn == "auto" else None
+            most = most_kmax_bytes(scenario, network, ecn) if traffic_class.ecn == "auto" else None
             marking = {**ecn.model_dump(), **({} if most is None else {"most_kmax_bytes": most})}
         sections.append(
             {
-                "name": own.name,
-                "weight": own.weight or 0,
-                "pfc": scenario.switch.pfc if own.pfc is None else own.pfc,
+                "name": traffic_class.name,
+                "weight": traffic_class.weight or 0,
+                "pfc": scenario.switch.pfc if traffic_class.pfc is None else traffic_class.pfc,
                 "ecn": marking,
                 "congestion_points": None if points is None else points.model_dump(),
             }
@@ -46,9 +46,9 @@ def class_sections(
     return sections
 
 
-def _setting(own: TrafficClass, key: str, scenario: ScenarioFields, inside: list[int]) -> Any:
-    given = getattr(own, key)
-    return _OWN[key].of(scenario, inside) if given == "auto" else given
+def _setting(traffic_class: TrafficClass, key: str, scenario: ScenarioFields, inside: list[int]) -> Any:
+    value = getattr(traffic_class, key)
+    return _OWN[key].of(scenario, inside) if value == "auto" else value
 
 
 def class_conflicts(
@@ -63,19 +63,19 @@ def class_conflicts(
     faults = []
     if (SCHEDULING.of(scenario, under) or "fifo") != "fifo":
         faults.append("classes: there are none at ports that send of the flow with the least bytes left")
-    for i, own in enumerate(scenario.classes):
+    for i, traffic_class in enumerate(scenario.classes):
         for key, declared in _OWN.items():
-            given = getattr(own, key) != "auto"
-            found = [] if given else declared.faults(scenario, partial(inside, i))
-            faults += [fault.replace(declared.place, f"classes.{i}.{key}", 1) for fault in found]
+            is_explicit = getattr(traffic_class, key) != "auto"
+            conflicts = [] if is_explicit else declared.faults(scenario, partial(inside, i))
+            faults += [fault.replace(declared.place, f"classes.{i}.{key}", 1) for fault in conflicts]
     return faults
 
 
 def class_faults(scenario: ScenarioFields) -> list[str]:
     """Lists what is wrong with the classes by themselves, a line each, by key."""
-    names = [own.name for own in scenario.classes]
+    names = [traffic_class.name for traffic_class in scenario.classes]
     faults = [f"classes: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1]
-    weighted = [own.weight is not None for own in scenario.classes]
+    weighted = [traffic_class.weight is not None for traffic_class in scenario.classes]
     if weighted != sorted(weighted):
         faults.append(
             f"classes.{weighted.index(True)}: has a weight, and a later one has none, which would be served "
@@ -90,12 +90,12 @@ def class_faults(scenario: ScenarioFields) -> list[str]:
 
 def group_faults(scenario: ScenarioFields) -> list[str]:
     """Lists what is wrong with the groups, a line each, by key."""
-    known = ", ".join(map(repr, scenario.groups)) or "there are none"
+    group_names = ", ".join(map(repr, scenario.groups)) or "there are none"
     faults = [
-        f"traffic.group: {name!r} is none of the groups ({known})"
+        f"traffic.group: {name!r} is none of the groups ({group_names})"
         for name in sorted(scenario.traffic.named_groups() - scenario.groups.keys())
     ]
-    classes = [own.name for own in scenario.classes]
+    classes = [traffic_class.name for traffic_class in scenario.classes]
     for name, group in scenario.groups.items():
         if group.traffic_class is not None and group.traffic_class not in classes:
             there = ", ".join(map(repr, classes)) or "there are none"
@@ -112,10 +112,10 @@ def group_faults(scenario: ScenarioFields) -> list[str]:
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
     """A bound is the whole network's."""
     bounds = references(scenario.transport) if scenario.groups else frozenset()
-    named: list[Controller] = played_controllers(scenario)
+    controllers: list[Controller] = played_controllers(scenario)
     return [
         f"groups.{name}.controller: {group.controller!r} is a bound for all flows of a network: "
         "leave it out, and play the scenario under it"
         for name, group in scenario.groups.items()
-        if group.controller in bounds and len(named) > 1
+        if group.controller in bounds and len(controllers) > 1
     ]

@@ -24,20 +24,20 @@ class Declared(Generic[T]):
     Attributes:
         key: in what the simulator says of its controllers.
         place: in a scenario.
-        given: the scenario's own value; "auto" where controllers say it.
+        setting: the scenario's own value; "auto" where controllers say it.
         read: what a controller declares as a value.
         what: the setting in words.
-        shown: a value in words, for whoever has to choose between two.
+        in_words: a value in words, for whoever has to choose between two.
         instead: the keys to give where controllers differ.
         transport: whose controllers.
     """
 
     key: str
     place: str
-    given: Callable[[ScenarioFields], Any]
+    setting: Callable[[ScenarioFields], Any]
     read: Callable[[Any], T]
     what: str
-    shown: Callable[[T], str]
+    in_words: Callable[[T], str]
     instead: str
     transport: Transport = "rdma"
 
@@ -58,12 +58,12 @@ class Declared(Generic[T]):
 
     def of(self, scenario: ScenarioFields, controllers: list[int]) -> T | None:
         """The scenario's setting, for flows under these controllers (indices)."""
-        setting = self.given(scenario)
+        setting = self.setting(scenario)
         if setting != "auto":
             chosen: T | None = setting
             return chosen
-        played = played_controllers(scenario)
-        names = (played[index].name for index in sorted(set(controllers)))
+        players = played_controllers(scenario)
+        names = (players[index].name for index in sorted(set(controllers)))
         return next(iter(self.published(names).values()), None)
 
     def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
@@ -71,14 +71,14 @@ class Declared(Generic[T]):
 
         ``controllers()``: each flow's, as an index.
         """
-        played = played_controllers(scenario)
-        if self.given(scenario) != "auto" or len(played) < 2:
+        players = played_controllers(scenario)
+        if self.setting(scenario) != "auto" or len(players) < 2:
             return []
-        published = self.published(sorted({played[i].name for i in set(controllers())}))
+        published = self.published(sorted({players[i].name for i in set(controllers())}))
         first = next(iter(published.values()), None)
         if all(value == first for value in published.values()):
             return []
-        needs = ", ".join(f"{name} {self.shown(value)}" for name, value in published.items())
+        needs = ", ".join(f"{name} {self.in_words(value)}" for name, value in published.items())
         return [
             f"{self.place}: flows under {' and '.join(published)} need different {self.what} ({needs}): "
             f"give {self.instead} instead of 'auto'"
@@ -135,8 +135,8 @@ def _packets(marking: Threshold | RedMarking) -> str:
     return f"from {marking.threshold.text()}{rate}"
 
 
-def _of_queue(place: str, given: Callable[[ScenarioFields], Any]) -> Declared[Threshold | RedMarking]:
-    return Declared("marking", place, given, _threshold, "marking", _packets, "{threshold: ..}", "tcp")
+def _of_queue(place: str, setting: Callable[[ScenarioFields], Any]) -> Declared[Threshold | RedMarking]:
+    return Declared("marking", place, setting, _threshold, "marking", _packets, "{threshold: ..}", "tcp")
 
 
 QUEUE_MARKING = _of_queue("tcp.queue.marking", lambda scenario: scenario.tcp.queue.marking)

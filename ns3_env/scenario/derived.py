@@ -126,15 +126,15 @@ def played_controllers(scenario: ScenarioFields) -> list[Controller]:
 
     A group's controller has the attributes that the scenario gives to one of its name, its own before them.
     """
-    own = []
+    group_controllers = []
     for group in own_controllers(scenario).values():
         base = scenario.controllers[0]
         if group.controller is not None:
-            found = (x for x in scenario.controllers if x.name == group.controller)
-            base = next(found, Controller(name=group.controller))
+            matches = (x for x in scenario.controllers if x.name == group.controller)
+            base = next(matches, Controller(name=group.controller))
         attributes = {**base.attributes, **group.attributes}
-        own.append(base.model_copy(update={"attributes": attributes}))
-    return [*scenario.controllers, *own]
+        group_controllers.append(base.model_copy(update={"attributes": attributes}))
+    return [*scenario.controllers, *group_controllers]
 
 
 def own_controllers(scenario: ScenarioFields) -> dict[str, Group]:
@@ -144,7 +144,7 @@ def own_controllers(scenario: ScenarioFields) -> dict[str, Group]:
 
 def class_indices(scenario: ScenarioFields, groups: Iterable[str | None]) -> list[int]:
     """The class of each flow, by the names of their groups; the last one where nothing says another."""
-    index = {own.name: i for i, own in enumerate(scenario.classes)}
+    index = {traffic_class.name: i for i, traffic_class in enumerate(scenario.classes)}
     of_group = {name: index.get(x.traffic_class or "", len(index) - 1) for name, x in scenario.groups.items()}
     return [len(index) - 1 if name is None else of_group[name] for name in groups]
 

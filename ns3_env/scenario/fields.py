@@ -95,7 +95,7 @@ class ScenarioFields(Strict):
     measurement: Measurement | None = Field(default=None, description="none: the whole run counts")
 
     _source: str | None = PrivateAttr(default=None)
-    _given: tuple[Controller, ...] = PrivateAttr(default=())
+    _initial_controllers: tuple[Controller, ...] = PrivateAttr(default=())
 
     @property
     def source(self) -> str | None:
@@ -105,7 +105,7 @@ class ScenarioFields(Strict):
     @property
     def given_controllers(self) -> tuple[Controller, ...]:
         """``controllers`` as they were read, whoever plays now."""
-        return self._given
+        return self._initial_controllers
 
     @property
     def packet_payload_bytes(self) -> int:

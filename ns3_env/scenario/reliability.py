@@ -148,7 +148,7 @@ def corruption_faults(corruptions: list[Corruption], network: Network) -> list[s
 
 def corruption_rows(corruptions: list[Corruption], network: Network) -> list[dict[str, float]]:
     """Each direction of a link that is corrupted, for the simulator; the last one that names it counts."""
-    found = {ends: one for one in corruptions for ends in one.directions(network)}
+    by_link = {ends: one for one in corruptions for ends in one.directions(network)}
     return [
         {
             "from": a,
@@ -156,5 +156,5 @@ def corruption_rows(corruptions: list[Corruption], network: Network) -> list[dic
             "packet_rate": one.packet_rate or 0.0,
             "bit_error_rate": one.bit_error_rate or 0.0,
         }
-        for (a, b), one in found.items()
+        for (a, b), one in by_link.items()
     ]

@@ -59,9 +59,9 @@ class Scenario(ScenarioFields):
             ScenarioError: a line per fault, with ``source`` and the key.
         """
         context = {"folder": folder, "source": source}
-        made = validate(data, cls, source, raises=ScenarioError, context=context)
-        made._source = source
-        return made
+        scenario = validate(data, cls, source, raises=ScenarioError, context=context)
+        scenario._source = source
+        return scenario
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
@@ -83,8 +83,8 @@ class Scenario(ScenarioFields):
         Raises:
             ScenarioError: the traffic puts flows under "agent", and there is no policy.
         """
-        own = next((x.attributes for x in self.controllers if x.name == controller), {})
-        first = Controller(name=controller, attributes={**own, **(attributes or {})})
+        base_attributes = next((x.attributes for x in self.controllers if x.name == controller), {})
+        first = Controller(name=controller, attributes={**base_attributes, **(attributes or {})})
         bounds = references(self.transport)
         if controller in bounds:
             traffic = self.traffic.without_controllers()
@@ -139,7 +139,7 @@ class Scenario(ScenarioFields):
         network = self.topology.build()
         if faults := faults_of(self, network):
             raise ValueError("\n".join(faults))
-        self._given = tuple(self.controllers)
+        self._initial_controllers = tuple(self.controllers)
         source = (info.context or {}).get("source")
         for warning in warnings_of(self, network):
             warnings.warn(f"{source}: {warning}" if source else warning, ScenarioWarning, stacklevel=2)
@@ -178,8 +178,8 @@ class Scenario(ScenarioFields):
     def agent_flows(self) -> list[int]:
         """Indices of the flows under "agent"."""
         under = controller_indices(self, self.flows())
-        played = played_controllers(self)
-        return [flow for flow, i in enumerate(under) if played[i].name == AGENT]
+        players = played_controllers(self)
+        return [flow for flow, i in enumerate(under) if players[i].name == AGENT]
 
     @property
     def agent_flow_count(self) -> int:

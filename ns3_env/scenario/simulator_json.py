@@ -89,12 +89,12 @@ def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[i
     """TCP's keys; ``controllers``: each flow's, as an index."""
     tcp = resolved(scenario, controllers)
     _warn_of_thresholds(scenario, tcp, network)
-    own = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
-    own["queue"] = tcp.queue.content
+    section = tcp.model_dump(exclude={"mtu_bytes", "queue", "host_queue"})
+    section["queue"] = tcp.queue.content
     if tcp.ack_noise is None:
-        del own["ack_noise"]  # the simulator's own default
-    own["host_queue"] = None if tcp.host_queue is None else tcp.host_queue.content
-    return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": own}
+        del section["ack_noise"]  # the simulator's own default
+    section["host_queue"] = None if tcp.host_queue is None else tcp.host_queue.content
+    return {"transport": "tcp", "payload_bytes": tcp.payload_bytes, "tcp": section}
 
 
 def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) -> None:
@@ -145,16 +145,16 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
 def simulator_text(scenario: ScenarioFields) -> str:
     """The same as JSON's text; scenarios that differ in their seed alone share what it does not touch."""
     parts = tuple(value for key, value in scenario.__dict__.items() if key != "seed")
-    found = _WRITTEN_PARTS.get(tuple(map(id, parts)))
-    if found is None:
-        found = _Parts(parts, scenario.topology.build())
-        _WRITTEN_PARTS[tuple(map(id, parts))] = found
+    cached_parts = _WRITTEN_PARTS.get(tuple(map(id, parts)))
+    if cached_parts is None:
+        cached_parts = _Parts(parts, scenario.topology.build())
+        _WRITTEN_PARTS[tuple(map(id, parts))] = cached_parts
         if len(_WRITTEN_PARTS) > _MOST_PARTS:
             del _WRITTEN_PARTS[next(iter(_WRITTEN_PARTS))]
-    flows = draw_flows(scenario, found.network)
+    flows = draw_flows(scenario, cached_parts.network)
     controllers = controller_indices(scenario, flows)
-    text = found.text(scenario, flows, controllers)
-    return f"{_dumped(_drawn(scenario, found.network, flows, controllers))[:-1]},{text[1:]}"
+    text = cached_parts.text(scenario, flows, controllers)
+    return f"{_dumped(_drawn(scenario, cached_parts.network, flows, controllers))[:-1]},{text[1:]}"
 
 
 def _dumped(content: dict[str, Any]) -> str:
@@ -179,8 +179,8 @@ class _Parts:
             declared: object = describe_controllers(transport=scenario.transport)
         except SimulatorError:
             declared = object()  # never the same
-        known, text = self.texts.get(under, (None, ""))
-        if known is not declared:
+        previous, text = self.texts.get(under, (None, ""))
+        if previous is not declared:
             text = _dumped(_fixed(scenario, self.network, flows, controllers))
             self.texts[under] = declared, text
         return text
@@ -195,12 +195,12 @@ def _drawn(
 ) -> dict[str, Any]:
     """Draws what follows from the seed; ``controllers``: each flow's, as an index."""
     slots = []
-    taken = 0
+    slot_count = 0
     agents = [x.name == AGENT for x in played_controllers(scenario)]
     for index in controllers:
         under_agent = agents[index]
-        slots.append(taken if under_agent else -1)
-        taken += under_agent
+        slots.append(slot_count if under_agent else -1)
+        slot_count += under_agent
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "flows": {
@@ -286,10 +286,10 @@ def refusal(scenario: ScenarioFields, text: str) -> str:
         scenario: that it was told.
         text: its words, which begin with the key of its JSON where there is one.
     """
-    found = _REFUSED.fullmatch(text)
-    if found is None:
+    match = _REFUSED.fullmatch(text)
+    if match is None:
         return _place(scenario) + text
-    key, rest = re.sub(r"\[(\d+)\]", r".\1", found[1]), found[2]
+    key, rest = re.sub(r"\[(\d+)\]", r".\1", match[1]), match[2]
     first = key.partition(".")[0]
     if first == "controllers":
         key = _controllers_key(scenario, key)
@@ -308,20 +308,22 @@ def _controllers_key(scenario: ScenarioFields, key: str) -> str:
     _, number, section, attribute = (*key.split(".", 3), "", "", "")[:4]
     if not number:
         return key
-    played = played_controllers(scenario)[int(number)]
+    player = played_controllers(scenario)[int(number)]
     if int(number) >= len(scenario.controllers):
         return _groups_key(scenario, int(number), section, attribute)
-    for i, given in enumerate(scenario.given_controllers):
-        if given.name == played.name and given.attributes.get(attribute) == played.attributes.get(attribute):
+    for i, controller in enumerate(scenario.given_controllers):
+        if controller.name == player.name and controller.attributes.get(attribute) == player.attributes.get(
+            attribute
+        ):
             return ".".join(filter(None, ("controllers", str(i), section, attribute)))
-    return ".".join(filter(None, (played.name, attribute)))
+    return ".".join(filter(None, (player.name, attribute)))
 
 
 def _groups_key(scenario: ScenarioFields, number: int, section: str, attribute: str) -> str:
     """Key of the controller of a group, which stands behind the scenario's own."""
-    own = list(own_controllers(scenario))
+    group_names = list(own_controllers(scenario))
     key = "controller" if section == "name" else section
-    return ".".join(filter(None, ("groups", own[number - len(scenario.controllers)], key, attribute)))
+    return ".".join(filter(None, ("groups", group_names[number - len(scenario.controllers)], key, attribute)))
 
 
 def _place(scenario: ScenarioFields) -> str:

@@ -83,10 +83,10 @@ class QueueLength(Strict):
 
 def _read(text: str) -> dict[str, Any]:
     """Amount and unit of a length as text."""
-    found = re.search(r"[^\W\d_]\w*\s*$", text)
-    named = found[0].strip() if found else ""
+    match = re.search(r"[^\W\d_]\w*\s*$", text)
+    suffix = match[0].strip() if match else ""
     for unit, dimension in _DIMENSIONS.items():
-        if named in dimension.units:
+        if suffix in dimension.units:
             try:
                 return {"amount": float(quantity(text, dimension)), "unit": unit}
             except ValueError:
@@ -216,8 +216,8 @@ class Queue(Strict):
 
 def _content(model: Strict) -> dict[str, Any]:
     """Keys of a model that are given, with lengths in numbers and not in words."""
-    given = {key: value for key, value in model if value is not None}
-    return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in given.items()}
+    fields = {key: value for key, value in model if value is not None}
+    return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in fields.items()}
 
 
 #: Of the headers of IP and TCP without options: a segment carries so much less than the MTU.

@@ -89,15 +89,15 @@ class LockStep:
             for simulator in self.simulators:
                 simulator.check()
             meanwhile()
-        taken = group.take(self._slots, partly)
-        if taken is None:
+        message = group.take(self._slots, partly)
+        if message is None:
             return None
-        columns, counts, times_ns = taken
-        came = JointDecisions(*columns, counts, times_ns)
-        for simulator, count in zip(self.simulators, came.counts, strict=True):
+        columns, counts, times_ns = message
+        decisions = JointDecisions(*columns, counts, times_ns)
+        for simulator, count in zip(self.simulators, decisions.counts, strict=True):
             if count:
                 simulator.took(count)
-        return came
+        return decisions
 
     def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
         """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), so many rows of each.

@@ -55,8 +55,8 @@ class DecisionBatch:
     def of(cls, agent: _native.AgentChannel, **more: NDArray[np.float64]) -> Self:
         """Reads the channel's message, with ``more`` members."""
         flows, slots, first, terminated, truncated, records, due, goes_on, least, most = agent.rows()
-        made = cls.__new__(cls)  # a frozen class's own constructor costs as much as all the rest
-        made.__dict__.update(
+        batch = cls.__new__(cls)  # a frozen class's own constructor costs as much as all the rest
+        batch.__dict__.update(
             time_ns=agent.time_ps / 1000,
             flows=flows,
             slots=slots,
@@ -69,7 +69,7 @@ class DecisionBatch:
             slot_range=(least, most),
             **more,
         )
-        return made
+        return batch
 
 
 @dataclass(frozen=True)

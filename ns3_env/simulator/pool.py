@@ -180,8 +180,8 @@ class _Worker:
             raise SimulatorDied(f"the worker process {_death(process.exitcode)}") from None
         if not done:
             raise value
-        found: T = value
-        return found
+        result: T = value
+        return result
 
     def _started(self) -> tuple[ForkServerProcess, Connection]:
         """The process, which is ready for a job, and our end of the pipe."""
@@ -190,12 +190,12 @@ class _Worker:
                 raise SimulatorDied("the pool is closed")
             if self._process is None or self._pipe is None:
                 resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
-                self._pipe, theirs = _CONTEXT.Pipe()
+                self._pipe, worker_end = _CONTEXT.Pipe()
                 with _no_interrupts(), _no_main_module():
-                    arguments = theirs, dict(os.environ)
+                    arguments = worker_end, dict(os.environ)
                     self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
                     self._process.start()
-                theirs.close()
+                worker_end.close()
                 wait([self._pipe, self._process.sentinel], _PATIENCE_S)
                 with suppress(EOFError, OSError):  # where it has died, the job will find out
                     self._pipe.recv()

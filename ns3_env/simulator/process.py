@@ -88,9 +88,9 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 class _Program(subprocess.Popen[bytes]):
     """A child that is killed when nobody refers to it, as after an interrupt while it starts."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._owner = os.getpid()
-        super().__init__(*arguments, **named)
+        super().__init__(*arguments, **keywords)
 
     def __del__(self) -> None:
         if getattr(self, "pid", None) is not None and self.returncode is None and os.getpid() == self._owner:
@@ -144,7 +144,7 @@ class SimulatorProcess:
         """Also in the moment between the death of the main thread and that of the last one."""
         return self._process.poll() is not None or process_state(self.pid)[0] in ("Z", "X")
 
-    def death(self, played: Callable[[], bytes]) -> str | None:
+    def death(self, scenario_json: Callable[[], bytes]) -> str | None:
         """Says how the process ended, with its last words; None while it lives.
 
         ``played()``: the JSON of what it played, for the command that shows again what it died of.
@@ -154,7 +154,7 @@ class SimulatorProcess:
             return None
         how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
         if -code in FAULTS:
-            how += _shown_again(self._command, played())
+            how += _shown_again(self._command, scenario_json())
         return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
@@ -231,16 +231,16 @@ class Watch:
         return None
 
 
-def _shown_again(command: Sequence[str], played: bytes) -> str:
+def _shown_again(command: Sequence[str], scenario_json: bytes) -> str:
     """Returns the command that shows a simulator's own fault again; "" where what it played is none, or
     nowhere kept."""
     from ns3_env.scenario.controllers import AGENT  # scenarios need simulators
 
     try:
-        content = json.loads(played)
+        content = json.loads(scenario_json)
         under = {content["controllers"][i]["name"] for i in content["flows"]["controller"]}
-        file = Path(tempfile.gettempdir(), f"ns3_env-{hashlib.sha256(played).hexdigest()[:12]}.json")
-        write_atomically(file, played)
+        file = Path(tempfile.gettempdir(), f"ns3_env-{hashlib.sha256(scenario_json).hexdigest()[:12]}.json")
+        write_atomically(file, scenario_json)
     except (ValueError, LookupError, TypeError, OSError):
         return ""
     if AGENT in under:

@@ -118,20 +118,26 @@ def of_group(results: Results, name: str) -> Results:
     Raises KeyError where there is no such group.
     """
     flows = results["flows"]
-    own = [i for i, group in enumerate(flows.get("group", ())) if group == name]
-    if not own:
+    indices = [i for i, group in enumerate(flows.get("group", ())) if group == name]
+    if not indices:
         raise KeyError(f"no flows of group {name!r}; there are {', '.join(groups_of(results)) or 'none'}")
-    kept = {key: results[key] for key in ("queues", "losses", "streams", "totals") if key in results}
-    kept["flows"] = {key: [column[i] for i in own] for key, column in flows.items()}
+    group_results = {key: results[key] for key in ("queues", "losses", "streams", "totals") if key in results}
+    group_results["flows"] = {key: [column[i] for i in indices] for key, column in flows.items()}
     for key in ("all_active", "measurement"):
         if key in results:
             received = results[key]["received_bytes"]
-            kept[key] = {**results[key], "received_bytes": [received[i] for i in own] if received else []}
-    ended, ends = kept["flows"]["fct_ns"], ~endless(kept)
-    kept["totals"] = {**kept["totals"], "unfinished": sum(x < 0 for x in np.asarray(ended)[ends])}
+            group_results[key] = {
+                **results[key],
+                "received_bytes": [received[i] for i in indices] if received else [],
+            }
+    ended, ends = group_results["flows"]["fct_ns"], ~endless(group_results)
+    group_results["totals"] = {
+        **group_results["totals"],
+        "unfinished": sum(x < 0 for x in np.asarray(ended)[ends]),
+    }
     counters = results.get("flow_counters", {})
-    kept["flow_counters"] = {key: [column[i] for i in own] for key, column in counters.items()}
-    return kept
+    group_results["flow_counters"] = {key: [column[i] for i in indices] for key, column in counters.items()}
+    return group_results
 
 
 def flow_ends(results: Results) -> Floats:
@@ -153,22 +159,25 @@ def charged_slowdowns(results: Results) -> Floats:
     charged = counted(results) & ~endless(results) & (lived > 0)
     slowdowns = np.full(len(size), np.nan)
     np.divide(lived, flow_column(results, "standalone_ns"), out=slowdowns, where=charged)
-    left = np.zeros(len(size))
+    remaining = np.zeros(len(size))
     if "left_ns" in results["flows"]:
         np.divide(
-            flow_column(results, "left_ns"), flow_column(results, "standalone_ns"), out=left, where=charged
+            flow_column(results, "left_ns"),
+            flow_column(results, "standalone_ns"),
+            out=remaining,
+            where=charged,
         )
     else:
-        np.divide(size - flow_column(results, "acked_bytes"), size, out=left, where=charged)
-    return np.where(fct >= 0, slowdowns, slowdowns + left)
+        np.divide(size - flow_column(results, "acked_bytes"), size, out=remaining, where=charged)
+    return np.where(fct >= 0, slowdowns, slowdowns + remaining)
 
 
 def stream_times(results: Results, into: int | None = None) -> tuple[Floats, Floats]:
     """Returns when streams (to one host, if given) began and stopped, ns, at the latest at the end: (m,),
     (m,)."""
     last = float(results["totals"]["end_ns"])
-    begun, stopped = (_stream_column(results, name, into) for name in ("start_ns", "stop_ns"))
-    return np.minimum(begun, last), np.where(stopped < 0, last, np.minimum(stopped, last))
+    starts, stops = (_stream_column(results, name, into) for name in ("start_ns", "stop_ns"))
+    return np.minimum(starts, last), np.where(stops < 0, last, np.minimum(stops, last))
 
 
 def stream_rates_bps(results: Results, into: int | None = None) -> Floats:
@@ -242,12 +251,12 @@ def results_with_columns(blob: bytes) -> dict[str, Any]:
     if end < 0 or not isinstance(results, dict):
         raise ValueError("no columns behind the results")
     numbers = np.frombuffer(blob, np.float64, offset=end // 8 * 8 + 8)
-    taken = 0
+    position = 0
 
     def column(rows: int) -> Floats:
-        nonlocal taken
-        taken += rows
-        return numbers[taken - rows : taken]
+        nonlocal position
+        position += rows
+        return numbers[position - rows : position]
 
     times: Floats | None = None  # those of all ports
     for port in results["queues"]:
@@ -257,6 +266,6 @@ def results_with_columns(blob: bytes) -> dict[str, Any]:
     if (rows := results.get("windows")) is not None:
         time, flow, window, rate = (column(rows) for _ in range(4))
         results["windows"] = Windows(time, flow.astype(np.int64), window, rate)
-    if taken != len(numbers):
-        raise ValueError(f"{len(numbers)} numbers behind the results, not {taken}")
+    if position != len(numbers):
+        raise ValueError(f"{len(numbers)} numbers behind the results, not {position}")
     return results

@@ -237,14 +237,14 @@ class Simulator:
         """
         if self._agent is None or self._due < 0 or not self._agent.our_turn:
             raise RuntimeError("only a simulator that waits for actions can be branched")
-        made: list[Simulator] = []
+        branches: list[Simulator] = []
         try:
-            made.extend(self._copied(until_ns, asks) for _ in range(copies))
+            branches.extend(self._copied(until_ns, asks) for _ in range(copies))
         except BaseException:
-            for copy in made:
+            for copy in branches:
                 copy.kill()
             raise
-        return made
+        return branches
 
     def _copied(self, until_ns: float | None, asks: bool) -> Simulator:
         assert self._agent is not None
@@ -388,11 +388,11 @@ class Simulator:
         assert self._agent is not None
         kind = self._next_message()
         if kind == _native.MESSAGE_NONE:
-            began = time.monotonic()
+            start_s = time.monotonic()
             while kind == _native.MESSAGE_NONE and not self._agent.our_turn:  # damage may say 0, too
                 self._raise_if_dead()
                 if starting:
-                    if time.monotonic() - began > self._start_timeout_s:
+                    if time.monotonic() - start_s > self._start_timeout_s:
                         self._raise_hung(f"did not start within {self._start_timeout_s:g} s")
                 elif not self._watch.hears(self._sign()):
                     self.check()
@@ -494,7 +494,7 @@ def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
         replaced: attributes of the copy.
     """
     memo = {id(thing): thing for thing in shared}
-    made = object.__new__(type(original))
+    duplicate = object.__new__(type(original))
     rest = {name: value for name, value in original.__dict__.items() if name not in replaced}
-    made.__dict__.update(copy.deepcopy(rest, memo), **replaced)
-    return made
+    duplicate.__dict__.update(copy.deepcopy(rest, memo), **replaced)
+    return duplicate

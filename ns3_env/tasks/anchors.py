@@ -61,8 +61,8 @@ class Anchors:
 
 def stored_anchors() -> dict[str, Anchors]:
     """The anchors in the file, by the task's name."""
-    known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    return {name: Anchors(**values) for name, values in known.items()}
+    entries = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return {name: Anchors(**values) for name, values in entries.items()}
 
 
 def anchors_of(spec: TaskSpec) -> Anchors:
@@ -71,16 +71,16 @@ def anchors_of(spec: TaskSpec) -> Anchors:
     Raises:
         ConfigError: there are none of this version, or its test scenarios have changed since.
     """
-    found, version = stored_anchors().get(spec.name), VERSIONS[spec.name]
+    anchors, version = stored_anchors().get(spec.name), VERSIONS[spec.name]
     how = f"`python -m eval benchmark --tasks {spec.name} --anchors` measures them"
-    if found is None or found.version != version:
+    if anchors is None or anchors.version != version:
         raise ConfigError(f"{spec.id}: {FILE.name} has no anchors of this version; {how}")
-    if found.tests != digest([spec.test(number) for number in range(TESTS)]):
+    if anchors.tests != digest([spec.test(number) for number in range(TESTS)]):
         raise ConfigError(
             f"{spec.id}: its test scenarios are others than those of its anchors: raise its version in "
             f"ns3_env/ids.py; then {how}"
         )
-    return found
+    return anchors
 
 
 def digest(scenarios: Sequence[Scenario]) -> str:

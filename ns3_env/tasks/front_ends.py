@@ -31,8 +31,8 @@ class TaskEnv(FlowEnv):
     def __init__(self, task: str, **arguments: Any) -> None:
         spec = find(task)
         first = spec.training(0)
-        own = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
-        super().__init__(spec.training, **{**own, **arguments})
+        defaults = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
+        super().__init__(spec.training, **{**defaults, **arguments})
         EzPickle.__init__(self, task, **arguments)
 
 

@@ -27,7 +27,7 @@ def task(name: str) -> TaskSpec:
 
     Raises ValueError, naming those that there are.
     """
-    for found in TASKS.values():
-        if name in (found.name, found.id, found.id.partition("/")[2]):
-            return found
+    for spec in TASKS.values():
+        if name in (spec.name, spec.id, spec.id.partition("/")[2]):
+            return spec
     raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")

@@ -329,7 +329,7 @@ def test_what_was_played_can_be_played_again(buffer: str) -> None:
         "switch": {"buffer_bytes": buffer},
     }
     played = Scenario.from_mapping(keys, "played")
-    again = Scenario.from_mapping(resolved(played), "again")
+    again = Scenario.from_mapping(resolved(played, played.to_simulator_json()), "again")
     sent = [one.to_simulator_json() for one in (played, again)]
     assert sent[0]["switch"] == sent[1]["switch"]
     assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")

@@ -147,6 +147,11 @@ def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedP
         (("links", 0, "rate_bps"), "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
         (("nodes", 0), "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
         (("nodes",), ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        (
+            ("cards",),
+            {"node": [1], "host": []},
+            "'cards': 1 nodes and 0 hosts: each node is a card of one host",
+        ),
         (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
     ],
 )

@@ -98,6 +98,14 @@ def test_files_may_have_the_rank_elsewhere_in_their_names(tmp_path: Path) -> Non
         scenario(file=str(tmp_path / "rank%d_stop.et"))
 
 
+def test_traces_of_one_job_have_one_form(tmp_path: Path) -> None:
+    """A rank in another form is named rather than left out."""
+    for rank, end in enumerate(("et", "et", "json")):
+        (tmp_path / f"step.{rank}.{end}").write_bytes(PROTOBUF)
+    with pytest.raises(ScenarioError, match=r"step\.2\.json has another form than .*step\.0\.et"):
+        scenario(file=str(tmp_path / "step"))
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

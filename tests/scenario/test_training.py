@@ -45,7 +45,8 @@ def test_bytes_are_those_of_closed_forms(together: int) -> None:
     data = 8 * tp * 2 * (dp - 1) * GRADIENT / tp
     stages = 2 * (pp - 1) * batches * dp * tp * ACTIVATION / tp
     assert sent(made) == {
-        "all_reduce": pytest.approx(tensor + data, rel=1e-9),
+        "tensor all_reduce": pytest.approx(tensor, rel=1e-9),
+        "data all_reduce": pytest.approx(data, rel=1e-9),
         "send": pytest.approx(stages, rel=1e-9),
     }
     assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
@@ -58,8 +59,9 @@ def test_experts_are_reached_by_all_to_alls_and_reduced_among_those_that_have_th
     dense = 8 * 2 * (dp - 1) * GRADIENT / 3
     own = 8 * ep * 2 * (dp / ep - 1) * GRADIENT * 2 / 3 * experts / ep
     assert sent(made) == {
-        "all_to_all": pytest.approx(exchanged, rel=1e-6),
-        "all_reduce": pytest.approx(dense + own, rel=1e-6),
+        "expert all_to_all": pytest.approx(exchanged, rel=1e-6),
+        "data all_reduce": pytest.approx(dense, rel=1e-6),
+        "same experts all_reduce": pytest.approx(own, rel=1e-6),
     }
     assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
 
@@ -83,7 +85,7 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
 def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
     """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""
     made = scenario({"dp": 2}, bucket_bytes=bucket and round(bucket * GRADIENT))
-    assert sent(made) == {"all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
+    assert sent(made) == {"data all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
     sizes = made.flows().size_bytes
     assert sorted(sizes) == sorted(round(layers * GRADIENT / 2) for layers in sums for _ in range(4))
     assert made.traffic.expected_flows(made.topology.build()) == made.flow_count
@@ -93,7 +95,7 @@ def ends_of_sums(results: Results) -> dict[tuple[int, int], float]:
     """When a rank's all-reduces of an iteration are over, by iteration and rank."""
     jobs, ends = results["jobs"], {}
     for flow, end in enumerate(results["flows"]["delivered_ns"]):
-        if jobs["parts"][jobs["part"][flow]] == "all_reduce":
+        if jobs["parts"][jobs["part"][flow]].endswith("all_reduce"):
             for rank in (jobs["rank"][flow], jobs["peer"][flow]):
                 place = jobs["iteration"][flow], rank
                 ends[place] = max(end, ends.get(place, 0))
@@ -145,10 +147,10 @@ def test_collectives_by_levels_keep_bytes_in_nodes() -> None:
         )
 
     exchanged = 4 * 8 * 16 * ACTIVATION / 2
-    assert between(made, "all_to_all") == between(flat, "all_to_all") == exchanged
+    assert between(made, "expert all_to_all") == between(flat, "expert all_to_all") == exchanged
     summed = 8 * GRADIENT / 3  # of attention: experts are of one rank each
-    assert between(made, "all_reduce") == pytest.approx(2 * summed, rel=1e-6)
-    assert between(flat, "all_reduce") == pytest.approx(2 * 30 / 16 * summed, rel=1e-6)
+    assert between(made, "data all_reduce") == pytest.approx(2 * summed, rel=1e-6)
+    assert between(flat, "data all_reduce") == pytest.approx(2 * 30 / 16 * summed, rel=1e-6)
 
 
 @pytest.mark.parametrize("stage", range(4))

@@ -166,3 +166,21 @@ def test_a_cluster_has_what_it_counts() -> None:
         assert cluster.counts() == (len(network.nodes) - switches, switches, len(network.links))
         assert network.hosts == list(range(cluster.gpus))
         assert network.faults() == []
+
+
+@pytest.mark.parametrize("optimised", [True, False])
+def test_flows_of_a_node_never_leave_it(optimised: bool) -> None:
+    """Below a leaf of whole nodes the way by the leaf has as few links, and a quarter of the rate."""
+    topology = {**CLUSTER, "scale_out": {**CLUSTER["scale_out"], "rail_optimised": optimised}}
+    flows = scenario(topology, *[(0, 1), (1, 0)] * 4).flows()
+    gpus = range(CLUSTER["nodes"] * CLUSTER["gpus_per_node"])
+    assert all(end in gpus for end in (*flows.src, *flows.dst))
+
+
+@pytest.mark.parametrize("controller", ["hpcc", "powertcp"])
+@pytest.mark.parametrize("rate_gbps", [25, 200, 400, 1600, 3600])
+def test_telemetry_tells_a_used_link_from_an_idle_one_at_any_rate(controller: str, rate_gbps: int) -> None:
+    """In units larger than a packet most ACKs say that nothing was sent: HPCC had a half of 400 Gb/s."""
+    node = {**CLUSTER, "scale_up": {"rate_bps": f"{rate_gbps}Gbps", "delay_ns": 300}}
+    flows = play(scenario(node, (0, 1), size_bytes=20_000_000).under(controller))["flows"]
+    assert flows["fct_ns"][0] < 1.15 * flows["standalone_ns"][0]

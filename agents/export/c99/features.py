@@ -325,8 +325,8 @@ def start_of(source: str, name: str, spec: PolicySpec, members: tuple[str, ...])
         telemetry += "    return 0;"
     few = f"one that leaves {spec.telemetry_every_rtts:g} base RTTs after the last" if every > 0 else "each"
     short = f", of a flow above {short_bdps:g} BDPs" if from_bdps > 0 else ""
-    known = {"remaining_bytes": "size_bytes"}
-    at_start = "\n".join(f"    o.{member} = {known.get(member, '0')};" for member in members)
+    initial_values = {"remaining_bytes": "size_bytes"}
+    at_start = "\n".join(f"    o.{member} = {initial_values.get(member, '0')};" for member in members)
     unseen = "\n".join(f"        seen.{member} = 0;" for member in members if member in TELEMETRY)
     blind = from_bdps > decides_from and bool(unseen)
     line_rate = _AT_LINE_RATE if decides_from > 0 else ""

@@ -141,7 +141,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         "begin": network.begin + start.begin,
         "decide": start.decide,
     }  # fmt: skip
-    text = re.sub(r"\$(\w+)\$", lambda found: str(values[found[1]]), _read("policy.c"))
+    text = re.sub(r"\$(\w+)\$", lambda match: str(values[match[1]]), _read("policy.c"))
     return CFile(
         name,
         text,
@@ -154,23 +154,23 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
     )
 
 
-def _functions(wanted: frozenset[str], tables: Tables) -> tuple[list[str], int]:
+def _functions(names: frozenset[str], tables: Tables) -> tuple[list[str], int]:
     """The functions of those names with all that they take, as pieces.c has them; bytes of their tables."""
     parts = re.split(r"^//@ (.+)\n", _read("pieces.c"), flags=re.MULTILINE)[1:]
-    known = {
+    pieces = {
         heading.split()[0]: (heading.split()[1:], text)
         for heading, text in zip(parts[::2], parts[1::2], strict=True)
     }
-    found: set[str] = set()
-    asked, before = list(wanted), tables.size_bytes
-    while asked:
-        name = asked.pop()
+    visited: set[str] = set()
+    pending, before = list(names), tables.size_bytes
+    while pending:
+        name = pending.pop()
         if name.startswith("table:"):
             tables.function(name.removeprefix("table:"))
-        elif name not in found:
-            found.add(name)
-            asked += known[name][0]
-    return [text for name, (_, text) in known.items() if name in found], tables.size_bytes - before
+        elif name not in visited:
+            visited.add(name)
+            pending += pieces[name][0]
+    return [text for name, (_, text) in pieces.items() if name in visited], tables.size_bytes - before
 
 
 def _body(text: str, *parameters: str) -> str:
@@ -181,8 +181,8 @@ def _body(text: str, *parameters: str) -> str:
 
 def _training(policy: PolicyFile) -> str:
     """Origin of the policy, in characters that no comment ends with."""
-    known = policy.spec.training.model_dump(exclude_none=True, exclude={"versions"})
-    text = ", ".join(f"{key} {value}" for key, value in known.items())
+    training = policy.spec.training.model_dump(exclude_none=True, exclude={"versions"})
+    text = ", ".join(f"{key} {value}" for key, value in training.items())
     return "Training: " + (re.sub(r"[^\w .,:+-]", "_", text, flags=re.ASCII) or "not said")
 
 

@@ -140,12 +140,12 @@ def _heard(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
     return heard
 
 
-def _keep(tensors: Tensors, of: str, reader: str, kept: npt.NDArray[np.bool_], at: int = 0) -> None:
+def _keep(tensors: Tensors, of: str, reader: str, mask: npt.NDArray[np.bool_], at: int = 0) -> None:
     """Leaves such units of a layer, which are the reader's columns from ``at`` on."""
     for name in {f"{of}.weight", f"{of}.bias"} & tensors.keys():
-        tensors[name] = tensors[name][kept]
+        tensors[name] = tensors[name][mask]
     columns = np.ones(tensors[reader].shape[1], bool)
-    columns[at : at + len(kept)] = kept
+    columns[at : at + len(mask)] = mask
     tensors[reader] = tensors[reader][:, columns]
 
 
@@ -155,15 +155,15 @@ def _keep_cells(tensors: Tensors) -> None:
     first = tensors["layers.0.weight"]
     if "shortcut.weight" in tensors:
         _keep(tensors, "shortcut", "layers.0.weight", _heard(first[:, cells:]), cells)
-    kept, before = _heard(first[:, :cells]), 0
+    mask, before = _heard(first[:, :cells]), 0
     by_gate = tensors["lstm.weight_hh"].reshape(_GATES, cells, cells)
-    while kept.sum() > before:
-        before = kept.sum()
-        kept = kept | (by_gate[:, kept] != 0).any(axis=(0, 1))
-    tensors["lstm.weight_hh"] = tensors["lstm.weight_hh"][:, kept]
+    while mask.sum() > before:
+        before = mask.sum()
+        mask = mask | (by_gate[:, mask] != 0).any(axis=(0, 1))
+    tensors["lstm.weight_hh"] = tensors["lstm.weight_hh"][:, mask]
     for name in ("lstm.weight_ih", "lstm.weight_hh", "lstm.bias"):
-        tensors[name] = tensors[name][np.tile(kept, _GATES)]
-    tensors["layers.0.weight"] = np.delete(tensors["layers.0.weight"], np.flatnonzero(~kept), axis=1)
+        tensors[name] = tensors[name][np.tile(mask, _GATES)]
+    tensors["layers.0.weight"] = np.delete(tensors["layers.0.weight"], np.flatnonzero(~mask), axis=1)
 
 
 def _even(tensors: Tensors, of: str, reader: str, at: int = 0) -> None:

@@ -45,9 +45,9 @@ class DelayLaw(Strict):
     )
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
-    def answer(self, seen: Floats) -> Floats:
+    def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 4) of ``reads``."""
-        rtt, pace, sent, last = seen.T
+        rtt, pace, sent, last = situations.T
         target = self.target + self.youth / (1 + (sent / self.young_bdps) ** self.sharpness)
         answer = self.gain * (np.log(target) - np.log(np.maximum(rtt, 1.0)))
         answer += self.share_gain * np.log(np.maximum(pace, 1e-3)) - self.memory * last

@@ -45,13 +45,15 @@ def distil(
 
 def _fit(law: Law, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int) -> dict[str, Floats]:
     generator = th.Generator().manual_seed(seed)
-    seen = law.situations(_SITUATIONS, np.random.default_rng([seed, 2]))
+    situations = law.situations(_SITUATIONS, np.random.default_rng([seed, 2]))
     columns = [law.reads.index(name) if name in law.reads else None for name in fields]
     inputs = th.zeros(_SITUATIONS, len(fields))
     for at, column in enumerate(columns):
         if column is not None:
-            inputs[:, at] = th.from_numpy(np.sign(seen[:, column]) * np.log1p(np.abs(seen[:, column])))
-    wanted = th.tanh(th.from_numpy(law.answer(seen)).float())[:, None]
+            inputs[:, at] = th.from_numpy(
+                np.sign(situations[:, column]) * np.log1p(np.abs(situations[:, column]))
+            )
+    targets = th.tanh(th.from_numpy(law.answer(situations)).float())[:, None]
     widths = [len(fields), *hidden, 1]
     layers = [_layer(i, o, generator) for i, o in pairwise(widths)]
     with th.no_grad():
@@ -61,7 +63,7 @@ def _fit(law: Law, fields: Sequence[str], hidden: Sequence[int], steps: int, see
     schedule = th.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps, 1e-4)
     for _ in range(steps):
         rows = th.randint(0, _SITUATIONS, (_BATCH,), generator=generator)
-        loss = nn.functional.mse_loss(network(inputs[rows]), wanted[rows])
+        loss = nn.functional.mse_loss(network(inputs[rows]), targets[rows])
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()

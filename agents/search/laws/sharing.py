@@ -54,14 +54,14 @@ class SharingLaw(Strict):
     memory: Real = Field(default=0.5, ge=0, description="share of the last answers that is taken back")
     fading: float = Field(default=0.5, gt=0, lt=1, description="weight of an answer over that of the next")
 
-    def answer(self, seen: Floats) -> Floats:
+    def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh: (n,) for histories (n, K, 4) of ``reads``, oldest first."""
-        queue, rate, pace, _ = seen[:, -1].T
+        queue, rate, pace, _ = situations[:, -1].T
         used = np.log(np.clip(rate, _RATES[0], _RATES[-1])) + np.log1p(queue)
         share = np.clip(pace, _SHARES[0], 1.0)
-        weights = self.fading ** np.arange(seen.shape[1])[::-1]
+        weights = self.fading ** np.arange(situations.shape[1])[::-1]
         answer: Floats = self.gain * (np.log(self._aim(share)) - used)
-        return answer - self.memory * seen[:, :, 3] @ weights
+        return answer - self.memory * situations[:, :, 3] @ weights
 
     @staticmethod
     def check(shortcut: int, hidden: Sequence[int]) -> None:

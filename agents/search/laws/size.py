@@ -70,13 +70,13 @@ class SizeLaw(Strict):
     )
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
 
-    def answer(self, seen: Floats) -> Floats:
+    def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 6) of ``reads``."""
-        queue, rate, pace, flows, left, last = seen.T
+        queue, rate, pace, flows, remaining, last = situations.T
         flows = np.maximum(flows, 1.0)
         used = np.maximum(queue + rate, 0.02)
-        urgency = self.urgency * flows**self.crowding / (1 + (left / self.urgent_bdps) ** self.sharpness)
-        modesty = self.patience * (np.log1p(left) - 3) * (1 - 1 / flows)
+        urgency = self.urgency * flows**self.crowding / (1 + (remaining / self.urgent_bdps) ** self.sharpness)
+        modesty = self.patience * (np.log1p(remaining) - 3) * (1 - 1 / flows)
         aim = np.maximum(self.utilisation + urgency - modesty, 0.1)
         answer = self.gain * np.log(aim / used)
         answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last

@@ -207,10 +207,10 @@ def measured(spreads: Spreads) -> dict[str, dict[str, Measured]]:
     }
 
 
-def grids(ours: Table, published: Table) -> list[Grid]:
+def grids(simulated: Table, published: Table) -> list[Grid]:
     """One for each case; "thesis" rows where the thesis has numbers of an entry."""
     tables = []
-    for case, by_name in ours.items():
+    for case, by_name in simulated.items():
         origins = (("here", by_name), ("thesis", published.get(case, {})))
         rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
         tables.append(grid(case, ("under", "origin"), _COLUMNS, rows))
@@ -251,23 +251,23 @@ def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     )
 
 
-def draw_table(ours: Mapping[int, Mapping[str, Measured]]) -> Drawing:
+def draw_table(simulated: Mapping[int, Mapping[str, Measured]]) -> Drawing:
     """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
     slowdown of flows that share the link and start together."""
     hollow = {"linestyle": "none", "fillstyle": "none"}
     all_panels: list[Panel] = []
     for key, words, divisor, scale in _PANELS:
         curves: list[Any] = []
-        for name, look in styles(next(iter(ours.values()))).items():
-            heights = _heights({n: by_name[name] for n, by_name in ours.items()}, key, divisor)
-            thesis = {n: TABLE_6_2[title(n)].get(name, {}) for n in ours if title(n) in TABLE_6_2}
+        for name, look in styles(next(iter(simulated.values()))).items():
+            heights = _heights({n: by_name[name] for n, by_name in simulated.items()}, key, divisor)
+            thesis = {n: TABLE_6_2[title(n)].get(name, {}) for n in simulated if title(n) in TABLE_6_2}
             marks = {"color": look.colour, "marker": look.marker, "markersize": 8, **hollow}
-            curves += [(list(ours), heights, name, look.of_points)]
+            curves += [(list(simulated), heights, name, look.of_points)]
             curves += [(list(thesis), _heights(thesis, key, divisor), None, marks)]
         if not all_panels:
             curves.append(([], [], "thesis", {"color": "#000000", "marker": "o", **hollow}))
         axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
-        ticks = list(ours), [f"{n}" for n in ours], dict[str, Any]()
+        ticks = list(simulated), [f"{n}" for n in simulated], dict[str, Any]()
         all_panels.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
     return Drawing(all_panels, height=2.7)
 
@@ -284,11 +284,11 @@ def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list
     return heights
 
 
-def dumbbell_claims(ours: Table) -> dict[str, Verdict]:
+def dumbbell_claims(simulated: Table) -> dict[str, Verdict]:
     """One for each sentence that numbers can decide; the thesis's own table is judged beside ours."""
-    judge = Judge(ours, TABLE_6_2)
+    judge = Judge(simulated, TABLE_6_2)
     # The thesis's Fig. 3.3 is of 4-to-1.
-    first = dict(list(ours.items())[:1])
+    first = dict(list(simulated.items())[:1])
     small = Judge(first, {case: TABLE_6_2[case] for case in first if case in TABLE_6_2})
     hpcc = ("hpcc",)
 
@@ -383,10 +383,10 @@ def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> D
     return Drawing(all_panels, 3, 3.0)
 
 
-def fat_tree_claims(ours: Table) -> dict[str, Verdict]:
+def fat_tree_claims(simulated: Table) -> dict[str, Verdict]:
     """One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers."""
-    judge = Judge(ours, TABLE_6_1)
-    last = list(ours.items())[-1:]
+    judge = Judge(simulated, TABLE_6_1)
+    last = list(simulated.items())[-1:]
     frames = {
         name.upper(): value(record, "pfc_frames") for _, by_name in last for name, record in by_name.items()
     }

@@ -58,12 +58,12 @@ def outcome(figure: str, data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     )
 
 
-def claims(ours: Table) -> dict[str, Verdict]:
+def claims(simulated: Table) -> dict[str, Verdict]:
     """For flows of each short size, by mean and by p99: the thesis says neither size nor statistic."""
     return with_both(
         lambda agent: {
             "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
-            f"{SIZES[bucket]}, {words}, at every load)": Judge(ours)(
+            f"{SIZES[bucket]}, {words}, at every load)": Judge(simulated)(
                 (agent,), lt, RIVALS, key(bucket, statistic)
             )
             for bucket in SHORT

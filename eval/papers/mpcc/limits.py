@@ -74,8 +74,8 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
             "queue": float(settled.mean()),
             "end": float(shares.results["totals"]["end_ns"]) / 1e6,
         }
-    taken, swings = ({name: x[key] for name, x in numbers.items()} for key in ("taken", "swing"))
-    timed = [taken[name] for name in TIMEOUTS_NS]
+    delays_ms, swings = ({name: x[key] for name, x in numbers.items()} for key in ("taken", "swing"))
+    timed = [delays_ms[name] for name in TIMEOUTS_NS]
     shortest, *_, longest = TIMEOUTS_NS
     columns = "link taken after the 1st end (ms) = taken_0; 2nd (ms) = taken_1; 3rd (ms) = taken_2; "
     columns += "queue of four (B) = queue; its deviation (B) = swing; all done (ms) = end"
@@ -87,7 +87,7 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
             "A longer timeout of the flow counter slows the convergence (5.3; here: when flows end)": (
                 all(after >= before - _BIN_NS / 1e6 for before, after in pairwise(timed))
                 and timed[-1] > timed[0] + _BIN_NS / 1e6,
-                f"until 95 % of the link is taken, mean, ms (bins of 1 ms): {listed(taken, '.3g')}",
+                f"until 95 % of the link is taken, mean, ms (bins of 1 ms): {listed(delays_ms, '.3g')}",
             ),
             "A shorter one increases the oscillation of the queue (5.3)": (
                 swings[shortest] > swings[longest],

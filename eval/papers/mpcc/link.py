@@ -176,21 +176,23 @@ def _first_windows(results: Results) -> list[float]:
 
 
 def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> Drawing:
-    left: list[Curve] = []
-    right: list[Curve] = []
+    queue_curves: list[Curve] = []
+    share_curves: list[Curve] = []
     for width, (name, look) in zip((4.0, 2.5, 1.2), styles(list(share)).items(), strict=True):
         line = {"color": look.colour, "linewidth": width}  # they lie over each other
         times, lengths = queues[name]
-        left.append((times / 1e3, lengths / 1e3, f"W_Q:W_R = {name}", line))
-        right += [(np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, None, line) for flow in share[name]]
+        queue_curves.append((times / 1e3, lengths / 1e3, f"W_Q:W_R = {name}", line))
+        share_curves += [
+            (np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, None, line) for flow in share[name]
+        ]
     queue = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, 300), "ylim": (0, None)}
     shares = {"xlabel": "time (ms), means of 2 ms", "ylabel": "share of the link"}
     return Drawing(
         [
-            Panel("queue at switch 1", left, queue),
+            Panel("queue at switch 1", queue_curves, queue),
             Panel(
                 "throughput of each flow",
-                right,
+                share_curves,
                 {**shares, "xlim": (0, None), "ylim": (0, 0.5)},
                 [(SHARE, None, {**DASHED, "color": "#555555"})],
                 more=lambda axes: note(axes, f"thesis: {SHARE}", (0.98, SHARE - 0.01)),
@@ -460,14 +462,16 @@ def leaving(data: Data[dict[str, Shares]]) -> Outcome:
     runs = {name: Intervals(item) for name, item in data.runs.items()}
     table = {name: run.after("leaving") for name, run in runs.items()}
     ends = {name: float(item.results["totals"]["end_ns"]) for name, item in data.runs.items()}
-    taken, unfair, queues = ([x[key] for x in table["mpcc"]] for key in ("taken_ms", "unfairness", "settled"))
+    delays_ms, unfair, queues = (
+        [x[key] for x in table["mpcc"]] for key in ("taken_ms", "unfairness", "settled")
+    )
     needed = ", ".join(f"{end / 1e6:,.0f} ms under {name}" for name, end in ends.items())
     unknown = "Windows of so many ACKs are not recorded: when the shares became fair is not known here."
     return Outcome(
         claims={
             "When a flow ends, those that remain take its bandwidth at once, and fairly (5.3)": (
-                bool(taken) and all(x <= 2 * _BIN_NS / 1e6 for x in taken) and max(unfair) <= 0.05,
-                f"MPCC: link taken within {np.max(taken, initial=0):.3g} ms (bins of 2 ms), unfairness "
+                bool(delays_ms) and all(x <= 2 * _BIN_NS / 1e6 for x in delays_ms) and max(unfair) <= 0.05,
+                f"MPCC: link taken within {np.max(delays_ms, initial=0):.3g} ms (bins of 2 ms), unfairness "
                 f"{np.max(unfair, initial=0):.2g} at most",
             ),
             "MPCC holds the queue at zero while flows leave (Fig. 5.4a)": (

@@ -186,9 +186,9 @@ def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float],
         if len(records):
             actions[:] = window(number, bdp), RATE_BPS, 0.0
         simulator.send_actions(actions)
-    run, asked = Run(message.results), np.array(moments).reshape(-1, 2)
+    run, samples = Run(message.results), np.array(moments).reshape(-1, 2)
     link = Bottleneck(SENDERS, RATE_BPS, RATE_BPS, bdp)
-    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], asked[:, 0], asked[:, 1], link)
+    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], link)
 
 
 def _half_ns(frequency: int) -> int:
@@ -236,7 +236,8 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
         quantities.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
         quantities.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
     rows = [
-        Row(what, "Gb/s", published / 1e9, ours / 1e9, where) for what, where, published, ours in quantities
+        Row(what, "Gb/s", published / 1e9, simulated / 1e9, where)
+        for what, where, published, simulated in quantities
     ]
     worst = max(abs(deviation(row.published, row.ours) or 0.0) for row in rows)
     error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())

@@ -52,11 +52,13 @@ class Agreement:
     p99: float
 
 
-def compare_flows(ours: list[tuple[float, float]], published_times: list[Completion | None]) -> Agreement:
+def compare_flows(
+    simulated_times: list[tuple[float, float]], published_times: list[Completion | None]
+) -> Agreement:
     """Completion time and standalone time (ns) of each flow, ours (below 0: not ended) and theirs."""
     differ: list[int] = []
     slowdowns: list[tuple[float, float]] = []
-    for flow, ((fct, standalone), published) in enumerate(zip(ours, published_times, strict=True)):
+    for flow, ((fct, standalone), published) in enumerate(zip(simulated_times, published_times, strict=True)):
         if published is None:
             same = not 0 <= fct < _LATE_NS
         else:
@@ -67,8 +69,8 @@ def compare_flows(ours: list[tuple[float, float]], published_times: list[Complet
             differ.append(flow)
     here, there = np.array(slowdowns or [(1.0, 1.0)]).T
     return Agreement(
-        flows=len(ours),
-        exact=len(ours) - len(differ),
+        flows=len(simulated_times),
+        exact=len(simulated_times) - len(differ),
         hung=published_times.count(None),
         first=differ[0] if differ else None,
         worst=float(np.abs(here / there - 1).max()),
@@ -108,8 +110,8 @@ def compare_network(
                 warnings.warn(str(error), ScenarioWarning, stacklevel=2)
                 continue
             published_times = read_completions(result, flows["src"], flows["dst"])
-            ours = list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True))
-            yield controller, compare_flows(ours, published_times)
+            simulated_times = list(zip(flows["fct_ns"], flows["standalone_ns"], strict=True))
+            yield controller, compare_flows(simulated_times, published_times)
 
 
 def _by_controller(title: str) -> Table:

@@ -108,18 +108,18 @@ def _seconds(start_ns: str) -> str:
     return f"{whole // 10**9}.{whole % 10**9:09d}5"
 
 
-def _differences(played: Scenario, replay: Scenario) -> Iterator[str]:
+def _differences(run_scenario: Scenario, replay: Scenario) -> Iterator[str]:
     """Yields each difference between the run and its list, as "key: value"."""
-    controllers = [x.name for x in played.controllers]
+    controllers = [x.name for x in run_scenario.controllers]
     if len(controllers) > 1 or controllers[0] not in CONTROLLERS:
         yield f"controllers: {', '.join(controllers)} (it has {', '.join(CONTROLLERS)}, one in a run)"
         return
-    had, has = played.to_simulator_json(), replay.under(controllers[0]).to_simulator_json()
+    had, has = run_scenario.to_simulator_json(), replay.under(controllers[0]).to_simulator_json()
     for key in sorted({*had, *has} - _FREE):
         yield from _unlike(key, had.get(key), has.get(key))
-    default = default_attributes(controllers[0], played.transport)
-    own, its = ({**default, **x["controllers"][0]["attributes"]} for x in (had, has))
-    yield from _unlike(controllers[0], own, its)
+    default = default_attributes(controllers[0], run_scenario.transport)
+    run_attributes, replay_attributes = ({**default, **x["controllers"][0]["attributes"]} for x in (had, has))
+    yield from _unlike(controllers[0], run_attributes, replay_attributes)
 
 
 def _unlike(key: str, had: Any, has: Any) -> Iterator[str]:

@@ -98,13 +98,13 @@ def compare(name: str, controller: str, simulator: Simulator, preset: Preset | N
     scenario = in_preset(Scenario.load(SCENARIO_FOLDER / f"{name}.yaml"), preset)
     flows = simulator.play(scenario.under(controller))["flows"]
     published = _published(name, controller, flows)
-    ours = np.asarray(flows["fct_ns"], dtype=np.float64)
-    if (ours < 0).any():
+    simulated = np.asarray(flows["fct_ns"], dtype=np.float64)
+    if (simulated < 0).any():
         raise ScenarioError(
-            f"{scenario.source}: time_limit_ns: too short, {int((ours < 0).sum())} flows go on"
+            f"{scenario.source}: time_limit_ns: too short, {int((simulated < 0).sum())} flows go on"
         )
     standalone = np.asarray(flows["standalone_ns"], dtype=np.float64)
-    mine, printed = ours / standalone, published / standalone
+    mine, printed = simulated / standalone, published / standalone
     return Comparison(
         avg=float(mine.mean()),
         p50=float(np.percentile(mine, 50)),
@@ -112,7 +112,7 @@ def compare(name: str, controller: str, simulator: Simulator, preset: Preset | N
         ref_avg=float(printed.mean()),
         ref_p50=float(np.percentile(printed, 50)),
         ref_p99=float(np.percentile(printed, 99)),
-        max_abs_dev=float(np.abs(ours / published - 1).max()),
+        max_abs_dev=float(np.abs(simulated / published - 1).max()),
     )
 
 
@@ -124,9 +124,9 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
             rows = list(csv.DictReader(file))
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}; the figures are in the source tree only") from None
-    ours = list(zip(*(flows[column] for column in _FLOW), strict=True))
+    flow_keys = list(zip(*(flows[column] for column in _FLOW), strict=True))
     printed = [tuple(int(row[column]) for column in _FLOW) for row in rows]
-    if ours != printed:
+    if flow_keys != printed:
         raise ScenarioError(f"{path}: its flows are not those of {SCENARIO_FOLDER / name}.csv")
     return np.array([int(row[controller]) for row in rows], dtype=np.float64)
 

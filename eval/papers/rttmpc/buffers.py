@@ -139,8 +139,8 @@ def _versus(table: Table) -> list[Grid]:
         ("Losses (share of packets)", LOSSES, "lost"),
     ):
         rows: list[tuple[object, ...]] = []
-        for count, ours in zip(FLOWS, along(table, name), strict=True):
-            rows += [(f"{count}, published", *published[count]), (f"{count}, ours", *map(float, ours))]
+        for count, simulated in zip(FLOWS, along(table, name), strict=True):
+            rows += [(f"{count}, published", *published[count]), (f"{count}, ours", *map(float, simulated))]
         grids.append(Grid(f"{title}, by flows and buffer (BDP)", ("flows", *_LABELS), rows))
     return grids
 

@@ -128,12 +128,12 @@ def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
     deviations = [
         (f"{case}, {what}", whose, *map(float, values))
         for case, published in PUBLISHED.items()
-        for kind, what, ours in (
+        for kind, what, simulated in (
             (1, "rate, std", results[case].rate_std),
             (2, "RTT (ms)", results[case].rtt),
             (3, "RTT, std (ms)", results[case].rtt_std),
         )
-        for whose, values in (("published", published[kind]), ("ours", ours))
+        for whose, values in (("published", published[kind]), ("ours", simulated))
     ]
     targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [

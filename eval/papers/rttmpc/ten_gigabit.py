@@ -86,9 +86,9 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
     late = {name: run.after(FROM * seconds) for name, run in runs.items()}
     table = {name: numbers(run, base_ms) for name, run in late.items()}
     rows = [
-        Row(f"{what} of flow {i + 1}, {name}", "Gb/s", printed[i], float(ours[i]) * _GBPS, "Table III")
+        Row(f"{what} of flow {i + 1}, {name}", "Gb/s", printed[i], float(simulated[i]) * _GBPS, "Table III")
         for name, (means, stds) in PUBLISHED.items()
-        for what, printed, ours in (
+        for what, printed, simulated in (
             ("rate", means, late[name].rates.mean(axis=1)),
             ("rate, std", stds, late[name].rates.std(axis=1)),
         )
@@ -101,14 +101,14 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
         "26.5 ms.",
         "DCTCP's queue marks from its published threshold on, 65 packets at 10 Gb/s.",
     )
-    drawn = {name: run for name, run in runs.items() if name != CAPPED}
+    plotted_runs = {name: run for name, run in runs.items() if name != CAPPED}
     title = f"Two flows at 10 Gb/s; RTTs as multiples of {base_ms:g} ms"
     return Outcome(
         rows,
         claims(late, table),
         (grid(title, "law", _COLUMNS, table.items()),),
         notes,
-        {"lynn-10g": net.draw_over_time(drawn, seconds, RATE_BPS / 1e9, "Gb/s")},
+        {"lynn-10g": net.draw_over_time(plotted_runs, seconds, RATE_BPS / 1e9, "Gb/s")},
     )
 
 

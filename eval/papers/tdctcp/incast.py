@@ -227,7 +227,8 @@ def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
     means = {name: [float(np.nanmean(record)) for record in by_size(times)] for name, times in fcts.items()}
     medians = {name: float(np.nanmedian(times)) for name, times in fcts.items()}
     ratios = {
-        size: ours / other for size, ours, other in zip(SIZES, means[TDCTCP], means[DCTCP], strict=True)
+        size: tdctcp_ms / dctcp_ms
+        for size, tdctcp_ms, dctcp_ms in zip(SIZES, means[TDCTCP], means[DCTCP], strict=True)
     }
     table = []
     for name, times in fcts.items():

@@ -54,11 +54,7 @@ DependenciesInParts::DependenciesInParts(const DependencySpec& spec,
       m_hooks(std::move(hooks)),
       m_outlook(spec.Tasks())
 {
-    FindPlaces(flows);
-    for (uint32_t task = 0; task < spec.Tasks(); ++task)
-    {
-        m_outlook[task].unforeseen = spec.Count(task);
-    }
+    LookAhead(flows);
 }
 
 bool
@@ -69,13 +65,14 @@ DependenciesInParts::IsNear(const Outlook& task, const Outlook& other) const
 }
 
 void
-DependenciesInParts::FindPlaces(const std::vector<FlowEntry>& flows)
+DependenciesInParts::LookAhead(const std::vector<FlowEntry>& flows)
 {
     const DependencySpec& spec = Spec();
     const auto nodes = NodesOfRanks(spec, flows, m_racks);
     for (uint32_t task = 0; task < spec.Tasks(); ++task)
     {
         Outlook& own = m_outlook[task];
+        own.unforeseen = spec.Count(task);
         if (!IsStep(task))
         {
             own.begins = flows[task].flow.source;

@@ -63,7 +63,8 @@ class DependenciesInParts final : public Dependencies
 
     /// Whether what waits for `task` in `other` hears of its end at once.
     bool IsNear(const Outlook& task, const Outlook& other) const;
-    void FindPlaces(const std::vector<FlowEntry>& flows);
+    /// Fills each task's outlook: its places, and for how many others it waits.
+    void LookAhead(const std::vector<FlowEntry>& flows);
     void Release(uint32_t task) override;
     void OnDelayOver(uint32_t task) override;
     void OnOver(uint32_t task) override;

@@ -182,8 +182,8 @@ Picos
 Episode::CreateWaiting(uint32_t flow)
 {
     const FlowEntry& entry = m_scenario.flows[flow];
-    const Flow& created = *Create(entry).flow;
-    m_onCreate(*m_flows.at(flow).flow, entry);
+    Flow& created = *Create(entry).flow;
+    m_onCreate(created, entry);
     const PathFacts& path = created.Path();
     const double sending = static_cast<double>(created.SizeBytes()) * 8 / path.hostRateBps;
     // Half of the base RTT is the way there, but the way back may be another.

@@ -43,7 +43,13 @@ ReadNodes(JsonReader& root, Scenario& s)
         const auto nodes = cards.Wholes<uint32_t>("node", bounds::NODES, 0, last);
         const auto hosts = cards.Wholes<uint32_t>("host", bounds::NODES, 0, last);
         cards.RefuseOthers();
-        for (size_t i = 0; i < std::min(nodes.size(), hosts.size()); ++i)
+        if (nodes.size() != hosts.size())
+        {
+            throw ScenarioError("'cards': " + std::to_string(nodes.size()) + " nodes and " +
+                                std::to_string(hosts.size()) +
+                                " hosts: each node is a card of one host");
+        }
+        for (size_t i = 0; i < nodes.size(); ++i)
         {
             s.hostOfCard.emplace(nodes[i], hosts[i]);
         }

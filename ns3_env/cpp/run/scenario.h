@@ -92,7 +92,7 @@ struct Scenario
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id
     std::map<uint32_t, uint32_t>
-        hostOfCard; ///< of the second and later cards of a host, which are hosts here
+        hostOfCard; ///< second and later cards of hosts, nodes here, to host
     std::vector<LinkSpec> links;
     SharedBufferConfig buffer;
     Scheduling scheduling{Scheduling::Fifo};

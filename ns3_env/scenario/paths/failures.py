@@ -95,31 +95,31 @@ class Failures(Strict):
 
     def faults(self, network: Network, time_limit_ns: int) -> list[str]:
         """Lists what does not fit the network, as "key: text"."""
-        found = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
+        faults = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
         if self.drawn is not None:
             cycle = self.drawn.mean_up_ns + self.drawn.mean_down_ns
             if (many := len(self.drawn.elements(network)) * time_limit_ns / cycle) > MAX_DRAWN:
-                found.append(
+                faults.append(
                     f"drawn: about {many:.3g} outages until time_limit_ns; there may be {MAX_DRAWN}: "
                     "a longer mean_up_ns would do"
                 )
-        return found
+        return faults
 
     def content(self, network: Network, seed: int, time_limit_ns: int) -> dict[str, Any]:
         """Returns what the simulator reads: outages of single links, −1 the end of one that does not come
         back."""
-        drawn = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
+        random_outages = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
         rows = [
             {"a": a, "b": b, "at_ns": x.at_ns, "until_ns": -1 if x.until_ns is None else x.until_ns}
-            for x in (*self.outages, *drawn)
+            for x in (*self.outages, *random_outages)
             for a, b in x.links(network)
         ]
         return {"convergence_ns": self.convergence_ns, "outages": rows}
 
 
 def _few(numbers: list[int]) -> str:
-    shown = ", ".join(map(str, numbers[:8]))
-    return shown if len(numbers) <= 8 else f"{shown}, ..."
+    text = ", ".join(map(str, numbers[:8]))
+    return text if len(numbers) <= 8 else f"{text}, ..."
 
 
 class Ecmp(Strict):
@@ -148,8 +148,8 @@ _Kinds = Ecmp | Flowlet | Spray
 
 def _alone(value: Any) -> Any:
     """A name alone stands for {kind: NAME}."""
-    known = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
-    return {"kind": value} if isinstance(value, str) and value in known else value
+    kinds = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
+    return {"kind": value} if isinstance(value, str) and value in kinds else value
 
 
 LoadBalancing = Annotated[

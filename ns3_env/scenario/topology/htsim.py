@@ -7,14 +7,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, TextIO
 
-from pydantic import PrivateAttr, model_validator
-from typing_extensions import Self
-
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
-from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.config.model import shown
-from ns3_env.scenario.topology.kind import GBPS, Graph, GraphLink, TopologyKind
-from ns3_env.scenario.topology.network import Network
+from ns3_env.scenario.topology.file_topology import FileTopology
+from ns3_env.scenario.topology.kind import GBPS, Graph, GraphLink
 
 _WHOLE = re.compile(r"\d{1,9}")
 _HEADS = ("nodes", "tiers", "podsize")
@@ -47,7 +43,7 @@ class _Tier:
         return self.numbers.get(name, usual.get(name, 0))
 
 
-class HtsimTopology(TopologyKind):
+class HtsimTopology(FileTopology):
     """A fat-tree of two or three tiers as a .topo file of htsim has it (csg-htsim, ATLAHS, ASTRA-sim).
 
     Numbers of hosts, tiers and hosts of a pod, then of each tier from below the radix of its switches, rate
@@ -57,16 +53,6 @@ class HtsimTopology(TopologyKind):
     """
 
     kind: Literal["htsim"] = "htsim"
-    file: NamedFile
-
-    _graph: Graph = PrivateAttr(default_factory=lambda: Graph(nodes=[], links=[]))
-    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
-
-    @model_validator(mode="after")
-    def _read(self) -> Self:
-        self._wrong = LineFaults(self.file)
-        self._wrong.read("topology", self._take)
-        return self
 
     def _take(self, text: TextIO) -> None:
         heads: dict[str, int] = {}
@@ -94,19 +80,6 @@ class HtsimTopology(TopologyKind):
             self._graph = _fat_tree(heads["nodes"], heads["podsize"], tiers)
         except ValueError as error:
             self._wrong.add(tiers[-1].line if tiers else 0, str(error))
-
-    def counts(self) -> tuple[int, int, int]:
-        return self._graph.counts()
-
-    def build(self) -> Network:
-        return self._graph.build()
-
-    def faults(self, network: Network) -> list[str]:
-        return self._wrong.texts() if len(self._wrong) else network.faults()
-
-    def without_files(self) -> Graph:
-        """The graph, written out."""
-        return self._graph
 
 
 def _fat_tree(nodes: int, podsize: int, tiers: list[_Tier]) -> Graph:

@@ -48,8 +48,8 @@ class Network:
             links: between these nodes; where one is a fault (``faults``), all stay as they are.
         """
         net = cls(list(nodes), list(links))
-        known, pairs = range(len(nodes)), {frozenset((link.a, link.b)) for link in links}
-        if len(pairs) < len(links) or any(len(x) < 2 or min(x) < 0 or max(x) not in known for x in pairs):
+        indices, pairs = range(len(nodes)), {frozenset((link.a, link.b)) for link in links}
+        if len(pairs) < len(links) or any(len(x) < 2 or min(x) < 0 or max(x) not in indices for x in pairs):
             return net
         ends = [end for link in links for end in (link.a, link.b) if nodes[end] != "switch"]
         if len(set(ends)) == len(ends):
@@ -98,12 +98,12 @@ class Network:
     def access(self) -> dict[int, Link]:
         """The link of each host's first card, and of each other card."""
         hosts = {i for i, kind in enumerate(self.nodes) if kind != "switch"}
-        found: dict[int, Link] = {}
+        access_links: dict[int, Link] = {}
         for link in self.links:
             for end in (link.a, link.b):
                 if end in hosts:
-                    found.setdefault(end, link)
-        return found
+                    access_links.setdefault(end, link)
+        return access_links
 
     def bdps_from(self, host: int) -> dict[int, float]:
         """Bytes that the path from a host to each other one holds, there and back: its slowest link's."""
@@ -141,8 +141,8 @@ class Network:
         return next((card for card in self.cards.get(host, ()) if self.access_switch(card) in ends), host)
 
     def ends_of(self, src: int, dst: int, turn: int = 0) -> tuple[int, int]:
-        """The cards that a flow from a host to another goes between: those with the fewest links in between, of
-        these the fastest.
+        """The cards that a flow from a host to another goes between: those with the fewest links in between,
+        of these the fastest.
 
         Args:
             src: sending host.

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, TextIO
 
-from pydantic import PrivateAttr, ValidationError, model_validator
-from typing_extensions import Self
+from pydantic import PrivateAttr, ValidationError
 
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
-from ns3_env.config.files import LineFaults, NamedFile
+from ns3_env.config.files import LineFaults
 from ns3_env.config.model import describe, shown
 from ns3_env.errors import ScenarioWarning
-from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
+from ns3_env.scenario.topology.file_topology import FileTopology
+from ns3_env.scenario.topology.kind import Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
 
 #: Nanoseconds of the units that its times have.
@@ -107,28 +107,18 @@ _DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})
 _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
 
-class PublishedTopology(TopologyKind):
+class PublishedTopology(FileTopology):
     """A topology.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     Numbers of nodes, switches and links (or SimAI's: nodes, GPUs of a server, switches within servers, other
     switches, links, type of GPU); the ids of the switches; then a row for each link: src, dst, rate
     (100Gbps), delay (1us), error rate, which must be 0. A host may have several links (docs/clusters.md).
-    Nodes keep their ids and links their order, so that ports and paths are the published simulator's. A
-    relative ``file`` lies beside the scenario's own.
+    Nodes keep their ids and links their order, so that ports and paths are the published simulator's.
     """
 
     kind: Literal["published"] = "published"
-    file: NamedFile
 
-    _graph: Graph = PrivateAttr(default_factory=lambda: Graph(nodes=[], links=[]))
     _lines: list[int] = PrivateAttr(default_factory=list)
-    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
-
-    @model_validator(mode="after")
-    def _read(self) -> Self:
-        self._wrong = LineFaults(self.file)
-        self._wrong.read("topology", self._take)
-        return self
 
     def _take(self, lines: TextIO) -> None:
         text = PublishedText(lines)
@@ -194,16 +184,8 @@ class PublishedTopology(TopologyKind):
         if not delay[-1:].isalpha():
             self._wrong.add(line, f"the delay {shown(delay)} has no unit; write 1us, or 0.001ms")
 
-    def counts(self) -> tuple[int, int, int]:
-        return self._graph.counts()
-
-    def build(self) -> Network:
-        return self._graph.build()
-
-    def faults(self, network: Network) -> list[str]:
-        """Each fault with the file's name, and its line where it has one."""
-        if len(self._wrong):
-            return self._wrong.texts()
+    def _network_faults(self, network: Network) -> list[str]:
+        """Faults of the network, those of links with their lines."""
         graph = LineFaults(self.file)
         for fault in network.faults():
             of_link = _LINK_FAULT.fullmatch(fault)
@@ -213,12 +195,8 @@ class PublishedTopology(TopologyKind):
                 graph.add(self._lines[int(of_link[1])], of_link[2])
         return graph.texts()
 
-    def without_files(self) -> Graph:
-        """The graph, written out."""
-        return self._graph
-
 
 def _delay_ns(text: str) -> int | str:
     """Reads a delay as the published simulator does; what is none of its delays stays as it is."""
-    found = _DELAY.fullmatch(text)
-    return text if found is None else nanoseconds(found[1], found[2])
+    match = _DELAY.fullmatch(text)
+    return text if match is None else nanoseconds(match[1], match[2])

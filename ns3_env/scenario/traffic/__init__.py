@@ -121,8 +121,8 @@ class Mix(TrafficKind):
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
         flows = Flows()
-        for part, own in zip(self.parts, random.spawn(len(self.parts)), strict=True):
-            flows.extend(part.draw(network, own))
+        for part, generator in zip(self.parts, random.spawn(len(self.parts)), strict=True):
+            flows.extend(part.draw(network, generator))
         return flows
 
 

@@ -42,7 +42,7 @@ class Connections(FlowsInFile):
 
     def _take(self, text: TextIO) -> None:
         counts = dict.fromkeys(_HEADS, (0, 0))  # line, number
-        seen = dict.fromkeys(_HEADS, 0)
+        totals = dict.fromkeys(_HEADS, 0)
         for line, row in enumerate(text, start=1):
             words = row.partition("#")[0].split()
             if not words:
@@ -52,18 +52,18 @@ class Connections(FlowsInFile):
             if words[0] in _HEADS and len(words) == 2 and _WHOLE.fullmatch(words[1]):
                 counts[words[0]] = line, int(words[1])
             elif pair := _PAIR.fullmatch(words[0]):
-                seen["Connections"] += 1
+                totals["Connections"] += 1
                 self._connection(line, int(pair[1]), int(pair[2]), words[1:])
             elif words[0] == "trigger":
-                seen["Triggers"] += 1
+                totals["Triggers"] += 1
                 self._trigger(line, words[1:])
             elif words[0] == "failure":
                 self._wrong.add(line, "failures are no traffic: write them as the scenario's failures")
             else:
                 self._wrong.add(line, f"{shown(row.strip())} is no src->dst, trigger or {', '.join(_HEADS)}")
         for head in ("Connections", "Triggers"):
-            if counts[head][1] != seen[head] and not len(self._wrong):
-                text_ = f"{head} {counts[head][1]}, and there are {seen[head]}"
+            if counts[head][1] != totals[head] and not len(self._wrong):
+                text_ = f"{head} {counts[head][1]}, and there are {totals[head]}"
                 self._wrong.add(counts[head][0], text_)
         nodes = counts["Nodes"][1]
         for flow, line in enumerate(self._lines):

@@ -170,11 +170,11 @@ class FlowFile(FlowsInFile):
             header = [name.strip() for name in next(reader, [])]
             columns = (*CSV_COLUMNS, *(name for name in MORE_COLUMNS if name in header))
             if sorted(header) != sorted(columns):
-                found = ",".join(header) or "nothing"
+                header_text = ",".join(header) or "nothing"
                 self._wrong.add(
                     1,
                     f"the header must name {','.join(CSV_COLUMNS)}, and may name "
-                    f"{', '.join(MORE_COLUMNS)}; it names {found}",
+                    f"{', '.join(MORE_COLUMNS)}; it names {header_text}",
                 )
                 return
             order = [header.index(name) for name in columns]

@@ -113,11 +113,11 @@ class _Schedule:
         """The operations as nodes: what begins with another needs what that needs."""
         nodes = []
         for i, node in enumerate(self._nodes):
-            needs, todo, seen = dict.fromkeys(self._needs[i]), [*self._beside[i]], {i}
+            needs, todo, visited = dict.fromkeys(self._needs[i]), [*self._beside[i]], {i}
             while todo:
                 other = todo.pop()
-                if other not in seen:
-                    seen.add(other)
+                if other not in visited:
+                    visited.add(other)
                     needs |= dict.fromkeys(self._needs[other])
                     todo += self._beside[other]
             after = tuple(needs)

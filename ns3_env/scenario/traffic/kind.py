@@ -83,7 +83,7 @@ class Flows:
 
     def in_group(self, name: str) -> Flows:
         """The same, in this group where they have none."""
-        group: list[str | None] = [own or name for own in self.group]
+        group: list[str | None] = [flow_group or name for flow_group in self.group]
         streams = [stream._replace(group=stream.group or name) for stream in self.streams]
         return replace(self, group=group, streams=streams)
 

@@ -124,8 +124,8 @@ def sample_sizes(
 ) -> NDArray[np.int64]:
     """``count`` flow sizes (bytes, at least 1) drawn from a distribution."""
     sizes, percents = np.array(cdf, dtype=np.float64).T
-    drawn = np.interp(random.random(count) * 100, percents, sizes)
-    whole: NDArray[np.int64] = np.maximum(np.rint(drawn), 1).astype(np.int64)
+    samples = np.interp(random.random(count) * 100, percents, sizes)
+    whole: NDArray[np.int64] = np.maximum(np.rint(samples), 1).astype(np.int64)
     return whole
 
 

@@ -75,9 +75,9 @@ class Tasks:
         def moved(task: Task) -> Task:
             return task + flows if task >= 0 else task - steps
 
-        taken = {label.job for label in self.labels.values()}
+        job_names = {label.job for label in self.labels.values()}
         jobs = dict.fromkeys(label.job for label in other.labels.values())
-        names = {job: _free(job, taken) for job in jobs}
+        names = {job: _free(job, job_names) for job in jobs}
         self.waits.update(
             (flow + flows, Wait(tuple(map(moved, wait.after)), wait.delay_ns))
             for flow, wait in other.waits.items()
@@ -123,11 +123,11 @@ def _numbered(names: Iterable[str]) -> dict[str, int]:
     return {name: i for i, name in enumerate(name for name in dict.fromkeys(names) if name)}
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, names: set[str]) -> str:
     number, free = 2, name
-    while free in taken:
+    while free in names:
         free, number = f"{name} {number}", number + 1
-    taken.add(free)
+    names.add(free)
     return free
 
 
@@ -150,40 +150,40 @@ def named_waits(
         if name is not None and number.setdefault(name, flow) != flow:
             wrong[flow] = f"name: {name!r} is another flow's as well"
     waits = {}
-    for flow, (wanted, delay) in enumerate(zip(after, delays_ns, strict=True)):
-        if strange := [name for name in wanted if name not in number]:
+    for flow, (predecessors, delay) in enumerate(zip(after, delays_ns, strict=True)):
+        if strange := [name for name in predecessors if name not in number]:
             wrong.setdefault(flow, f"after: there is no flow named {strange[0]!r}")
-        elif wanted or delay:
-            waits[flow] = Wait(tuple(number[name] for name in wanted), delay)
+        elif predecessors or delay:
+            waits[flow] = Wait(tuple(number[name] for name in predecessors), delay)
     if not wrong and (circle := circle_in({flow: wait.after for flow, wait in waits.items()})):
-        shown = " after ".join(str(names[flow]) for flow in [*circle, circle[0]])
-        wrong[circle[0]] = f"after: these wait for each other, so that none ever starts: {shown}"
+        circle_text = " after ".join(str(names[flow]) for flow in [*circle, circle[0]])
+        wrong[circle[0]] = f"after: these wait for each other, so that none ever starts: {circle_text}"
     return waits, wrong
 
 
 def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
     """Tasks each of which waits for the next one, and the last for the first; empty where there are none."""
-    left = dict.fromkeys(after, 0)
+    remaining = dict.fromkeys(after, 0)
     followers: dict[Key, list[Key]] = {}
     for task, others in after.items():
         for other in others:
-            left[task] += other in left
+            remaining[task] += other in remaining
             followers.setdefault(other, []).append(task)
-    ready = [task for task, count in left.items() if count == 0]
+    ready = [task for task, count in remaining.items() if count == 0]
     while ready:
         over = ready.pop()
-        del left[over]
+        del remaining[over]
         for follower in followers.get(over, ()):
-            left[follower] -= 1
-            if left[follower] == 0:
+            remaining[follower] -= 1
+            if remaining[follower] == 0:
                 ready.append(follower)
-    if not left:
+    if not remaining:
         return []
     way: list[Key] = []
     place: dict[Key, int] = {}
-    task = next(iter(left))
+    task = next(iter(remaining))
     while task not in place:  # whatever is left waits for another one that is left
         place[task] = len(way)
         way.append(task)
-        task = next(other for other in after[task] if other in left)
+        task = next(other for other in after[task] if other in remaining)
     return way[place[task] :]

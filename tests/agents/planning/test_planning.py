@@ -60,7 +60,7 @@ def test_the_planner_finds_what_it_foresaw_and_is_no_worse_than_its_base(
     foreseen = []
     with BranchedPlay(scenario, policy) as alone:
         base = alone.play_on()
-    made = plan(scenario, policy, every=2, told=lambda progress: foreseen.append(progress.foreseen))
+    made = plan(scenario, policy, every=2, progress=lambda progress: foreseen.append(progress.foreseen))
     assert made.base == base
     assert foreseen == sorted(foreseen, reverse=True)
     assert made.planned == foreseen[-1] < base

@@ -59,6 +59,10 @@ TINY = {
     "irn-workload": (0.01, "irn-workload"),
     "irn-incast": (0.001, ""),
     "hpcc-fct": (0.0001, "hpcc-fig-11-slowdown hpcc-fig-11-latency"),
+    "simai-ring": (0.01, ""),
+    "simai-rails": (0.002, ""),
+    "rail-only": (0.001, ""),
+    "roce-training": (0.01, ""),
 }
 
 

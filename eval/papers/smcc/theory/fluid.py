@@ -160,7 +160,7 @@ class _State:
     mode: Mode
     since: float
     #: Left its region then, and keeps its field until ``delay`` later.
-    left: float | None = None
+    exit_time: float | None = None
 
 
 def trajectory(
@@ -187,7 +187,7 @@ def trajectory(
         if state.t >= until:
             break
         slope_is_zero = _bound(law.link, state)
-        if state.left is None and state.mode.stands(state.y) and not slope_is_zero:
+        if state.exit_time is None and state.mode.stands(state.y) and not slope_is_zero:
             stood = True
             break
         piece, end = _piece(law.link, state, until, delay, slope_is_zero, step)
@@ -199,16 +199,16 @@ def trajectory(
         slope = 0.0 if slope_is_zero and end != "bound" else state.y
         if end == "bound":
             _nudge(law.link, state)
-            if state.left is None and state.mode.inside(state.x, state.y, state.y) < 0:
+            if state.exit_time is None and state.mode.inside(state.x, state.y, state.y) < 0:
                 end = "left"  # y has changed its sign
         if end == "left":
-            state.left = state.t
+            state.exit_time = state.t
             if delay > 0:
                 continue
         if end in ("left", "delayed", "over"):
             before = state.mode
             state.mode = law.after(before, state.t - state.since, state.x, state.y, slope)
-            state.since, state.left = state.t, None
+            state.since, state.exit_time = state.t, None
             if state.mode.name != before.name:
                 switches.append(Switch(state.t, state.mode.name))
     if state.t < until and not stood:
@@ -258,13 +258,13 @@ def _piece(
         return abs(float(s[-1])) - 0.99 * STANDS * link.rate
 
     ends = [(bound, "bound")]
-    if state.left is None:
+    if state.exit_time is None:
         ends.append((leaves, "left"))
         if mode.stands(0.0) and not bounded:
             ends.append((stands, "stands"))
     stop = min(until, state.since + mode.lasts)
-    if state.left is not None:
-        stop = min(stop, state.left + delay)
+    if state.exit_time is not None:
+        stop = min(stop, state.exit_time + delay)
     for event, _ in ends:
         event.terminal, event.direction = True, -1  # type: ignore[attr-defined]
     start = [state.y] if bounded else [state.x, state.y]
@@ -280,6 +280,6 @@ def _piece(
     )
     if solved.status == 1:
         return solved, next(name for (_, name), hit in zip(ends, solved.t_events, strict=True) if len(hit))
-    if state.left is not None and stop == state.left + delay:
+    if state.exit_time is not None and stop == state.exit_time + delay:
         return solved, "delayed"
     return solved, "over" if stop < until else "end"

@@ -22,8 +22,6 @@ namespace ns3::env::rdma
 namespace
 {
 
-// Units of quantised telemetry grow with the hosts' rate above this one.
-constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 constexpr double LONGEST_DRAIN_S =
     4e3; // what is longer than a simulation can be is never waited for
 
@@ -209,10 +207,8 @@ Fabric::ConfigureSwitches()
         for (const auto& port : sw->Ports())
         {
             Heartbeat::Beat();
-            const auto unit =
-                static_cast<uint32_t>(std::max(1.0, hostRate / TELEMETRY_REFERENCE_BPS));
             port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), port->Random()),
-                            unit);
+                            Rules().TelemetryUnit(hostRate, FrameBytes()));
             if (m_scenario.flowTimeout || m_steering) // an exact count is of a flow's one path
             {
                 port->CountRecentFlows(m_scenario.flowTimeout.value_or(DEFAULT_FLOW_TIMEOUT));

@@ -221,6 +221,12 @@ Rules::MakeNextHopOrder(const Graph& graph) const
     return std::make_unique<NextHopOrder>(graph);
 }
 
+uint32_t
+Rules::TelemetryUnit(double hostRateBps, uint32_t) const
+{
+    return static_cast<uint32_t>(std::max(1.0, hostRateBps / TELEMETRY_REFERENCE_BPS));
+}
+
 Picos
 Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const Hops&, uint32_t)
     const

@@ -103,6 +103,8 @@ class Rules final : public NetworkRules
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
     std::unique_ptr<env::NextHopOrder> MakeNextHopOrder(const Graph& graph) const override;
+    /// In proportion to the rate, though above 200 Gb/s HPCC then takes links for fuller than they are.
+    uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const override;
     /// Base RTT + bytes and headers, without telemetry, at the slowest link: a packet is serialised twice.
     Picos Standalone(uint64_t sizeBytes,
                      const PathFacts& facts,

@@ -47,6 +47,13 @@ NetworkRules::MakeNextHopOrder(const Graph&) const
     return std::make_unique<NextHopOrder>();
 }
 
+uint32_t
+NetworkRules::TelemetryUnit(double hostRateBps, uint32_t frameBytes) const
+{
+    const double scale = hostRateBps / TELEMETRY_REFERENCE_BPS;
+    return static_cast<uint32_t>(std::max(1.0, std::min(scale, 1.0 * frameBytes / TX_UNIT_BYTES)));
+}
+
 Picos
 NetworkRules::Standalone(uint64_t sizeBytes,
                          const PathFacts& facts,

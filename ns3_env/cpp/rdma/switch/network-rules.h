@@ -24,6 +24,10 @@ namespace ns3::env::rdma
 
 class Nic;
 
+/// Units of bytes sent in quantised telemetry, at this rate of hosts (docs/sources/published-simulator.md, "Switch").
+inline constexpr uint32_t TX_UNIT_BYTES = 128;
+inline constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
+
 /// The rules of the default preset. A network asks while it is built and as a flow starts, never per packet.
 class NetworkRules
 {
@@ -45,6 +49,9 @@ class NetworkRules
     virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
     virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
 
+    /// By how much units of quantised telemetry are larger than at 25 Gb/s. Bytes sent are counted by no more than a
+    /// full packet: in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
+    virtual uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const;
     /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
     /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
     virtual Picos Standalone(uint64_t sizeBytes,

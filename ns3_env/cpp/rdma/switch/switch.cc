@@ -122,8 +122,7 @@ RecentFlows::Count(Picos now)
 namespace
 {
 
-// Units of the quantised telemetry header (docs/sources/published-simulator.md, "Switch"), scaled by bw / 25 Gb/s.
-constexpr uint32_t TX_UNIT_BYTES = 128;
+// Of quantised telemetry, beside TX_UNIT_BYTES.
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
 template <class Whole>

@@ -12,7 +12,7 @@ from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
 from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, RECEIVE, SEND, Node
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, PARALLELISM, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
@@ -68,7 +68,7 @@ class Graph:
         """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
-        orders = [sort_by_need(own) for own in needs]
+        orders = [sort_by_need(node_needs) for node_needs in needs]
         match, turns = match_nodes(self.traces, orders, self.groups), Turns(self.traces, orders)
         reasons = _reasons(needs, match)
         followers: dict[Place, list[Place]] = defaultdict(list)
@@ -157,7 +157,8 @@ class Graph:
             return
         ranks = [rank for rank, _ in group]
         hosts, iteration = [self.where.hosts[rank] for rank in ranks], nodes[0].iteration
-        where = replace(self.where, hosts=hosts, ranks=ranks, part=name.lower(), iteration=iteration)
+        part = f"{nodes[0].text(PARALLELISM)} {name.lower()}".strip()
+        where = replace(self.where, hosts=hosts, ranks=ranks, part=part, iteration=iteration)
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
             raise WireError(
@@ -174,8 +175,8 @@ class Graph:
             counts[pair] += len(steps[-1])
             over[send.src] += steps[-1]
             over[send.dst] += steps[-1]
-        for place, own, before in zip(group, over, after, strict=True):
-            self._over[place] = self._reduce([*own, *before])
+        for place, tasks, before in zip(group, over, after, strict=True):
+            self._over[place] = self._reduce([*tasks, *before])
 
     @staticmethod
     def _sends(algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:

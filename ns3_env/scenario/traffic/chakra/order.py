@@ -20,10 +20,10 @@ def find_needs(trace: Sequence[Node]) -> list[list[int]]:
 
 def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
-    open_needs = [len(set(own)) for own in needs]
+    open_needs = [len(set(node_needs)) for node_needs in needs]
     followers: list[list[int]] = [[] for _ in needs]
-    for i, own in enumerate(needs):
-        for other in set(own):
+    for i, node_needs in enumerate(needs):
+        for other in set(node_needs):
             followers[other].append(i)
     ready = [i for i, count in enumerate(open_needs) if count == 0]
     order: list[int] = []

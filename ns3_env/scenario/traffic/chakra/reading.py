@@ -50,7 +50,8 @@ def common_name(file: str) -> str:
 def find_files(file: str, most: int, why: str) -> list[Path]:
     """Each rank's file: FILE.0.et and so on, or FILE with the rank where ``%d`` stands.
 
-    Raises OSError where one is missing, WireError where there are more than ``most``.
+    Raises OSError where one is missing, WireError where there are more than ``most``, or where a rank's trace
+    has another form than rank 0's.
     """
     begin, end = file.split("%d", 1) if "%d" in file else (f"{file}.", _suffix(file))
     first = Path(f"{begin}0{end}")
@@ -62,6 +63,9 @@ def find_files(file: str, most: int, why: str) -> list[Path]:
     if missing := sorted(set(range(len(ranks))) - ranks):
         text = f"there is no such file, though there is {begin}{max(ranks)}{end}"
         raise OSError(0, text, str(files[missing[0]]))
+    for other in SUFFIXES if "%d" not in file else ():
+        if os.path.exists(apart := f"{begin}{len(files)}{other}"):
+            raise WireError(f"{apart} has another form than {first}: all ranks' traces of a job have one")
     if len(files) > most:
         raise WireError(f"{len(files)} ranks; there may be at most {most}: {why}")
     return files

@@ -34,6 +34,8 @@ NODE_TYPES = (
 )
 #: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
 INPUTS = "inputs.values"
+#: Attribute of a collective: what its ranks share ("tensor", "data"); results name it beside the collective.
+PARALLELISM = "parallelism"
 COLLECTIVES = {
     0: "ALL_REDUCE",
     1: "REDUCE",
@@ -127,8 +129,8 @@ class Node:
 
     def launches(self) -> bool:
         """Tells whether the processor starts another node's communication here."""
-        wanted = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
-        return self.of_processor() and not self.has(wanted)
+        required = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
+        return self.of_processor() and not self.has(required)
 
 
 def read_protobuf(data: bytes) -> list[Node]:

@@ -110,20 +110,20 @@ def _hierarchical(ranks: int, size_bytes: int, node_ranks: int) -> list[Send]:
     ring = _ring(node_ranks, size_bytes, 2 * (node_ranks - 1))
     half = len(ring) // 2
     within = [range(node * node_ranks, (node + 1) * node_ranks) for node in range(nodes)]
-    found: list[Send] = []
+    sendings: list[Send] = []
     for members in within:
-        found += _among(members, ring[:half], len(found))
-    reduced = _received(found, 0, ranks)
+        sendings += _among(members, ring[:half], len(sendings))
+    reduced = _received(sendings, 0, ranks)
     for place in range(node_ranks):
         segment = (place + 1) % node_ranks
         across = _ring(nodes, edge[segment + 1] - edge[segment], 2 * (nodes - 1))
         members = range(place, ranks, node_ranks)
-        found += _among(members, across, len(found), reduced, len(across) // 2)
-    complete = _received(found, nodes * half, ranks) if nodes > 1 else reduced
+        sendings += _among(members, across, len(sendings), reduced, len(across) // 2)
+    complete = _received(sendings, nodes * half, ranks) if nodes > 1 else reduced
     gather = [x._replace(after=tuple(i - half for i in x.after if i >= half)) for x in ring[half:]]
     for members in within:
-        found += _among(members, gather, len(found), complete, node_ranks)
-    return found
+        sendings += _among(members, gather, len(sendings), complete, node_ranks)
+    return sendings
 
 
 def _among(
@@ -146,12 +146,12 @@ def _among(
     ]
 
 
-def _received(found: Sequence[Send], begin: int, ranks: int) -> list[tuple[int, ...]]:
+def _received(sendings: Sequence[Send], begin: int, ranks: int) -> list[tuple[int, ...]]:
     """The sends from ``begin`` on that bring a rank something, by rank."""
     brought: list[list[int]] = [[] for _ in range(ranks)]
-    for i in range(begin, len(found)):
-        brought[found[i].dst].append(i)
-    return [tuple(own) for own in brought]
+    for i in range(begin, len(sendings)):
+        brought[sendings[i].dst].append(i)
+    return [tuple(numbers) for numbers in brought]
 
 
 def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
@@ -159,7 +159,7 @@ def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
     edge = bounds(ranks, size_bytes)
     sendings: list[Send] = []
     begins = [0] * ranks
-    got: list[tuple[int, ...]] = [()] * ranks  # all that a rank has received: it sends the sum
+    inputs: list[tuple[int, ...]] = [()] * ranks  # all that a rank has received: it sends the sum
     half = ranks // 2
     distances = []
     while half:
@@ -171,16 +171,16 @@ def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
             keeps = begins[r] + (d if r & d else 0)
             gives = begins[r] + (0 if r & d else d)
             now.append((keeps, len(sendings)))
-            sendings.append(Send(r, r ^ d, edge[gives + d] - edge[gives], got[r]))
+            sendings.append(Send(r, r ^ d, edge[gives + d] - edge[gives], inputs[r]))
         begins = [keeps for keeps, _ in now]
-        got = [(*got[r], now[r ^ d][1]) for r in range(ranks)]
+        inputs = [(*inputs[r], now[r ^ d][1]) for r in range(ranks)]
     for d in reversed(distances):
         numbers = []
         for r in range(ranks):
             numbers.append(len(sendings))
-            sendings.append(Send(r, r ^ d, edge[begins[r] + d] - edge[begins[r]], got[r]))
+            sendings.append(Send(r, r ^ d, edge[begins[r] + d] - edge[begins[r]], inputs[r]))
         begins = [begin & ~d for begin in begins]
-        got = [(*got[r], numbers[r ^ d]) for r in range(ranks)]
+        inputs = [(*inputs[r], numbers[r ^ d]) for r in range(ranks)]
     return sendings
 
 
@@ -197,11 +197,11 @@ def _up(ranks: int, size_bytes: int) -> list[Send]:
 
 def _down(ranks: int, size_bytes: int, before: int = 0, after: tuple[int, ...] = ()) -> list[Send]:
     """From the root, when these sends are over; ``before``: sends that stand before these."""
-    got = {0: after}
+    inputs = {0: after}
     sendings = []
     for r in range(1, ranks):
-        sendings.append(Send((r - 1) // 2, r, size_bytes, got[(r - 1) // 2]))
-        got[r] = (before + len(sendings) - 1,)
+        sendings.append(Send((r - 1) // 2, r, size_bytes, inputs[(r - 1) // 2]))
+        inputs[r] = (before + len(sendings) - 1,)
     return sendings
 
 

@@ -70,10 +70,10 @@ class CollectiveWork(TrafficKind):
 
     def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
         """All iterations of one job: rank i is ``hosts[i]``."""
-        found = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
+        sendings = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
         play = _Play(self, job, hosts, random)
         for iteration in range(self.iterations):
-            play.iterate(iteration, found)
+            play.iterate(iteration, sendings)
         return play.flows
 
 
@@ -87,7 +87,7 @@ class _Play:
         self._work, self._job, self._hosts, self._random = work, job, hosts, random
         self._ended: list[tuple[Task, ...]] = [()] * len(hosts)
 
-    def iterate(self, iteration: int, found: Sequence[Send]) -> None:
+    def iterate(self, iteration: int, sendings: Sequence[Send]) -> None:
         """Adds an iteration with these sends."""
         work, hosts = self._work, self._hosts
         here = Collected(
@@ -96,26 +96,28 @@ class _Play:
         pipelined = work.algorithm == "pipeline"
         ready = [] if pipelined else [self._compute(iteration, rank, ()) for rank in range(len(hosts))]
         touched: list[list[Task]] = [[] for _ in hosts]
-        made: list[list[Task]] = []
-        for send in found:
+        chunk_flows: list[list[Task]] = []
+        for send in sendings:
             if pipelined:
                 chunks = here.count_pieces(send.size_bytes)
-                steps = self._stage(iteration, send.src, made[-1] if made else [], chunks)
+                steps = self._stage(iteration, send.src, chunk_flows[-1] if chunk_flows else [], chunks)
                 touched[send.src] += steps
-                made.append(here.add(self.flows, send._replace(after=()), made, [[step] for step in steps]))
+                chunk_flows.append(
+                    here.add(self.flows, send._replace(after=()), chunk_flows, [[step] for step in steps])
+                )
             else:
-                made.append(here.add(self.flows, send, made, [[ready[send.src]]]))
-            touched[send.src] += made[-1]
-            touched[send.dst] += made[-1]
+                chunk_flows.append(here.add(self.flows, send, chunk_flows, [[ready[send.src]]]))
+            touched[send.src] += chunk_flows[-1]
+            touched[send.dst] += chunk_flows[-1]
         if pipelined:
-            touched[-1] += self._stage(iteration, len(hosts) - 1, made[-1], len(made[-1]))
-        self._ended = [tuple(own) or self._ended[rank] for rank, own in enumerate(touched)]
+            touched[-1] += self._stage(iteration, len(hosts) - 1, chunk_flows[-1], len(chunk_flows[-1]))
+        self._ended = [tuple(tasks) or self._ended[rank] for rank, tasks in enumerate(touched)]
 
-    def _stage(self, iteration: int, rank: int, came: Sequence[Task], chunks: int) -> list[Task]:
+    def _stage(self, iteration: int, rank: int, arrivals: Sequence[Task], chunks: int) -> list[Task]:
         """A pipeline's rank computes for each chunk that came, in their order."""
         steps: list[Task] = []
         for i in range(chunks):
-            steps.append(self._compute(iteration, rank, (*came[i : i + 1], *steps[-1:])))
+            steps.append(self._compute(iteration, rank, (*arrivals[i : i + 1], *steps[-1:])))
         return steps
 
     def _compute(self, iteration: int, rank: int, after: tuple[Task, ...]) -> Task:
@@ -191,8 +193,8 @@ class Jobs(CollectiveWork):
         if self.placement == "random":
             hosts = random.permutation(network.hosts)[: len(hosts)].tolist()
         flows = Flows()
-        for i, own in enumerate(random.spawn(self.jobs)):
+        for i, generator in enumerate(random.spawn(self.jobs)):
             packed = slice(i * self.ranks_each, (i + 1) * self.ranks_each)
             chosen = hosts[i :: self.jobs] if self.placement == "interleaved" else hosts[packed]
-            flows.extend(self._play(f"job {i}", chosen, own))
+            flows.extend(self._play(f"job {i}", chosen, generator))
         return flows

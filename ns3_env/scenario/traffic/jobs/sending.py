@@ -41,14 +41,18 @@ class Collected:
         return [(i + 1) * size_bytes // count - i * size_bytes // count for i in range(count)]
 
     def add(
-        self, flows: Flows, send: Send, made: Sequence[Sequence[Task]], ready: Sequence[Sequence[Task]]
+        self,
+        flows: Flows,
+        send: Send,
+        earlier_flows: Sequence[Sequence[Task]],
+        ready: Sequence[Sequence[Task]],
     ) -> list[Task]:
         """Appends a flow for each chunk of a send.
 
         Args:
             flows: what they are appended to.
             send: which waits for others of its collective.
-            made: the flows of those before it.
+            earlier_flows: the flows of those before it.
             ready: what else each chunk waits for, or all, where there is one entry.
 
         Returns:
@@ -58,7 +62,7 @@ class Collected:
         sent = self.sent[self.hosts[send.src], self.hosts[send.dst]]
         chunks: list[Task] = []
         for i, size in enumerate(pieces):
-            after = [*ready[i % len(ready)], *_needed(made, send, i, len(pieces))]
+            after = [*ready[i % len(ready)], *_needed(earlier_flows, send, i, len(pieces))]
             after += [sent[-UNDER_WAY]] if len(sent) >= UNDER_WAY else []
             chunks.append(self._flow(flows, send, size, tuple(dict.fromkeys(after))))
             sent.append(chunks[-1])
@@ -76,11 +80,11 @@ class Collected:
         return flow
 
 
-def _needed(made: Sequence[Sequence[Task]], send: Send, chunk: int, chunks: int) -> list[Task]:
+def _needed(earlier_flows: Sequence[Sequence[Task]], send: Send, chunk: int, chunks: int) -> list[Task]:
     """Returns what a chunk waits for: the same one of each send before, or all where those are cut
     otherwise."""
-    found: list[Task] = []
+    tasks: list[Task] = []
     for before in send.after:
-        others = made[before]
-        found += [others[chunk]] if len(others) == chunks else others
-    return found
+        others = earlier_flows[before]
+        tasks += [others[chunk]] if len(others) == chunks else others
+    return tasks

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, Node
+from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, PARALLELISM, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 
 _WHOLE = re.compile(r"\d{1,19}")
@@ -180,14 +180,15 @@ class LayerProgram:
         """The collective after a part; () where it sends nothing."""
         if not part.kind or not usual:
             return ()
-        name, ranks = self.groups[part.group or usual]
+        group = part.group or usual
+        name, ranks = self.groups[group]
         if ranks == 1:
             return ()
         size = part.size_bytes
         if part.kind == "ALL_GATHER" and self.whole_gathers:
             size = -(-size // ranks)
         numbers = {"comm_type": COMM_TYPES[part.kind], "comm_size": size}
-        return (self._add(COLLECTIVE, 0, after, numbers, {"pg_name": name}),)
+        return (self._add(COLLECTIVE, 0, after, numbers, {"pg_name": name, PARALLELISM: group}),)
 
     def _add(
         self, kind: int, ns: int, after: tuple[int, ...], numbers: dict[str, int], texts: dict[str, str]

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, RECEIVE, SEND, Node
+from ns3_env.scenario.traffic.chakra.trace import (
+    COLLECTIVE,
+    COMM_TYPES,
+    COMPUTE,
+    PARALLELISM,
+    RECEIVE,
+    SEND,
+    Node,
+)
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,7 @@ class RankProgram:
         name, ranks = self._groups[group]
         if ranks == 1 or size == 0:
             return after
-        texts = {"pg_name": of_block + name}
+        texts = {"pg_name": of_block + name, PARALLELISM: group}
         return self._add(
             COLLECTIVE, group, (after,), 0, {"comm_type": COMM_TYPES[kind], "comm_size": size}, texts
         )

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Base of topologies that are read from a file of another simulator."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TextIO
+
+from pydantic import PrivateAttr, model_validator
+from typing_extensions import Self
+
+from ns3_env.config.files import LineFaults, NamedFile
+from ns3_env.scenario.topology.kind import Graph, TopologyKind
+from ns3_env.scenario.topology.network import Network
+
+
+class FileTopology(TopologyKind):
+    """A topology whose nodes and links stand in a file; one that is relative lies beside the scenario's."""
+
+    file: NamedFile
+
+    _graph: Graph = PrivateAttr(default_factory=lambda: Graph(nodes=[], links=[]))
+    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        self._wrong = LineFaults(self.file)
+        self._wrong.read("topology", self._take)
+        return self
+
+    @abstractmethod
+    def _take(self, text: TextIO) -> None:
+        """Reads the file into ``_graph``; what is wrong goes into ``_wrong``."""
+
+    def counts(self) -> tuple[int, int, int]:
+        return self._graph.counts()
+
+    def build(self) -> Network:
+        return self._graph.build()
+
+    def faults(self, network: Network) -> list[str]:
+        """Faults of the file with their lines, or else those of the network."""
+        return self._wrong.texts() if len(self._wrong) else self._network_faults(network)
+
+    def _network_faults(self, network: Network) -> list[str]:
+        return network.faults()
+
+    def without_files(self) -> Graph:
+        """Returns the graph, written out."""
+        return self._graph

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Critical paths of training jobs: by hand, and of idle networks by what nobody can beat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.episodes.critical_path import CriticalPath, critical_paths, read_critical_paths, slowest
+from ns3_env.eval.episodes.results import result_files
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+
+#: Two cards of 1 B/ns at a switch.
+CONTENT: dict[str, Any] = {
+    "nodes": ["host", "host", "switch"],
+    "links": [{"a": 0, "b": 2, "rate_bps": 8e9}, {"a": 1, "b": 2, "rate_bps": 8e9}],
+    "dependencies": {"after": [2, 0, 2], "after_count": [1, 1, 0, 1], "delay_ns": [0, 5, 40, 10]},
+}
+
+
+def chain(last_ns: int = 165) -> dict[str, Any]:
+    """Step 2 until 40, flow 0 until 100, flow 1 from 105 on, 5 after it; step 3 beside them."""
+    return {
+        "flows": {
+            "src": [0, 1],
+            "dst": [1, 0],
+            "size_bytes": [40, 50],
+            "payload_bytes": [50, 50],
+            "header_bytes": [4, 4],
+            "start_ns": [40, 105],
+            "delivered_ns": [100, last_ns],
+            "standalone_ns": [54, 64],
+            "base_rtt_ns": [8, 8],
+        },
+        "steps": {"start_ns": [0, 40], "end_ns": [40, 50]},
+        "jobs": {
+            "names": ["a"],
+            "parts": ["ring", "compute"],
+            "job": [0] * 4,
+            "iteration": [0] * 4,
+            "part": [0, 0, 1, 1],
+            "rank": [0, 1, 0, 1],
+            "peer": [1, 0, -1, -1],
+        },
+        "totals": {"end_ns": 200},
+    }
+
+
+def test_the_path_leads_back_from_what_ended_last() -> None:
+    (path,) = critical_paths(CONTENT, chain())
+    assert (path.job, path.iteration, path.duration_ns) == ("a", 0, 165)
+    ring, compute = path.parts
+    assert (ring.name, ring.path_ns, ring.active_ns) == ("ring", 60 + 60, 120)
+    assert (compute.name, compute.path_ns, compute.active_ns) == ("compute", 40, 50)
+
+
+def test_nobody_is_faster_than_the_chain_alone_and_the_cards() -> None:
+    """Alone the chain takes 40 + 50 + 5 + 60; a card needs 54 ns for 50 B with one header."""
+    (path,) = critical_paths(CONTENT, chain())
+    assert path.least_ns == 40 + 50 + 5 + 60
+    assert path.parts[0].least_ns == 54
+    slow_cards = {**CONTENT, "links": [{**link, "rate_bps": 1e9} for link in CONTENT["links"]]}
+    (path,) = critical_paths(slow_cards, chain())
+    assert path.least_ns == 54 * 8
+
+
+def test_an_iteration_that_was_cut_has_no_path() -> None:
+    assert critical_paths(CONTENT, chain(-1)) == []
+
+
+def ring(**keys: Any) -> Scenario:
+    job = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 4_000_000, **keys}
+    topology = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 4}
+    return Scenario.from_mapping(
+        {
+            "topology": topology,
+            "traffic": job,
+            "time_limit_ns": "50ms",
+            "controllers": [{"name": "fixed-window"}],
+        },
+        "ring",
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "least"),
+    [({}, 0.94), ({"chunk_bytes": 100_000}, 0.85), ({"iterations": 3, "compute_ns": 5000}, 0.94)],
+)
+def test_an_idle_ring_needs_hardly_more_than_its_least(
+    keys: dict[str, Any], least: float, simulator: Simulator
+) -> None:
+    """ACKs of what a rank receives take 5 % of its link, and of chunks two are under way at a time."""
+    scenario = ring(**keys)
+    paths = critical_paths(scenario.to_simulator_json(), simulator.play(scenario))
+    assert len(paths) == keys.get("iterations", 1)
+    for path in paths:
+        assert least < path.ideal_share <= 1
+        assert sum(part.path_ns for part in path.parts) == pytest.approx(path.duration_ns, rel=1e-9)
+
+
+def test_two_jobs_on_the_same_cards_need_twice_their_least(simulator: Simulator) -> None:
+    job = ring().traffic.model_dump(exclude_unset=True)
+    content = {**ring().model_dump(exclude_unset=True), "traffic": {"kind": "mix", "parts": [job, job]}}
+    both = Scenario.from_mapping(content, "both")
+    paths = critical_paths(both.to_simulator_json(), simulator.play(both))
+    assert len({path.job for path in paths}) == 2
+    assert all(0.4 < path.ideal_share < 0.6 for path in paths)
+
+
+def test_a_run_keeps_its_paths(tmp_path: Path, simulator: Simulator) -> None:
+    scenario = ring(iterations=2)
+    results = simulator.play(scenario)
+    (tmp_path / "critical_path.csv").write_text(result_files(scenario, results)["critical_path.csv"])
+    paths = critical_paths(scenario.to_simulator_json(), results)
+    assert read_critical_paths(tmp_path / "critical_path.csv") == paths
+    assert read_critical_paths(tmp_path / "none.csv") == []
+    assert slowest(paths) == [max(paths, key=lambda path: path.duration_ns)]
+
+
+def test_run_prints_what_time_went_into_and_plot_draws_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "job.yaml"
+    scenario.write_text(
+        "topology: {kind: leaf_spine, leaves: 1, spines: 1, hosts_per_leaf: 4}\ntime_limit_ns: 20ms\n"
+        "traffic: {kind: training, parallel: {tp: 2, dp: 2}, scale: 1.0e-4, "
+        "model: {layers: 2, parameters: 1.0e+8}}\n"
+    )
+    assert main(["run", str(scenario), "--controllers", "dcqcn,hpcc", "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    table = printed[printed.index("slowest iteration of each job") :]
+    assert all(name in table for name in ("tensor", "data", "compute", "busiest link", "dcqcn", "hpcc"))
+    picture = tmp_path / "ranks.png"
+    assert main(["plot", "timeline", str(tmp_path / "out"), "--out", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(["plot", "timeline", str(tmp_path), "--out", str(picture)]) == 2
+    assert "run a scenario with a training job" in capsys.readouterr().err
+
+
+def test_a_slowest_iteration_is_named_by_job() -> None:
+    paths = [CriticalPath(job, i, time, 1.0, ()) for job, i, time in [("a", 0, 2), ("b", 0, 9), ("a", 1, 3)]]
+    assert [(path.job, path.iteration) for path in slowest(paths)] == [("a", 1), ("b", 0)]
