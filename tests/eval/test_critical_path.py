@@ -13,6 +13,7 @@ from ns3_env.eval.episodes.critical_path import CriticalPath, critical_paths, re
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from tests.samples.job_results import two_ranks
 
 #: Two cards of 1 B/ns at a switch.
 CONTENT: dict[str, Any] = {
@@ -37,15 +38,7 @@ def chain(last_ns: int = 165) -> dict[str, Any]:
             "base_rtt_ns": [8, 8],
         },
         "steps": {"start_ns": [0, 40], "end_ns": [40, 50]},
-        "jobs": {
-            "names": ["a"],
-            "parts": ["ring", "compute"],
-            "job": [0] * 4,
-            "iteration": [0] * 4,
-            "part": [0, 0, 1, 1],
-            "rank": [0, 1, 0, 1],
-            "peer": [1, 0, -1, -1],
-        },
+        "jobs": two_ranks()["jobs"],
         "totals": {"end_ns": 200},
     }
 
