@@ -53,13 +53,13 @@ def test_scores_and_ranges_are_those_of_the_leaderboards_page() -> None:
         (ROOT / "docs/leaderboard.md").read_text(encoding="utf-8").partition("## RDMA\n")[2].split("## ")[0]
     )
     lines = [line.strip("| ").split(" | ") for line in board.splitlines() if line.startswith("| ")]
-    scores = {line[0].strip("*"): (line[-3].split()[0], line[-2]) for line in lines[1:]}
+    scores = {line[0].strip("*"): (line[-3].split()[0], line[-1]) for line in lines[1:]}
     names, values = re.findall(
         r"^\| (`dcqcn` .*|0 .*) \|$", PAGES[0].read_text(encoding="utf-8"), re.MULTILINE
     )
     for name, value in zip(names.split(" | "), values.split(" | "), strict=True):
-        assert scores[name.strip("`")][0] == value
-    assert f"(ten seeds: {scores['ppo'][1]})" in TEXT
+        assert scores[name.strip("*`")][0] == value
+    assert f"(ten seeds score {scores['ppo'][1]})" in TEXT
 
 
 def commands() -> list[list[str]]:
