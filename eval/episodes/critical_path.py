@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical path of each iteration of a training job: what its time went into, and the least that it needs."""
+"""Critical path of each iteration of a training job: where its time went, and the least it needs."""
 
 from __future__ import annotations
 
