@@ -351,7 +351,10 @@ def test_wrong_input_ends_with_code_2_before_anything_is_written(
     (tmp_path / "other").mkdir()
     cubic = suite_file(tmp_path / "other", controllers=["reno"])
     for arguments, text in (
-        ((tmp_path / "no.yaml", out), "no.yaml: there is no such suite; known: failures, fairness,"),
+        (
+            (tmp_path / "no.yaml", out),
+            "no.yaml: there is no such suite; known: clusters, failures, fairness,",
+        ),
         ((suite, out, "--policy=x=no_such:make"), "policy x: cannot import 'no_such'"),
         ((suite, out, "--jobs=0"), "--jobs: must be at least 1, not 0"),
         ((cubic, out), "unknown controller 'reno'; known: bcn, dcqcn"),
