@@ -353,7 +353,7 @@ def test_wrong_input_ends_with_code_2_before_anything_is_written(
     for arguments, text in (
         (
             (tmp_path / "no.yaml", out),
-            "no.yaml: there is no such suite; known: clusters, failures, fairness,",
+            "no.yaml: there is no such suite; known: clusters, failures,",
         ),
         ((suite, out, "--policy=x=no_such:make"), "policy x: cannot import 'no_such'"),
         ((suite, out, "--jobs=0"), "--jobs: must be at least 1, not 0"),
