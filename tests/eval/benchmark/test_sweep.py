@@ -217,9 +217,7 @@ def test_an_unknown_attribute_is_answered_with_the_nearest(
 
 
 def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path) -> None:
-    with pytest.raises(
-        ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: clusters, failures"
-    ):
+    with pytest.raises(ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: clusters, failures"):
         suite_of(Path("quik"), ["topology.senders=2"])
     with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
         suite_of(tmp_path / "none.yaml", ["topology.senders=2"])
