@@ -116,7 +116,7 @@ def colours_of(timeline: Timeline, colour: str) -> list[str]:
 
 def keys(timeline: Timeline, colours: Sequence[str]) -> list[Patch]:
     """Returns the colours' meanings for a legend."""
-    names = list(timeline.flows) if len(colours) > 1 else ["sends or receives only"]
+    names = list(timeline.flows) if len(colours) > 1 else ["sends or receives only"][: len(colours)]
     patches = [Patch(color=colour, label=name) for colour, name in zip(colours, names, strict=True)]
     return [Patch(color=COMPUTES, label="computes"), *patches]
 
