@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.markup import escape
 
-from ns3_env.eval.metrics.job_times import SECTION, covered_ns
+from ns3_env.eval.metrics.job_times import SECTION, covered_ns, groups
 from ns3_env.eval.output.table import new_table
 from ns3_env.simulator.results import Floats, Results
 
@@ -84,12 +84,9 @@ def critical_paths(content: Mapping[str, Any], results: Results) -> list[Critica
     if SECTION not in results or "after" not in content.get("dependencies", {}):
         return []
     graph = _Graph(content, results)
-    keys = graph.job, graph.iteration
-    order = np.lexsort(keys[::-1])
-    order = order[graph.job[order] >= 0]
-    differs = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
-    iterations = np.split(order, np.flatnonzero(differs) + 1) if len(order) else []
-    return [graph.path(rows) for rows in iterations if (graph.end[rows] >= 0).all()]
+    iterations = groups(graph.job, graph.iteration)
+    over = (rows for rows in iterations if graph.job[rows[0]] >= 0 and (graph.end[rows] >= 0).all())
+    return [graph.path(rows) for rows in over]
 
 
 def read_critical_paths(file: Path) -> list[CriticalPath]:

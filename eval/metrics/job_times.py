@@ -111,12 +111,12 @@ def spans(results: Results) -> list[Span]:
     table = task_table(results)
     whole = _whole_iterations(results)
     result = []
-    for rows in _groups(table.job, table.iteration):
+    for rows in groups(table.job, table.iteration):
         tasks = table.take(rows)
         job, iteration = int(tasks.job[0]), int(tasks.iteration[0])
         result.append(_span(tasks, "", (job, iteration) in whole))
         sent = tasks.take(np.flatnonzero(~tasks.is_compute()))
-        for of_part in _groups(sent.part):
+        for of_part in groups(sent.part):
             part = sent.take(of_part)
             result.append(_span(part, tasks.parts[int(part.part[0])], bool(part.finished.all())))
     return result
@@ -130,7 +130,7 @@ def _whole_iterations(results: Results) -> set[tuple[int, int]]:
     return set(rows) - {row for row, end in zip(rows, ends, strict=True) if end < 0}
 
 
-def _groups(*keys: Whole) -> Iterator[Whole]:
+def groups(*keys: Whole) -> Iterator[Whole]:
     """Rows with the same keys, by ascending keys."""
     if len(keys[0]) == 0:
         return
@@ -150,7 +150,7 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
     np.maximum.at(ends, np.searchsorted(ranks, tasks.peer[comes]), tasks.end[comes])
     steps = np.flatnonzero(tasks.is_compute())
     busy = np.zeros(len(ranks))
-    for rows in _groups(place[steps]):
+    for rows in groups(place[steps]):
         mine = steps[rows]
         busy[place[mine[0]]] = covered_ns(zip(tasks.start[mine], tasks.end[mine], strict=True))
     return Span(

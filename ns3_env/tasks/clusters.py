@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-Keys = dict[str, Any]
-Random = np.random.Generator
+from ns3_env.tasks.draws import Keys, Random, log_uniform
+
 T = TypeVar("T")
 
 #: Parameters of the transformer; ``scale`` makes of it what a scenario sends.
@@ -22,10 +22,6 @@ _GPUS = 4
 
 def _pick(random: Random, values: Sequence[T]) -> T:
     return values[int(random.integers(len(values)))]
-
-
-def _log_uniform(random: Random, least: float, most: float) -> float:
-    return float(np.exp(random.uniform(np.log(least), np.log(most))))
 
 
 def _fabric(random: Random, nodes: int, gpus: int, nodes_per_group: int) -> Keys:
@@ -49,7 +45,7 @@ def _fabric(random: Random, nodes: int, gpus: int, nodes_per_group: int) -> Keys
             "scale_up": {"rate_bps": "200Gbps"},
             "scale_out": fabric,
         },
-        "switch": {"buffer_bytes": round(_log_uniform(random, 1e6, 2e6))},
+        "switch": {"buffer_bytes": round(log_uniform(random, 1e6, 2e6))},
     }
 
 
@@ -58,13 +54,13 @@ def _step(random: Random, ranks: int, stages: Sequence[int]) -> Keys:
     layouts = [(tp, pp) for tp in (1, 2, 4) for pp in stages if ranks // (tp * pp) >= 3]
     tp, pp = _pick(random, layouts)
     blocks = _pick(random, (1, 2))
-    gradients = _log_uniform(random, 3e6, 12e6)
+    gradients = log_uniform(random, 3e6, 12e6)
     return {
         "kind": "training",
         "model": {"parameters": _PARAMETERS, "layers": pp * blocks, "hidden": 4096, "sequence": 2048},
         "parallel": {"tp": tp, "pp": pp, "dp": ranks // (tp * pp)},
         "micro_batches": _pick(random, (1, 2)),
-        "chunk_bytes": round(_log_uniform(random, 3e5, 1.2e6)),
+        "chunk_bytes": round(log_uniform(random, 3e5, 1.2e6)),
         "scale": gradients * tp * pp / (_PARAMETERS * _ELEMENT_BYTES),
     }
 
@@ -115,7 +111,7 @@ def _burst(random: Random, gpus: Sequence[int], storage: Sequence[int]) -> list[
         (server, clients[0]) if reads else (client, servers[0])
         for client, server in zip(clients, servers, strict=True)
     ]
-    start, size = random.uniform(0, 3e6), round(_log_uniform(random, 2e5, 1e6))
+    start, size = random.uniform(0, 3e6), round(log_uniform(random, 2e5, 1e6))
     return [
         {"src": src, "dst": dst, "start_ns": round(start + random.uniform(0, 5e3)), "size_bytes": size}
         for src, dst in pairs

@@ -3,28 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ns3_env.decision.actions import LogarithmicWindow, MultiplicativeRate
 from ns3_env.envs.tcp_env import TCP_FIELDS
 from ns3_env.scenario import PerFlowRtt, PerNotification
 from ns3_env.tasks import clusters
+from ns3_env.tasks.draws import Keys, Random, log_uniform
 from ns3_env.tasks.registry import TASKS, declare, task
 
 __all__ = ["TASKS", "task"]
 
-Keys = dict[str, Any]
-Random = np.random.Generator
-
-
-def _log_uniform(random: Random, least: float, most: float) -> float:
-    return float(np.exp(random.uniform(np.log(least), np.log(most))))
-
 
 def _bytes(random: Random, least: float, most: float) -> int:
-    return round(_log_uniform(random, least, most))
+    return round(log_uniform(random, least, most))
 
 
 def _mix(*parts: Keys) -> Keys:
@@ -38,7 +30,7 @@ def _poisson(sizes: str, load: float, duration_ns: int) -> Keys:
 @declare("Incast")
 def incast(random: Random) -> Keys:
     """2 to 64 flows of 100 kB to 2 MB to one host within 100 µs, 100 Gb/s."""
-    flows = round(_log_uniform(random, 2, 64))
+    flows = round(log_uniform(random, 2, 64))
     size = _bytes(random, 1e5, 2e6)
     return {
         "time_limit_ns": "20ms",
@@ -195,7 +187,7 @@ def shallow(random: Random) -> Keys:
 @declare("Rates")
 def rates(random: Random) -> Keys:
     """Incasts of 2 to 32 flows, links of 25 to 400 Gb/s, 0.5 to 10 µs long."""
-    flows = round(_log_uniform(random, 2, 32))
+    flows = round(log_uniform(random, 2, 32))
     rate = float(random.choice([25e9, 50e9, 100e9, 200e9, 400e9]))
     return {
         "time_limit_ns": "40ms",
@@ -203,11 +195,11 @@ def rates(random: Random) -> Keys:
             "kind": "dumbbell",
             "senders": flows,
             "rate_bps": rate,
-            "delay_ns": round(_log_uniform(random, 500, 10_000)),
+            "delay_ns": round(log_uniform(random, 500, 10_000)),
         },
         "traffic": {
             "kind": "incast",
-            "size_bytes": round(_log_uniform(random, 1e5, 1e6) * rate / 100e9),
+            "size_bytes": round(log_uniform(random, 1e5, 1e6) * rate / 100e9),
             "spread_ns": 50_000,
         },
     }

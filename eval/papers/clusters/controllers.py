@@ -22,7 +22,7 @@ _LITTLE = 0.1
 
 
 def traffics(scale: float) -> dict[str, Traffic]:
-    """A ring over 64 GPUs, an exchange between them, a step of a model with experts; ``scale`` of bytes."""
+    """All-reduce by levels, exchange, and a step of a model with experts, of 64 GPUs; ``scale`` of bytes."""
     size = round(scale * _SIZE_BYTES)
     model = Model(parameters=7e9, layers=8, hidden=4096, sequence=2048, experts=8, top_k=2)
     return {
@@ -39,7 +39,7 @@ def traffics(scale: float) -> dict[str, Traffic]:
 
 
 def cases(scale: float) -> dict[tuple[str, str], Scenario]:
-    """Each of the traffics under each controller, with PFC; leaves have all cards of two nodes."""
+    """Each of the traffics under each controller, with PFC; a leaf has all cards of a node."""
     cluster = Cluster(
         nodes=_NODES,
         gpus_per_node=_GPUS,

@@ -165,20 +165,19 @@ class Network:
 
     def _find_nearest(self, src: int, dst: int) -> list[tuple[int, int]]:
         ways = [
-            (self._links_from(self.access_switch(a)).get(b, math.inf), a, b)
+            (
+                self._links_from(self.access_switch(a)).get(b, math.inf),
+                -min(self.access[a].rate_bps, self.access[b].rate_bps),
+                (a, b),
+            )
             for a in self.cards.get(src, [src])
             for b in self.cards.get(dst, [dst])
             if a != b  # a card that hosts of a node share
         ]
-        least = min(ways)[0]
+        least, fastest, _ = min(ways)
         if least == math.inf:
             raise ScenarioError(f"there is no path from host {src} to host {dst}: hosts do not forward")
-        rates = {
-            (a, b): min(self.access[a].rate_bps, self.access[b].rate_bps)
-            for links, a, b in ways
-            if links == least
-        }
-        return [pair for pair, rate in rates.items() if rate == max(rates.values())]
+        return [pair for links, rate, pair in ways if (links, rate) == (least, fastest)]
 
     def _links_from(self, start: int) -> dict[int, int]:
         """Links from a card's other end, a switch or a card, to each card that it reaches."""
