@@ -163,7 +163,11 @@ class Task:
         What the scenario says of them itself goes first.
         """
         if self._posed is None or self._posed[0] is not scenario:
-            carried = {"TelemetryBytes": self.telemetry_bytes} if scenario.transport == "rdma" else {}
+            carried: dict[str, bool | int] = {}
+            if scenario.transport == "rdma":
+                carried["TelemetryBytes"] = self.telemetry_bytes
+                if "shorter_backlog" in self.fields:
+                    carried["ShorterBacklog"] = True
             self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
         return self._posed[1]
 

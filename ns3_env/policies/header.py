@@ -265,7 +265,8 @@ class PolicySpec(Strict):
             "TelemetryFromBdps": self.telemetry_from_bdps,
             "TelemetryEveryRtts": self.telemetry_every_rtts,
         }
-        return {key: value for key, value in attributes.items() if value}
+        told = {"ShorterBacklog": True} if "shorter_backlog" in self.fields else {}
+        return {key: value for key, value in attributes.items() if value} | told
 
     @property
     def remembers(self) -> bool:

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from ns3_env.decision.observations import column
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import EpisodeEnd, Simulator
+from ns3_env.simulator.messages import DecisionBatch
 from tests.paths import ROOT
 
 NETWORK: dict[str, Any] = {
@@ -97,6 +100,69 @@ def test_results_are_the_same_on_any_number_of_threads(
     assert play(simulator, None, controller, **changes) != one, "it is played in parts"
     for threads in (2, 5, "auto"):
         assert play(simulator, threads, controller, **changes) == one
+
+
+def answer(batch: DecisionBatch) -> NDArray[np.float64]:
+    """Windows that steer flows to a short queue."""
+    rows = batch.records[batch.due]
+    windows = column(rows, "bdp_bytes") / (1 + 4 * column(rows, "qlen"))
+    return np.column_stack((windows, column(rows, "host_rate_bps"), 0 * windows))
+
+
+def decide(simulator: Simulator) -> list[DecisionBatch]:
+    """Answers until the episode's end, and returns what was seen."""
+    seen = []
+    while not isinstance(message := simulator.receive(), EpisodeEnd):
+        assert isinstance(message, DecisionBatch)
+        seen.append(message)
+        simulator.send_actions(answer(message))
+    assert message.results["totals"]["unfinished"] == 0
+    return seen
+
+
+def agent_scenario(threads: int | None, clock: str) -> Scenario:
+    keys = {**NETWORK, "clock": {"name": clock}, "simulator": {"threads": threads}}
+    return Scenario.from_mapping({**keys, "controllers": ["agent"]}, "x")
+
+
+def equal(some: list[DecisionBatch], others: list[DecisionBatch]) -> bool:
+    return len(some) == len(others) and all(
+        a.time_ns == b.time_ns
+        and a.flows.tolist() == b.flows.tolist()
+        and a.records.tobytes() == b.records.tobytes()
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])
+def test_an_agent_across_the_channel_sees_the_same_on_any_number_of_threads(
+    simulator: Simulator, clock: str
+) -> None:
+    def seen(threads: int | None) -> list[DecisionBatch]:
+        simulator.send_reset(agent_scenario(threads, clock))
+        return decide(simulator)
+
+    one, whole = seen(1), seen(None)
+    assert not equal(one, whole), "it is played in parts"
+    if clock == "per_flow_rtt":
+        assert len(one) < 0.8 * len(whole), "what is due in a window is one batch"
+    for threads in (2, 5):
+        assert equal(seen(threads), one)
+
+
+def test_a_branch_of_a_network_in_parts_goes_on_as_the_network(simulator: Simulator) -> None:
+    simulator.send_reset(agent_scenario(3, "synchronous"))
+    for _ in range(5):
+        batch = simulator.receive()
+        assert isinstance(batch, DecisionBatch)
+        simulator.send_actions(answer(batch))
+    batch = simulator.receive()
+    assert isinstance(batch, DecisionBatch)
+    (branch,) = simulator.branch()
+    with branch:
+        branch.send_actions(answer(batch))
+        simulator.send_actions(answer(batch))
+        assert equal(decide(branch), decide(simulator))
 
 
 def test_completion_times_are_those_of_a_network_played_as_a_whole(simulator: Simulator) -> None:

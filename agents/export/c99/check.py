@@ -80,6 +80,7 @@ def telemetry(records: Numbers) -> dict[str, Integers]:
         "hop_tx_bytes": field["switch_rate"] * per_interval,
         "hop_tx_ns": interval,
         "hop_flows": field["flow_count"],
+        "shorter_backlog_ns": field["shorter_backlog"] * base,
         "fair_share_kbps": field["fair_share"] * rate / 1e3,
         # what the flow's last action left
         "window_q8": 256 * np.minimum(field["window_bytes"], field["bdp_bytes"]),

@@ -28,10 +28,16 @@ MEMBERS = {
     "hop_tx_bytes": ("uint64_t", "sent by that hop since its record at the last decision"),
     "hop_tx_ns": ("uint32_t", "between both records; 0: there is one alone"),
     "hop_flows": ("uint32_t", "flows counted at that hop"),
+    "shorter_backlog_ns": ("uint32_t", "longest time in which a hop sends what shorter flows have left"),
     "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not told yet"),
 }
 #: Of them, what a flow whose packets carry no telemetry is not shown.
-TELEMETRY = ("rtt_ns", "fair_share_kbps", *(name for name in MEMBERS if name.startswith("hop_")))
+TELEMETRY = (
+    "rtt_ns",
+    "shorter_backlog_ns",
+    "fair_share_kbps",
+    *(name for name in MEMBERS if name.startswith("hop_")),
+)
 #: Values that several features share.
 LOCALS = {
     "hop_bdp": "const uint64_t hop_bdp = (uint64_t)o->hop_rate_kbps * s->path.base_rtt_ns / 8000000U;",
@@ -86,6 +92,9 @@ FEATURES = {
     "last_action": Feature((), ("apart(s->last_action_q16, 0)", "65536U"), "s->last_action_q16 < 0"),
     "flow_count": Feature(("hop_flows",), ("o->hop_flows", "1U")),
     "fair_share": Feature(("fair_share_kbps",), ("o->fair_share_kbps", "s->path.host_rate_kbps")),
+    "shorter_backlog": Feature(
+        ("shorter_backlog_ns",), ("o->shorter_backlog_ns", "s->path.base_rtt_ns")
+    ),
     "ecn_fraction": Feature(("acks", "marked_acks"), ("o->marked_acks", "o->acks")),
     "attained": Feature(("attained_bytes",), ("o->attained_bytes", "s->bdp_bytes")),
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),

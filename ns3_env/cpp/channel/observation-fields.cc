@@ -155,6 +155,14 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Flows},
+    // A switch that schedules by the least remaining time would serve so much first (Hong 2012, PDQ).
+    {Field::ShorterBacklog,
+     "shorter_backlog",
+     "1",
+     "BDP of the hop",
+     0.0,
+     1e9,
+     FieldSource::Shorter},
 }};
 
 /// Whether each row stands at the index that its field has in a record.
@@ -194,19 +202,22 @@ WireBytes(std::span<const Field> fields)
 {
     if (Need(fields, FieldSource::HopRecords))
     {
-        return 42; // HPCC's header (docs/sources/published-simulator.md, "Switch")
+        return 42 + (Need(fields, FieldSource::Shorter)
+                         ? 8U
+                         : 0U); // HPCC's header (docs/sources/published-simulator.md, "Switch")
     }
     const bool flows = Need(fields, FieldSource::Flows);
     const bool bottleneck = flows || Need(fields, FieldSource::Bottleneck);
     const bool timestamp = bottleneck || Need(fields, FieldSource::Timestamp);
-    return (timestamp ? 8U : 0U) + (bottleneck ? 8U : 0U) + (flows ? 2U : 0U);
+    const bool shorter = Need(fields, FieldSource::Shorter);
+    return (timestamp ? 8U : 0U) + (bottleneck ? 8U : 0U) + (flows ? 2U : 0U) + (shorter ? 8U : 0U);
 }
 
 bool
 NeedsHops(std::span<const Field> fields)
 {
     return Need(fields, FieldSource::Bottleneck) || Need(fields, FieldSource::Flows) ||
-           Need(fields, FieldSource::HopRecords);
+           Need(fields, FieldSource::Shorter) || Need(fields, FieldSource::HopRecords);
 }
 
 void

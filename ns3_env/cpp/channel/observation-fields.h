@@ -62,6 +62,7 @@ enum class Field : uint8_t
     Slowdown,
     JobCost,
     FairShare,
+    ShorterBacklog,
     Count,
 };
 
@@ -74,6 +75,7 @@ enum class FieldSource : uint8_t
     Timestamp,  ///< when the packet left
     Bottleneck, ///< queue and rate of the most congested hop alone
     Flows,      ///< and how many flows share it
+    Shorter,    ///< what is left of the flow, and what shorter flows have left at one hop
     HopRecords, ///< a record of every hop
     Frames,     ///< nothing: a feedback frame of a switch
 };
@@ -99,7 +101,8 @@ struct FieldSpec
 
 std::span<const FieldSpec, FIELD_COUNT> ObservationFields();
 
-/// What a packet carries on the wire for an agent that observes these fields (docs/architecture.md, "What an observation costs").
+/// What a packet carries on the wire for an agent that observes these fields: 8 B for a time, 8 for the most congested
+/// hop, 2 for its flows, 8 for what is left of the flow and of shorter ones; for records of all hops HPCC's 42.
 uint32_t WireBytes(std::span<const Field> fields);
 
 /// Whether any of them is of a hop, so that switches have to write records.

@@ -31,6 +31,8 @@ struct IntRequest
     /// instead: one record for all hops, of which `flows` alone is there: the utilisation of the busiest, in
     /// one byte (rdma/telemetry/utilisation-byte.h)
     bool oneByte{false};
+    /// packets tell how much their flow has left, and switches write how much flows with less have left
+    bool shorterBacklog{false};
     /// only a packet that leaves so many base RTTs of the path after the last that did carries any; 0: each
     double everyRtts{0};
 };
@@ -45,6 +47,8 @@ struct AckSample
     bool ecnMarked{false};       ///< the acknowledged data packet met congestion
     uint32_t way{0}; ///< that the data took, another for each; 0 of a flow that has but one
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
+    Picos shorterBacklog{
+        0}; ///< of the hop where it is most: what IntRequest::shorterBacklog asks for
 };
 
 /// A layer-2 feedback frame of a switch (QCN, BCN, SMCC).

@@ -36,6 +36,7 @@ AgentObservation::OnAck(const AckSample& ack)
     {
         ChangeWay(ack.way);
     }
+    m_shorterBacklog = ack.shorterBacklog;
     m_hopCount = static_cast<uint8_t>(ack.hops.size());
     std::copy(ack.hops.begin(), ack.hops.end(), m_hops.begin());
     if (!m_haveBefore)
@@ -169,6 +170,8 @@ AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
     r[Field::Throughput] = worst.rateBps > 0 ? wire / worst.rateBps : 0.0;
     r[Field::FlowCount] = worst.flows;
     r[Field::FairShare] = FairShare(flow);
+    r[Field::ShorterBacklog] =
+        static_cast<double>(m_shorterBacklog) / static_cast<double>(path.baseRtt);
     r[Field::EcnFraction] =
         m_acks > 0 ? static_cast<double>(m_marks) / static_cast<double>(m_acks) : 0.0;
     r[Field::RepeatedFraction] = TakeRepeated(flow);

@@ -56,6 +56,7 @@ class AgentObservation
     HopRecords m_hopsBefore{};                  ///< at the last decision
     uint32_t m_way{0};                          ///< that both are of
     std::map<uint32_t, HopRecords> m_otherWays; ///< of each its m_hopsBefore
+    Picos m_shorterBacklog{0};
     uint8_t m_hopCount{0};
     bool m_haveBefore{false};
     Picos m_rtt{0};

@@ -57,6 +57,10 @@ DecidingController::GetTypeId()
                   "Tell what a flow costs as one of its training job's.",
                   &DecidingController::m_jobCost,
                   false)
+            .Flag("ShorterBacklog",
+                  "Ask switches what shorter flows have left, for the field shorter_backlog.",
+                  &DecidingController::m_shorterBacklog,
+                  false)
             .Flag("SharingGain",
                   "Tell what the flows at a flow's link gain on processor sharing; takes time with "
                   "many flows.",
@@ -68,7 +72,7 @@ DecidingController::GetTypeId()
 void
 DecidingController::Connect(DecisionBroker& broker,
                             Flow& flow,
-                            int32_t slot,
+                            const FlowEntry& entry,
                             const ClockSpec& clock,
                             bool inBandTelemetry,
                             TeamCosts& team,
@@ -77,7 +81,8 @@ DecidingController::Connect(DecisionBroker& broker,
 {
     m_broker = &broker;
     m_flow = &flow;
-    m_slot = slot;
+    m_slot = entry.slot;
+    m_host = entry.flow.source;
     m_undecided = static_cast<double>(flow.SizeBytes()) <= DecidesFromBdps() * flow.Path().bdpBytes;
     m_clock = m_undecided ? ClockSpec{} : clock;
     m_inBandTelemetry = inBandTelemetry;
@@ -104,6 +109,7 @@ DecidingController::GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) c
         return {};
     }
     IntRequest request = GetIntRequest();
+    request.shorterBacklog |= m_shorterBacklog;
     request.everyRtts = std::max(TelemetryEveryRtts(), 0.0);
     return request;
 }

@@ -9,6 +9,7 @@
 #include "ns3_env/cpp/contract/clock-spec.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +39,7 @@ class DecidingController : public CongestionControl
     /// \param team, gains, jobs of the episode's flows; asked where the controller is to tell them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
-                 int32_t slot,
+                 const FlowEntry& entry,
                  const ClockSpec& clock,
                  bool inBandTelemetry,
                  TeamCosts& team,
@@ -46,7 +47,8 @@ class DecidingController : public CongestionControl
                  JobCosts& jobs);
 
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
-    bool IsThreadSafe() const override { return false; } // flows are decided for together
+    /// Where no flow is told of others.
+    bool IsThreadSafe() const override { return !IsToldOfOthers(); }
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
@@ -66,6 +68,9 @@ class DecidingController : public CongestionControl
     /// \param end a RowFlag, where it is the flow's last row
     DecisionRow MakeRow(Picos now, uint32_t end = 0);
     virtual void Apply(const ActionRow& action);
+    uint32_t FlowId() const { return m_flow->Id(); }
+    /// The node that the flow is sent from.
+    uint32_t Host() const { return m_host; }
     /// @}
 
   protected:
@@ -110,10 +115,12 @@ class DecidingController : public CongestionControl
     bool m_teamCost{false};
     bool m_sharingGain{false};
     bool m_jobCost{false};
+    bool m_shorterBacklog{false};
 
     DecisionBroker* m_broker{nullptr};
     Flow* m_flow{nullptr};
     int32_t m_slot{-1};
+    uint32_t m_host{0};
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
     bool m_undecided{false};        ///< this flow leaves at line rate, for it is short

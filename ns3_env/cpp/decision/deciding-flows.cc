@@ -134,8 +134,9 @@ DecidingFlows::AddGroup(const std::string& file,
                         const ClockSpec& clock)
 {
     Decider& answers = *decider;
-    m_groups.emplace(file,
-                     Group{std::move(decider), clock, DecisionBroker(answers, clock.quantum)});
+    m_groups.emplace(
+        file,
+        Group{std::move(decider), clock, DecisionBroker(answers, clock.quantum, true)});
 }
 
 void
@@ -172,13 +173,13 @@ DecidingFlows::Adopt(Flow& flow, const FlowEntry& entry)
             "the clock 'per_notification' waits for feedback frames, and no switch sends any: give "
             "some, such as {feedback: both}, as policies declare none");
     }
-    Group& own = EventLoop::IsDivided()
+    Group& own = EventLoop::IsDivided() && group->first != NO_FILE
                      ? GroupAt(group->first, group->second.clock, entry.flow.source)
                      : group->second;
     own.decider->Adopt(flow.Id(), *controller);
     controller->Connect(own.broker,
                         flow,
-                        entry.slot,
+                        entry,
                         own.clock,
                         m_inBandTelemetry,
                         m_teamCosts,
@@ -198,7 +199,7 @@ DecidingFlows::GroupAt(const std::string& file, const ClockSpec& clock, uint32_t
     auto decider = std::make_unique<PolicyDecider>(PolicyCache::Get(file, EventLoop::PartOf(host)),
                                                    m_seed,
                                                    nullptr);
-    DecisionBroker broker(*decider, clock.quantum);
+    DecisionBroker broker(*decider, clock.quantum, false);
     return m_hostGroups
         .emplace(std::pair(file, host), Group{std::move(decider), clock, std::move(broker)})
         .first->second;

@@ -70,7 +70,7 @@ class DecidingFlows
 
     void AddPolicy(const ControllerSpec& spec);
     void OnFinished(const Flow& flow);
-    /// The flows of one host under the policy of `file`, in a divided network.
+    /// The flows of one host under the policy of `file`, in a divided network; those across the channel stay together.
     Group& GroupAt(const std::string& file, const ClockSpec& clock, uint32_t host);
     void
     AddGroup(const std::string& file, std::unique_ptr<Decider> decider, const ClockSpec& clock);

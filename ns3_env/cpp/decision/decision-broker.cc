@@ -5,6 +5,7 @@
 #include "deciding-controller.h"
 
 #include "ns3/simulator.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -12,10 +13,17 @@
 namespace ns3::env
 {
 
-DecisionBroker::DecisionBroker(Decider& decider, std::optional<Picos> quantum)
+DecisionBroker::DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits)
     : m_decider(decider),
-      m_quantum(quantum)
+      m_quantum(quantum),
+      m_waits(waits)
 {
+}
+
+bool
+DecisionBroker::WaitsForWindow() const
+{
+    return m_waits && EventLoop::IsDivided();
 }
 
 void
@@ -31,9 +39,22 @@ DecisionBroker::ScheduleFlush()
 void
 DecisionBroker::RequestDecision(DecidingController& agent, Picos now)
 {
-    m_rows.push_back(agent.MakeRow(now));
+    if (WaitsForWindow())
+    {
+        EventLoop::Report(now,
+                          agent.FlowId(),
+                          [this, &agent, row = agent.MakeRow(now)] { Collect(agent, row); });
+        return;
+    }
+    Collect(agent, agent.MakeRow(now));
+}
+
+void
+DecisionBroker::Collect(DecidingController& agent, const DecisionRow& row)
+{
+    m_rows.push_back(row);
     m_agents.push_back(&agent);
-    if (m_quantum)
+    if (m_quantum || WaitsForWindow())
     {
         ScheduleFlush();
     }
@@ -46,7 +67,20 @@ DecisionBroker::RequestDecision(DecidingController& agent, Picos now)
 void
 DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
 {
-    DecisionRow row = agent.MakeRow(now, flag);
+    if (WaitsForWindow())
+    {
+        EventLoop::Report(now,
+                          agent.FlowId(),
+                          [this, &agent, row = agent.MakeRow(now, flag)]
+                          { CollectEnd(agent, row); });
+        return;
+    }
+    CollectEnd(agent, agent.MakeRow(now, flag));
+}
+
+void
+DecisionBroker::CollectEnd(DecidingController& agent, DecisionRow row)
+{
     // A decision that waits for its batch is overtaken by the end, which takes its place.
     const auto waiting = std::find(m_agents.begin(), m_agents.end(), &agent);
     if (waiting != m_agents.end())
@@ -95,12 +129,22 @@ DecisionBroker::Exchange()
         Simulator::Stop();
         return;
     }
+    const bool elsewhere = WaitsForWindow();
     auto action = m_actions.begin();
     for (DecidingController* agent : m_batchAgents)
     {
-        if (agent != nullptr)
+        if (agent == nullptr)
         {
-            agent->Apply(*action++);
+            continue;
+        }
+        const ActionRow& given = *action++;
+        if (elsewhere)
+        {
+            EventLoop::RunAt(agent->Host(), [&] { agent->Apply(given); });
+        }
+        else
+        {
+            agent->Apply(given);
         }
     }
 }

@@ -34,14 +34,16 @@ class Decider
 
 /**
  * Between the controllers of one policy and what decides for them. A flow that is due is held back until its action
- * has come; all flows due at one instant (or within the quantum) make one batch.
+ * has come; all flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker
+ * serves several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
  */
 class DecisionBroker
 {
   public:
     /// \param quantum decisions due within this time make one batch; without one each is answered on
     ///        the spot, inside its ACK's event, as a controller in the simulator decides
-    DecisionBroker(Decider& decider, std::optional<Picos> quantum);
+    /// \param waits for the end of a window, where there are windows: its flows are of several hosts
+    DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
 
     /// The flow wants a decision; it may not send until it has one.
     void RequestDecision(DecidingController& agent, Picos now);
@@ -51,11 +53,15 @@ class DecisionBroker
     void Flush();
 
   private:
+    void Collect(DecidingController& agent, const DecisionRow& row);
+    void CollectEnd(DecidingController& agent, DecisionRow row);
+    bool WaitsForWindow() const;
     void ScheduleFlush();
     void Exchange();
 
     Decider& m_decider;
     std::optional<Picos> m_quantum;
+    bool m_waits;
     bool m_scheduled{false};
     bool m_givenUp{false};
     // Of the batch that is collected: rows, and their controllers (null for a row that needs no action).

@@ -26,6 +26,10 @@ class GuidedController final : public DecidingController
     static constexpr const char* BASE = "Base"; ///< its attribute
 
     std::string PolicyFile() const override { return {}; }
+    bool IsThreadSafe() const override
+    {
+        return m_base->IsThreadSafe() && DecidingController::IsThreadSafe();
+    }
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
     double GetWindowFloor(const FlowState& flow) const override;
     double GetRateFloor(const FlowState& flow) const override;

@@ -270,10 +270,12 @@ PolicyController::GetIntRequest() const
         return {};
     }
     const Policy& policy = PolicyCache::Get(m_file);
+    const bool shorter = std::ranges::count(policy.Fields(), Field::ShorterBacklog) > 0;
     return {.wireBytes = m_telemetryBytes < 0 ? policy.TelemetryBytes()
                                               : static_cast<uint32_t>(m_telemetryBytes),
             .hopRecords = m_hopRecords || NeedsHops(policy.Fields()),
-            .quantised = Quantised()};
+            .quantised = Quantised(),
+            .shorterBacklog = shorter};
 }
 
 } // namespace ns3::env

@@ -112,8 +112,6 @@ class PolicyController final : public DecidingController
     static TypeId GetTypeId();
 
     IntRequest GetIntRequest() const override;
-    /// Where a flow decides of what it sees itself.
-    bool IsThreadSafe() const override { return !IsToldOfOthers(); }
 
     std::string PolicyFile() const override { return m_file; }
     ExplorationSettings Exploring() const

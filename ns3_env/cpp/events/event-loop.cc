@@ -65,12 +65,27 @@ EventLoop::Divide(std::unique_ptr<Parts> parts, PartExchange& exchange)
 void
 EventLoop::Report(Picos time, uint64_t key, std::function<void()> told)
 {
-    if (s_current == nullptr || Timeline::Current() == &s_current->m_whole)
+    if (IsDivided() && s_current->m_parts->IsPlaying())
     {
-        told();
+        s_current->m_parts->Report(time, key, std::move(told));
         return;
     }
-    s_current->m_parts->Report(time, key, std::move(told));
+    Timeline* own = Timeline::Current();
+    if (s_current != nullptr)
+    {
+        Timeline::SetCurrent(&s_current->m_whole);
+    }
+    told();
+    Timeline::SetCurrent(own);
+}
+
+void
+EventLoop::GoOnAlone()
+{
+    if (IsDivided())
+    {
+        s_current->m_parts->GoOnAlone();
+    }
 }
 
 void

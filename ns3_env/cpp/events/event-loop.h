@@ -36,7 +36,7 @@ class EventLoop : public SimulatorImpl
 
     /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
-    /// `told` is called now; in a part of a network when its window is over (Parts::Report).
+    /// `told` is called as an event of the whole network: now, or in a window when that is over (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
     /// @name For an event of a whole network
     /// @{
@@ -45,6 +45,8 @@ class EventLoop : public SimulatorImpl
     /// Calls `call` as an event of the node `node` now: what it schedules is that node's.
     static void RunAt(uint32_t node, const std::function<void()>& call);
     /// @}
+    /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
+    static void GoOnAlone();
     /// Whether the network is played in parts.
     static bool IsDivided() { return s_current != nullptr && s_current->m_parts; }
     /// Whether an event of a part runs, and not one of the whole network.

@@ -31,6 +31,14 @@ class Parts::Crew
 
     ~Crew()
     {
+        if (m_parts.m_isAlone)
+        {
+            for (std::thread& thread : m_threads)
+            {
+                thread.detach();
+            }
+            return;
+        }
         m_over = true;
         m_barrier.arrive_and_wait();
         for (std::thread& thread : m_threads)
@@ -45,6 +53,14 @@ class Parts::Crew
     /// Plays all parts up to `end`. Throws what one of them throws.
     void PlayWindow(Picos end)
     {
+        if (m_parts.m_isAlone)
+        {
+            for (uint32_t part = 0; part < m_parts.m_count; ++part)
+            {
+                m_parts.Play(part, m_exchange, end);
+            }
+            return;
+        }
         m_end = end;
         m_barrier.arrive_and_wait();
         PlayShare(0);
@@ -196,7 +212,9 @@ Parts::Run(Timeline& whole, PartExchange& exchange, const bool& stopped)
             continue;
         }
         const Picos end = std::min(next + m_lookahead, common);
+        m_isPlaying = true;
         crew.PlayWindow(end);
+        m_isPlaying = false;
         Timeline::SetCurrent(&whole);
         whole.AdvanceTo(end);
         underWay = exchange.Turn();

@@ -51,9 +51,14 @@ class Parts
     /// Whether no part has an event.
     bool IsEmpty() const;
 
+    /// Whether parts play a window, and not events of the whole network.
+    bool IsPlaying() const { return m_isPlaying; }
     /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; those
     /// of one part with the same in their order. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
+
+    /// This process is a copy, made between windows: its threads are not in it. All parts are played by this one.
+    void GoOnAlone() { m_isAlone = true; }
 
     /// Each part takes in what others sent to it. Between windows.
     void Settle(PartExchange& exchange);
@@ -81,6 +86,8 @@ class Parts
     Picos m_lookahead;
     std::unique_ptr<Timeline[]> m_timelines;
     std::vector<std::vector<Told>> m_told; ///< by part
+    bool m_isPlaying{false};
+    bool m_isAlone{false};
 };
 
 } // namespace ns3::env

@@ -12,6 +12,7 @@
 #include "ns3_env/cpp/decision/deciding-flows.h"
 #include "ns3_env/cpp/decision/processor-sharing.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/recorders/results.h"
 
@@ -100,6 +101,7 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     deciding.SetCopyHook(
         [&](const CopyTerms& terms)
         {
+            EventLoop::GoOnAlone();
             if (terms.untilPs >= 0)
             {
                 horizon = true;

@@ -366,6 +366,8 @@ TEST("an observation costs what it needs of the network")
         {{Field::Rtt, Field::Qlen, Field::SwitchRate}, 16},
         {{Field::Qlen, Field::FlowCount}, 18},
         {{Field::FlowCount}, 18},
+        {{Field::ShorterBacklog}, 8},
+        {{Field::Rtt, Field::Qlen, Field::FlowCount, Field::ShorterBacklog}, 26},
         {{Field::Rtt, Field::StateFlows}, 42}};
     for (const auto& [fields, bytes] : expected)
     {

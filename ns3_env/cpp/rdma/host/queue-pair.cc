@@ -40,6 +40,7 @@ QueuePair::QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl
     m_headerBytes = DATA_HEADER_BYTES + request.wireBytes;
     m_ackBytes = AckBytes(request.wireBytes);
     m_telemetry = TelemetryOf(request);
+    m_tellsRemaining = request.shorterBacklog;
     m_facts.packetBytes = m_facts.payloadBytes + m_headerBytes;
     m_path = &m_facts;
     m_id = spec.id;
@@ -160,6 +161,7 @@ QueuePair::MakePacket(NetworkContext& network, Picos now)
     p->wireBytes = payload + m_headerBytes;
     p->egress = m_forward.data();
     p->telemetry = m_telemetry;
+    p->tellsRemaining = m_tellsRemaining;
     p->sentAt = now;
     p->ecnCapable = !m_openLoop;
     p->ecnMarked = false;
@@ -275,6 +277,9 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     ack.ecnMarked = packet.ecnMarked;
     ack.way = m_steered ? packet.way : 0;
     ack.hops = packet.IntRecords();
+    ack.shorterBacklog = m_tellsRemaining && packet.intHops > 0
+                             ? static_cast<Picos>(packet.shorterBacklogNs) * PS_PER_NS
+                             : 0;
     m_controller->OnAck(*this, ack);
     if (m_ackedBytes == m_sizeBytes)
     {

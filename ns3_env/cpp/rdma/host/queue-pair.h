@@ -213,7 +213,8 @@ class QueuePair final : public WireFlow
     uint32_t m_headerBytes; ///< of a data packet
     uint32_t m_ackBytes;
     Telemetry m_telemetry;
-    uint8_t m_options{0}; ///< of Option
+    bool m_tellsRemaining; ///< packets with telemetry tell switches what is left of the flow
+    uint8_t m_options{0};  ///< of Option
     uint64_t m_plainBytes{
         0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
     uint32_t m_place{NO_PLACE};

@@ -80,6 +80,8 @@ struct alignas(CACHE_LINE) Packet
     bool last
         : 1; ///< carries the flow's last byte, or is sent again after that: switches forget the flow
     bool ackRequested : 1; ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
+    bool tellsRemaining
+        : 1; ///< Data: switches write `shorterBacklogNs`, where they write telemetry
     Telemetry telemetry;
     uint8_t
         hop; ///< switches passed in this direction; Notification: those still between it and the source
@@ -91,6 +93,9 @@ struct alignas(CACHE_LINE) Packet
     };
     uint32_t
         way; ///< of the data through a network whose switches choose per packet (Steering); ACKs keep it
+
+    uint32_t
+        shorterBacklogNs; ///< Data that tells what is left of its flow, and its ACK: the most of all hops
 
     uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
 

@@ -115,12 +115,6 @@ SharedByParts(const Scenario& scenario)
     {
         return "what is recorded as it happens";
     }
-    if (std::any_of(scenario.flows.begin(),
-                    scenario.flows.end(),
-                    [](const FlowEntry& entry) { return entry.slot >= 0; }))
-    {
-        return "an agent that decides for all flows";
-    }
     for (const ControllerSpec& spec : scenario.controllers)
     {
         if (!CreateController(spec)->IsThreadSafe())

@@ -122,6 +122,9 @@ RecentFlows::Count(Picos now)
 namespace
 {
 
+/// A flow that told nothing for so many base RTTs does not wait for this port.
+constexpr Picos RTTS_UNTIL_SILENT = 4;
+
 // Of quantised telemetry, beside TX_UNIT_BYTES.
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
@@ -302,6 +305,10 @@ SwitchPort::WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now)
         if (packet.last) [[unlikely]]
         {
             m_flows -= packet.flow->ClearCounted(packet.hop) ? 1 : 0;
+            if (m_remaining)
+            {
+                m_remaining->Forget(packet.flow->Id());
+            }
         }
     }
     ++packet.hop;
@@ -359,6 +366,24 @@ SwitchPort::WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now)
         record.txBytes = TxBytes();
         record.queueBytes = queueBytes;
     }
+    if (packet.tellsRemaining) [[unlikely]]
+    {
+        WriteShorterBacklog(packet, now);
+    }
+}
+
+void
+SwitchPort::WriteShorterBacklog(Packet& packet, Picos now)
+{
+    if (!m_remaining)
+    {
+        m_remaining =
+            std::make_unique<RemainingBytes>(RTTS_UNTIL_SILENT * packet.flow->Path().maxBaseRtt);
+    }
+    const uint64_t shorter =
+        m_remaining->Tell(packet.flow->Id(), packet.flow->RemainingFrom(packet.sequence), now);
+    m_remaining->Write(packet,
+                       static_cast<double>(shorter) * 8 * PS_PER_SECOND / PS_PER_NS / RateBps());
 }
 
 void

@@ -13,6 +13,7 @@
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/link/packet.h"
 #include "ns3_env/cpp/rdma/link/port.h"
+#include "ns3_env/cpp/rdma/telemetry/remaining-bytes.h"
 #include "ns3_env/cpp/rdma/telemetry/utilisation-meter.h"
 
 #include <cstdint>
@@ -148,6 +149,7 @@ class SwitchPort : public Port
     [[gnu::always_inline]] void WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now);
     [[gnu::always_inline]] void WriteTelemetry(Packet& packet, uint64_t bytesLeft, Picos now);
     void WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now);
+    void WriteShorterBacklog(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
 
     Switch& m_switch;
@@ -162,7 +164,8 @@ class SwitchPort : public Port
     std::unique_ptr<EcnMarker> m_marker;
     TracedCallback<uint64_t> m_queueTrace;
     TracedCallback<const Packet&> m_markTrace;
-    std::unique_ptr<UtilisationMeter> m_meter; ///< from the first packet on that asks for it
+    std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that asks for it
+    std::unique_ptr<RemainingBytes> m_remaining; ///< likewise
 };
 
 /// A shared-buffer, output-queued switch.

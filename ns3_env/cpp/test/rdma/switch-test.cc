@@ -5,6 +5,7 @@
 #include "ns3_env/cpp/engine/queue-stats.h"
 #include "ns3_env/cpp/rdma/switch/ecn-marker.h"
 #include "ns3_env/cpp/rdma/switch/shared-buffer.h"
+#include "ns3_env/cpp/rdma/telemetry/remaining-bytes.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 #include "ns3_env/cpp/test/suite.h"
 
@@ -21,6 +22,36 @@ namespace
 {
 
 SUITE("rdma-switch");
+
+TEST("a port tells each flow what shorter ones have left, until they end or are silent")
+{
+    constexpr Picos SILENCE = 100;
+    RemainingBytes table(SILENCE);
+    EXPECT_EQ(table.Tell(1, 500, 0), 0, "it is alone");
+    EXPECT_EQ(table.Tell(2, 300, 10), 0, "the other has more");
+    EXPECT_EQ(table.Tell(1, 400, 20), 300, "the other has less");
+    EXPECT_EQ(table.Tell(3, 400, 30), 700, "of two with as much the smaller number goes first");
+    EXPECT_EQ(table.Tell(1, 400, 40), 300, "and the larger one does not");
+    table.Forget(2);
+    EXPECT_EQ(table.Tell(3, 399, 50), 0, "one has ended, and the other has more");
+    EXPECT_EQ(table.Tell(1, 400, 150), 399, "told in time");
+    EXPECT_EQ(table.Tell(1, 400, 151), 0, "silent for too long");
+}
+
+TEST("of the hops of a path the longest backlog stays in a packet")
+{
+    Packet packet{};
+    for (const auto& [hop, ns] :
+         std::vector<std::pair<int, double>>{{1, 40.0}, {2, 90.0}, {3, 1e15}, {4, 60.0}})
+    {
+        packet.intHops = static_cast<uint8_t>(hop);
+        RemainingBytes::Write(packet, ns);
+    }
+    EXPECT_EQ(packet.shorterBacklogNs, UINT32_MAX, "cut at what the field holds");
+    packet.intHops = 1;
+    RemainingBytes::Write(packet, 7.0);
+    EXPECT_EQ(packet.shorterBacklogNs, 7, "a recycled packet begins anew");
+}
 
 /// A link so short that its headroom holds no packet, beside some that have taken nearly all of the pool.
 TEST("a free reserve takes no packet where headroom and threshold are exceeded")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the flows at one egress port have still to send, as their packets tell it (Hong 2012, PDQ, sec. 3.3).
+#ifndef NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
+#define NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
+
+#include "ns3_env/cpp/rdma/link/packet.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env::rdma
+{
+
+/// Table of a port: a row for each flow that has told what it has left, until its last packet has left, or it is silent.
+class RemainingBytes
+{
+  public:
+    /// \param silence after which a flow is taken to wait elsewhere
+    explicit RemainingBytes(Picos silence);
+
+    /// A packet tells that its flow has `bytes` left, with itself. What flows with less left have together; of two with as
+    /// much that of the smaller number goes first.
+    uint64_t Tell(uint32_t flow, uint64_t bytes, Picos now);
+    /// The flow's last packet has left.
+    void Forget(uint32_t flow);
+
+    /// Of the hops that a packet passes the longest backlog stays in its field.
+    static void Write(Packet& packet, double backlogNs);
+
+  private:
+    struct Row
+    {
+        uint32_t flow;
+        uint64_t bytes;
+        Picos told;
+    };
+
+    Picos m_silence;
+    std::vector<Row> m_rows;
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
