@@ -17,6 +17,7 @@ from ns3_env.agents.configuration.config import (
     Spared,
 )
 from ns3_env.agents.search.laws.delay import DelayLaw
+from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.laws.sharing import SharingLaw
 from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
@@ -38,7 +39,7 @@ DEFAULT_TRIALS = 100
 def _kind(law: Any) -> str:
     """Returns a tag of the law that is meant; no key has such a name, so that errors name keys alone."""
     kind = law.get("kind") if isinstance(law, Mapping) else getattr(law, "kind", None)
-    return f"<{kind}>" if kind in ("delay", "sharing") else "<size>"
+    return f"<{kind}>" if kind in ("delay", "order", "sharing") else "<size>"
 
 
 Width = Annotated[int, Field(ge=1, le=1024)]
@@ -48,6 +49,7 @@ Weight = Annotated[float, Field(gt=0, le=1000)]
 AnyLaw = Annotated[
     Annotated[SizeLaw, Tag("<size>")]
     | Annotated[DelayLaw, Tag("<delay>")]
+    | Annotated[OrderLaw, Tag("<order>")]
     | Annotated[SharingLaw, Tag("<sharing>")],
     Discriminator(_kind),
 ]

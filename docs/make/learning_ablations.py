@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
+from ns3_env.tasks.definition import RDMA_FIELDS
 
 ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")
@@ -33,6 +34,9 @@ VARIANTS: dict[str, dict[str, str]] = {
     "action multiplicative_window": {"env.action.name": "multiplicative_window"},
     "twice as many decisions": {},
     "ladder": {"curriculum": "curricula/ladder.yaml"},
+    "observation with shorter_backlog": {
+        "env.fields": "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
+    },
 }
 CLOCKS = {"ppo": {"env.clock.rtt_fraction": "0.5"}, "sac": {"env.clock.interval_ns": "5000"}}
 

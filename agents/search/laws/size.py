@@ -75,12 +75,16 @@ class SizeLaw(Strict):
         queue, rate, pace, flows, remaining, last = situations.T
         flows = np.maximum(flows, 1.0)
         used = np.maximum(queue + rate, 0.02)
-        urgency = self.urgency * flows**self.crowding / (1 + (remaining / self.urgent_bdps) ** self.sharpness)
-        modesty = self.patience * (np.log1p(remaining) - 3) * (1 - 1 / flows)
-        aim = np.maximum(self.utilisation + urgency - modesty, 0.1)
+        aim = np.maximum(self.aim(flows, remaining), 0.1)
         answer = self.gain * np.log(aim / used)
         answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
         return within_tanh(answer)
+
+    def aim(self, flows: Floats, remaining: Floats) -> Floats:
+        """Returns T, for at least one flow each and what is left of them: (n,)."""
+        urgency = self.urgency * flows**self.crowding / (1 + (remaining / self.urgent_bdps) ** self.sharpness)
+        aim: Floats = self.utilisation + urgency - self.patience * (np.log1p(remaining) - 3) * (1 - 1 / flows)
+        return aim
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes docs/tables/offline.txt: what learned from datasets of three qualities scores on each task.
+
+Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. A minute for each task; what is recorded
+or played already stays. Needs the extra minari.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from ns3_env.eval.benchmark.statistics import bootstrap_interval
+from ns3_env.tasks import TASKS
+
+ROOT = Path(__file__).parents[2]
+#: Of the example's datasets, in the order of the table's columns.
+QUALITIES = ("expert", "medium", "mixed")
+LEARNERS = {"clone": "cloned", "td3bc": "TD3+BC"}
+
+
+def row(name: str, out: Path) -> str:
+    """Records, learns and plays; the task's row."""
+    scores = out / "scores" / "scores.parquet"
+    if not scores.exists():
+        command = [sys.executable, "examples/offline_rl.py", "--task", name, "--out", str(out)]
+        subprocess.run(
+            command,
+            check=True,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        print(f"{name}: played", file=sys.stderr)
+    by_entry = pd.read_parquet(scores).groupby("entry")["score"]
+    cells = [name, f"{by_entry.get_group('expert').mean():.0f}"]
+    for quality in QUALITIES:
+        for learner in LEARNERS:
+            tests = by_entry.get_group(f"{learner}-{quality}").to_numpy()
+            low, high = bootstrap_interval(tests)
+            cells.append(f"{tests.mean():.0f} [{low:.0f}, {high:.0f}]")
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Writes the table."""
+    known = [name for name, spec in TASKS.items() if spec.fields == TASKS["Incast"].fields]
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("--tasks", nargs="+", choices=known, default=known, metavar="TASK")
+    arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "offline")
+    options = arguments.parse_args()
+    columns = [f"{learner}, {quality}" for quality in QUALITIES for learner in LEARNERS.values()]
+    lines = ["| task | the expert | " + " | ".join(columns) + " |", "|---|" + "--:|" * (1 + len(columns))]
+    lines += [row(name, options.out.absolute() / name) for name in options.tasks]
+    (ROOT / "docs" / "tables" / "offline.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("docs/tables/offline.txt")
+
+
+if __name__ == "__main__":
+    main()
