@@ -6,9 +6,9 @@
     a = gain (ln T - ln U) + share_gain ln(w n) - memory a'
     a = first - first_power ln s, before the first packet
 
-b is the field ``shorter_backlog``, in BDPs: a flow whose turn has come, b = 0, aims above the link's rate, and one
-with much ahead of it below, so that the next one begins as the last one ends (as switches schedule in Hong 2012,
-PDQ). The other symbols are those of ``size.py``.
+b is the field ``shorter_backlog``, in BDPs. A flow whose turn has come (b = 0) aims above its link's rate,
+one with much ahead of it below: the next one begins as the last one ends, as switches schedule in
+Hong 2012 (PDQ). The other symbols are those of ``size.py``.
 """
 
 from __future__ import annotations
