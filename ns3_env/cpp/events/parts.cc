@@ -188,6 +188,7 @@ void
 Parts::Play(uint32_t part, PartExchange& exchange, Picos end)
 {
     Timeline::SetCurrent(&m_timelines[part]);
+    m_timelines[part].Prefetch();
     exchange.Enter(part);
     m_timelines[part].RunUntil(end);
 }
