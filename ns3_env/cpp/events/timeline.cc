@@ -16,7 +16,7 @@ namespace
 constexpr uint64_t LINKS_PER_EVENT = 8;
 constexpr uint64_t LEAST_PER_FRAME = 64;
 constexpr uint64_t MOST_PER_FRAME = 1024;
-constexpr uint64_t PER_FRAME_OF_PART = 32;
+constexpr uint64_t PER_FRAME_OF_PART = 128;
 constexpr uint64_t MOST_SLOTS_OF_PART = 65536;
 constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
 
