@@ -99,18 +99,23 @@ EventLoop::Settle()
 }
 
 void
-EventLoop::RunAt(uint32_t node, const std::function<void()>& call)
+EventLoop::EnterNode(uint32_t node)
 {
-    if (!IsDivided())
+    if (IsDivided())
     {
-        call();
-        return;
+        Timeline& own = s_current->TimelineOf(node);
+        own.Enter(s_current->m_whole.Now(), node);
+        Timeline::SetCurrent(&own);
     }
-    Timeline& own = s_current->TimelineOf(node);
-    own.Enter(s_current->m_whole.Now(), node);
-    Timeline::SetCurrent(&own);
-    call();
-    Timeline::SetCurrent(&s_current->m_whole);
+}
+
+void
+EventLoop::LeaveNode()
+{
+    if (IsDivided())
+    {
+        Timeline::SetCurrent(&s_current->m_whole);
+    }
 }
 
 Timeline&

@@ -43,7 +43,13 @@ class EventLoop : public SimulatorImpl
     /// What parts have sent to each other is on its way to the receivers.
     static void Settle();
     /// Calls `call` as an event of the node `node` now: what it schedules is that node's.
-    static void RunAt(uint32_t node, const std::function<void()>& call);
+    template <class Call>
+    static void RunAt(uint32_t node, Call call)
+    {
+        EnterNode(node);
+        call();
+        LeaveNode();
+    }
     /// @}
     /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
     static void GoOnAlone();
@@ -81,6 +87,9 @@ class EventLoop : public SimulatorImpl
   private:
     /// Where what is scheduled for node `context` goes.
     Timeline& TimelineOf(uint32_t context);
+    /// The timeline of a node is this thread's until LeaveNode(); of a network in parts.
+    static void EnterNode(uint32_t node);
+    static void LeaveNode();
 
     static EventLoop* s_current;
 

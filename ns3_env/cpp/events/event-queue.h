@@ -78,7 +78,21 @@ class EventQueue
     /// Takes the least entry out where it lies before `end`; false where none does.
     bool PopBefore(Picos end, EventEntry& entry)
     {
-        if (NextTime() >= end)
+        if (m_inWheel > 0) [[likely]]
+        {
+            const uint64_t slot = FirstSlot();
+            const Picos first = m_nodes[m_first[slot]].entry.time;
+            if (first < m_heapTime) [[likely]]
+            {
+                if (first >= end)
+                {
+                    return false;
+                }
+                entry = PopFromSlot(slot);
+                return true;
+            }
+        }
+        if (m_heapTime >= end)
         {
             return false;
         }
@@ -97,6 +111,23 @@ class EventQueue
     /// Takes out the heap's entries for which `goes` is true.
     template <class Predicate>
     void ClearHeap(Predicate goes);
+    /// Shows the entries of the near future to `visit`, in no order.
+    template <class Visitor>
+    void ForEachInWheel(Visitor visit) const
+    {
+        for (uint64_t word = 0; word < m_used.size(); ++word)
+        {
+            for (uint64_t bits = m_used[word]; bits != 0; bits &= bits - 1)
+            {
+                const uint64_t slot =
+                    word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));
+                for (uint32_t at = m_first[slot]; at != NONE; at = m_nodes[at].next)
+                {
+                    visit(m_nodes[at].entry);
+                }
+            }
+        }
+    }
     /// Shows every entry to `visit`, in no order.
     template <class Visitor>
     void ForEach(Visitor visit) const;

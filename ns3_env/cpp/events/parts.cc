@@ -13,6 +13,11 @@
 namespace ns3::env
 {
 
+namespace
+{
+constexpr uint32_t PARTS_BEYOND_CACHE = 16; ///< of so many a part's state is in no cache any more
+} // namespace
+
 /// The threads of one run: each plays its share of the parts in a window, the calling thread the first share.
 class Parts::Crew
 {
@@ -188,6 +193,10 @@ void
 Parts::Play(uint32_t part, PartExchange& exchange, Picos end)
 {
     Timeline::SetCurrent(&m_timelines[part]);
+    if (m_count >= PARTS_BEYOND_CACHE)
+    {
+        m_timelines[part].Prefetch();
+    }
     exchange.Enter(part);
     m_timelines[part].RunUntil(end);
 }

@@ -40,6 +40,13 @@ class ReusableEvent final : public RearmedEvent
     }
 
     void Fire() override { (m_owner->*Method)(); }
+    void Prefetch() const override
+    {
+        if constexpr (requires { m_owner->PrefetchFor(this); })
+        {
+            m_owner->PrefetchFor(this);
+        }
+    }
 
   private:
     [[gnu::noinline]] Moment Schedule(Picos delay)

@@ -34,6 +34,8 @@ class RearmedEvent : public EventImpl
   public:
     /// Comes due now.
     virtual void Fire() = 0;
+    /// Will come due soon: asks memory for what Fire() reads.
+    virtual void Prefetch() const {}
 
   private:
     void Notify() final { Fire(); }
@@ -116,6 +118,20 @@ class Timeline
         {
             Run(entry);
         }
+    }
+    /// Asks memory for what the events of the near future need.
+    void Prefetch() const
+    {
+        m_events.ForEachInWheel([](const EventEntry& entry)
+                                { __builtin_prefetch(EventOf(entry)); });
+        m_events.ForEachInWheel(
+            [](const EventEntry& entry)
+            {
+                if (IsRearmed(entry))
+                {
+                    static_cast<const RearmedEvent*>(EventOf(entry))->Prefetch();
+                }
+            });
     }
     /// Node of the event that runs; Simulator::NO_CONTEXT of none.
     uint32_t Context() const;

@@ -91,13 +91,37 @@ Free(nlohmann::json& json)
 
 } // namespace
 
+void
+WriteJson(std::ostream& out,
+          nlohmann::json json,
+          const std::string& late,
+          const std::function<void()>& write)
+{
+    char separator = '{';
+    for (const auto& [key, value] : json.items())
+    {
+        out << std::exchange(separator, ',') << nlohmann::json(key) << ':';
+        if (key == late)
+        {
+            write();
+        }
+        else
+        {
+            out << value;
+        }
+    }
+    out << '}';
+    Free(json);
+}
+
 std::string
-WriteJson(nlohmann::json json)
+TextOf(const std::function<void(std::ostream&)>& write)
 {
     std::string text;
     BeatingText buffer(text);
-    std::ostream(&buffer) << json << std::flush;
-    Free(json);
+    std::ostream out(&buffer);
+    write(out);
+    out.flush();
     return text;
 }
 

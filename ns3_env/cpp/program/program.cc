@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace ns3::env
 {
@@ -128,20 +129,30 @@ RunFile(const std::string& scenarioPath,
                 text = json.dump();
             }
         }
-        const EpisodeOutcome outcome = RunEpisode(text, nullptr, transport);
+        std::ofstream file;
+        std::ostream& out = outPath.empty() ? std::cout : file;
+        const EpisodeOutcome outcome = RunEpisode(std::move(text),
+                                                  nullptr,
+                                                  transport,
+                                                  [&]() -> std::ostream&
+                                                  {
+                                                      if (!outPath.empty())
+                                                      {
+                                                          file.open(outPath);
+                                                      }
+                                                      return out;
+                                                  });
+        out << "\n";
         if (!outcome.warning.empty())
         {
             std::cerr << me << "warning: " << scenarioPath << ": " << outcome.warning << "\n";
         }
         if (outPath.empty())
         {
-            std::cout << outcome.results << "\n";
             return 0;
         }
-        std::ofstream out(outPath);
-        out << outcome.results << "\n";
-        out.close();
-        if (!out)
+        file.close();
+        if (!file)
         {
             std::cerr << me << "cannot write results to '" << outPath << "'\n";
             return 1;

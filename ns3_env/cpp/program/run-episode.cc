@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace ns3::env
@@ -40,10 +41,10 @@ class SimulationScope
 } // namespace
 
 Scenario
-Transport::Read(const std::string& json)
+Transport::Read(std::string json)
 {
     return Scenario::FromJson(
-        json,
+        std::move(json),
         [this](JsonReader& root, Scenario& scenario)
         {
             const std::string requested = root.Has("transport") ? root.Text("transport") : "rdma";
@@ -66,14 +67,17 @@ PrepareSimulator()
 }
 
 EpisodeOutcome
-RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport& transport)
+RunEpisode(std::string scenarioJson,
+           SimulatorChannel* channel,
+           Transport& transport,
+           const std::function<std::ostream&()>& open)
 {
     std::optional<Heartbeat::Listener> listener;
     if (channel != nullptr)
     {
         listener.emplace(channel->Heartbeat());
     }
-    Scenario scenario = transport.Read(scenarioJson);
+    Scenario scenario = transport.Read(std::move(scenarioJson));
     scenario.columns &= channel != nullptr; // a file of results is text
     const SimulationScope scope;
     DecidingFlows deciding(scenario, channel);
@@ -126,7 +130,14 @@ RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport
     outcome.close = deciding.Interrupted() == Interruption::Close;
     if (!outcome.reset && !outcome.close)
     {
-        outcome.results = ResultsToJson(*episode, recorders, sharing);
+        if (open)
+        {
+            WriteResults(open(), *episode, recorders, sharing);
+        }
+        else
+        {
+            outcome.results = ResultsToJson(*episode, recorders, sharing);
+        }
         outcome.warning = episode->Warning();
     }
     return outcome;

@@ -3,6 +3,8 @@
 #ifndef NS3_ENV_PROGRAM_RUN_EPISODE_H
 #define NS3_ENV_PROGRAM_RUN_EPISODE_H
 
+#include <functional>
+#include <ostream>
 #include <string>
 
 namespace ns3::env
@@ -14,7 +16,7 @@ class Transport;
 /// What came of an episode.
 struct EpisodeOutcome
 {
-    std::string results; ///< JSON; empty where the episode was interrupted
+    std::string results; ///< JSON; empty where the episode was interrupted, or they went elsewhere
     std::string warning; ///< of the scenario; mostly empty
     bool reset{false};   ///< the agent asked for another episode instead of stepping on
     bool close{false};   ///< the agent asked for the end of the process
@@ -23,10 +25,13 @@ struct EpisodeOutcome
 /**
  * Runs one episode of the scenario in a fresh simulation and clears it away.
  * \param channel where agent flows get their decisions; null refuses scenarios with agents
+ * \param open opens the stream that the results go to, once they are there; without it they are in the outcome
  * \throws ScenarioError
  */
-EpisodeOutcome
-RunEpisode(const std::string& scenarioJson, SimulatorChannel* channel, Transport& transport);
+EpisodeOutcome RunEpisode(std::string scenarioJson,
+                          SimulatorChannel* channel,
+                          Transport& transport,
+                          const std::function<std::ostream&()>& open = {});
 
 /// Global settings of the process: picosecond time, the event scheduler. Once, before anything else.
 void PrepareSimulator();

@@ -57,7 +57,7 @@ class Transport
     /// @}
 
     /// A scenario of this transport. \throws ScenarioError
-    Scenario Read(const std::string& json);
+    Scenario Read(std::string json);
 
   private:
     std::string m_name;

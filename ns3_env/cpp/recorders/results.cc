@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,8 +91,11 @@ ArrayOf(size_t count)
     return array;
 }
 
-/// A column of a table: its name, and its value in a row.
-using Column = std::pair<const char*, std::function<Json(size_t row)>>;
+/// The value of a column in a row.
+using Cell = std::function<Json(size_t row)>;
+
+/// A column of a table, by its name.
+using Column = std::pair<const char*, Cell>;
 
 void
 AddColumns(Json& table, size_t rows, const std::vector<Column>& columns)
@@ -105,6 +109,31 @@ AddColumns(Json& table, size_t rows, const std::vector<Column>& columns)
             column.push_back(value(row));
         }
     }
+}
+
+/// Writes a table as JSON would be written that has it, some rows of a column at a time.
+void
+WriteTable(std::ostream& out, size_t rows, const std::map<std::string, Cell>& columns)
+{
+    constexpr size_t TOGETHER = 1024;
+    char separator = '{';
+    for (const auto& [name, value] : columns)
+    {
+        out << std::exchange(separator, ',') << Json(name) << ":[";
+        for (size_t row = 0; row < rows;)
+        {
+            Json some = ArrayOf(TOGETHER);
+            for (const size_t end = std::min(rows, row + TOGETHER); row < end; ++row)
+            {
+                Heartbeat::Beat();
+                some.push_back(value(row));
+            }
+            const std::string text = some.dump();
+            out << std::string_view(text).substr(1, text.size() - 2) << (row < rows ? "," : "");
+        }
+        out << ']';
+    }
+    out << '}';
 }
 
 /// Of all flows together.
@@ -128,32 +157,32 @@ RttsToJson(const RttSamples& rtts)
             {"percentiles_ns", std::move(percentiles)}};
 }
 
-Json
-FlowsToJson(const Episode& episode, const std::map<uint32_t, double>& sharing)
+/// The table of flows. \param more columns that it has beside
+void
+WriteFlows(std::ostream& out,
+           const Episode& episode,
+           const std::map<uint32_t, double>& sharing,
+           const Json& more)
 {
     const auto& flows = episode.GetScenario().flows;
     const auto& records = episode.Records();
     const auto spec = [&](size_t i) -> const FlowSpec& { return flows[i].flow; };
-    Json table;
-    AddColumns(
-        table,
-        flows.size(),
-        {{"src", [&](size_t i) { return spec(i).source; }},
-         {"dst", [&](size_t i) { return spec(i).destination; }},
-         {"size_bytes", [&](size_t i) { return spec(i).IsEndless() ? 0 : spec(i).sizeBytes; }},
-         {"start_ns", [&](size_t i) { return Nanos(spec(i).start); }},
-         {"end_ns", [&](size_t i) { return Nanos(records[i].end); }},
-         {"fct_ns",
-          [&](size_t i)
-          { return Nanos(records[i].end < 0 ? -1 : records[i].end - spec(i).start); }},
-         {"standalone_ns", [&](size_t i) { return Nanos(records[i].standalone); }},
-         {"base_rtt_ns", [&](size_t i) { return Nanos(records[i].baseRtt); }},
-         {"payload_bytes", [&](size_t) { return episode.GetScenario().payloadBytes; }},
-         {"header_bytes", [&](size_t i) { return records[i].headerBytes; }},
-         {"acked_bytes", [&](size_t i) { return records[i].ackedBytes; }},
-         {"retransmitted_bytes", [&](size_t i) { return records[i].retransmittedBytes; }},
-         {"pause_ns", [&](size_t i) { return Nanos(records[i].pause); }},
-         {"timeouts", [&](size_t i) { return records[i].timeouts; }}});
+    std::map<std::string, Cell> table{
+        {"src", [&](size_t i) { return spec(i).source; }},
+        {"dst", [&](size_t i) { return spec(i).destination; }},
+        {"size_bytes", [&](size_t i) { return spec(i).IsEndless() ? 0 : spec(i).sizeBytes; }},
+        {"start_ns", [&](size_t i) { return Nanos(spec(i).start); }},
+        {"end_ns", [&](size_t i) { return Nanos(records[i].end); }},
+        {"fct_ns",
+         [&](size_t i) { return Nanos(records[i].end < 0 ? -1 : records[i].end - spec(i).start); }},
+        {"standalone_ns", [&](size_t i) { return Nanos(records[i].standalone); }},
+        {"base_rtt_ns", [&](size_t i) { return Nanos(records[i].baseRtt); }},
+        {"payload_bytes", [&](size_t) { return episode.GetScenario().payloadBytes; }},
+        {"header_bytes", [&](size_t i) { return records[i].headerBytes; }},
+        {"acked_bytes", [&](size_t i) { return records[i].ackedBytes; }},
+        {"retransmitted_bytes", [&](size_t i) { return records[i].retransmittedBytes; }},
+        {"pause_ns", [&](size_t i) { return Nanos(records[i].pause); }},
+        {"timeouts", [&](size_t i) { return records[i].timeouts; }}};
     if (!sharing.empty())
     {
         const auto left = [&](size_t i)
@@ -161,19 +190,17 @@ FlowsToJson(const Episode& episode, const std::map<uint32_t, double>& sharing)
             const auto found = sharing.find(spec(i).id);
             return found == sharing.end() ? -1.0 : found->second / PS_PER_NS;
         };
-        AddColumns(table, flows.size(), {{"left_ns", left}});
+        table.insert({{"left_ns", left}});
     }
     if (const std::optional<TimeSpan>& measured = episode.GetScenario().measurement)
     {
         const auto within = [&](size_t i)
         { return measured->begin <= spec(i).start && spec(i).start < measured->end ? 1 : 0; };
-        AddColumns(table, flows.size(), {{"counted", within}});
+        table.insert({{"counted", within}});
     }
     if (episode.GetScenario().recordReordering)
     {
-        AddColumns(
-            table,
-            flows.size(),
+        table.insert(
             {{"out_of_order_packets", [&](size_t i) { return records[i].outOfOrderPackets; }},
              {"duplicate_bytes", [&](size_t i) { return records[i].duplicateBytes; }}});
     }
@@ -181,48 +208,49 @@ FlowsToJson(const Episode& episode, const std::map<uint32_t, double>& sharing)
     {
         const auto order = [&](size_t i, uint64_t OrderSummary::* which)
         { return records[i].order ? (*records[i].order).*which : 0; };
-        AddColumns(
-            table,
-            flows.size(),
-            {{"reordered_packets", [&](size_t i) { return order(i, &OrderSummary::late); }},
-             {"reorder_distance", [&](size_t i) { return order(i, &OrderSummary::distance); }}});
+        table.insert(
+            {{"reordered_packets", [order](size_t i) { return order(i, &OrderSummary::late); }},
+             {"reorder_distance",
+              [order](size_t i) { return order(i, &OrderSummary::distance); }}});
     }
     if (episode.Rtts() != nullptr)
     {
         const auto rtt = [&](size_t i, Picos RttSummary::* which)
         { return Nanos(records[i].rtt ? (*records[i].rtt).*which : -1); };
-        AddColumns(
-            table,
-            flows.size(),
+        table.insert(
             {{"rtt_samples",
               [&](size_t i) { return records[i].rtt ? records[i].rtt->samples : 0; }},
              {"rtt_mean_ns",
               [&](size_t i)
               { return records[i].rtt ? Json(records[i].rtt->mean / PS_PER_NS) : Json(-1); }},
-             {"rtt_p50_ns", [&](size_t i) { return rtt(i, &RttSummary::p50); }},
-             {"rtt_p99_ns", [&](size_t i) { return rtt(i, &RttSummary::p99); }},
-             {"rtt_max_ns", [&](size_t i) { return rtt(i, &RttSummary::max); }}});
+             {"rtt_p50_ns", [rtt](size_t i) { return rtt(i, &RttSummary::p50); }},
+             {"rtt_p99_ns", [rtt](size_t i) { return rtt(i, &RttSummary::p99); }},
+             {"rtt_max_ns", [rtt](size_t i) { return rtt(i, &RttSummary::max); }}});
     }
     const Scenario& scenario = episode.GetScenario();
     if (!scenario.groups.empty())
     {
         const auto group = [&](size_t i) -> Json
         { return flows[i].group < 0 ? Json("") : Json(scenario.groups[flows[i].group]); };
-        AddColumns(table, flows.size(), {{"group", group}});
+        table.insert({{"group", group}});
     }
     if (!scenario.classes.empty())
     {
         const auto own = [&](size_t i) { return scenario.classes[spec(i).trafficClass].name; };
-        AddColumns(table, flows.size(), {{"class", own}});
+        table.insert({{"class", own}});
     }
     if (std::any_of(flows.begin(),
                     flows.end(),
                     [](const FlowEntry& x) { return x.flow.IsEndless(); }))
     {
         const auto endless = [&](size_t i) { return spec(i).IsEndless() ? 1 : 0; };
-        AddColumns(table, flows.size(), {{"endless", endless}});
+        table.insert({{"endless", endless}});
     }
-    return table;
+    for (const auto& [name, column] : more.items())
+    {
+        table.insert({{name, [&column = column](size_t i) { return column[i]; }}});
+    }
+    WriteTable(out, flows.size(), table);
 }
 
 /// Of all flows together.
@@ -450,17 +478,16 @@ ChangesToJson(const ControllerLog& log)
     return rows;
 }
 
-} // namespace
-
-std::string
-ResultsToJson(const Episode& episode,
-              const Recorders& recorders,
-              const std::map<uint32_t, double>& sharing)
+/// \param columns takes series, where they are not to be in the JSON
+void
+Write(std::ostream& out,
+      const Episode& episode,
+      const Recorders& recorders,
+      const std::map<uint32_t, double>& sharing,
+      Columns* columns)
 {
-    Columns behind;
-    Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
     Json json;
-    json["flows"] = FlowsToJson(episode, sharing);
+    json["flows"] = Json::object();
     AddTasks(json, episode);
     if (!episode.GetScenario().streams.empty())
     {
@@ -540,8 +567,31 @@ ResultsToJson(const Episode& episode,
                       {"host_pause_ns", totals.hostPauseNs}};
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
-    std::string text = WriteJson(std::move(json));
+    const Json more = std::move(json["flows"]);
+    WriteJson(out, std::move(json), "flows", [&] { WriteFlows(out, episode, sharing, more); });
+}
+
+} // namespace
+
+std::string
+ResultsToJson(const Episode& episode,
+              const Recorders& recorders,
+              const std::map<uint32_t, double>& sharing)
+{
+    Columns behind;
+    Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
+    std::string text =
+        TextOf([&](std::ostream& out) { Write(out, episode, recorders, sharing, columns); });
     return columns == nullptr ? text : columns->Behind(std::move(text));
+}
+
+void
+WriteResults(std::ostream& out,
+             const Episode& episode,
+             const Recorders& recorders,
+             const std::map<uint32_t, double>& sharing)
+{
+    Write(out, episode, recorders, sharing, nullptr);
 }
 
 } // namespace ns3::env

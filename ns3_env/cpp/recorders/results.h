@@ -12,6 +12,7 @@
 
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 
 namespace ns3::env
@@ -46,6 +47,12 @@ struct Recorders
 std::string ResultsToJson(const Episode& episode,
                           const Recorders& recorders,
                           const std::map<uint32_t, double>& sharing = {});
+
+/// The same without columns, written to `out` as it is made: many flows are never there as text.
+void WriteResults(std::ostream& out,
+                  const Episode& episode,
+                  const Recorders& recorders,
+                  const std::map<uint32_t, double>& sharing);
 
 } // namespace ns3::env
 

@@ -43,6 +43,9 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
             m_graph.neighbours[from].push_back({to, port, link.rateBps, link.delay});
         }
     }
+    m_firstSwitch =
+        static_cast<uint32_t>(std::find(scenario.isSwitch.begin(), scenario.isSwitch.end(), true) -
+                              scenario.isSwitch.begin());
     for (uint32_t node = 0; node < m_graph.neighbours.size(); ++node)
     {
         if (!m_graph.isSwitch[node] && m_graph.neighbours[node].size() != 1)
@@ -75,17 +78,16 @@ Routing::Arrange(uint32_t node)
     }
 }
 
-const std::vector<uint16_t>&
+const Routing::Distances&
 Routing::DistancesTo(uint32_t gate) const
 {
-    auto& distance = m_distances[gate];
-    if (!distance.empty())
+    Distances& distance = m_distances[gate];
+    if (!distance.IsEmpty())
     {
         return distance;
     }
     Heartbeat::Beat();
-    distance.assign(m_graph.neighbours.size(), UNREACHABLE);
-    distance[gate] = 0;
+    distance.Begin(gate, m_firstSwitch, m_graph.neighbours.size());
     std::deque<uint32_t> front;
     if (m_graph.isSwitch[gate])
     {
@@ -100,7 +102,7 @@ Routing::DistancesTo(uint32_t gate) const
             const uint32_t next = m_graph.neighbours[node][i].node;
             if (distance[next] == UNREACHABLE)
             {
-                distance[next] = static_cast<uint16_t>(distance[node] + 1);
+                distance.Set(next, static_cast<uint16_t>(distance[node] + 1));
                 front.push_back(next);
             }
         }
@@ -218,9 +220,9 @@ Routing::SetLink(uint32_t a, uint32_t b, bool up)
     }
     Arrange(a);
     Arrange(b);
-    for (auto& distances : m_distances)
+    for (Distances& distances : m_distances)
     {
-        distances.clear();
+        distances.Clear();
     }
 }
 
@@ -326,7 +328,8 @@ Routing::CostliestTo(uint32_t to, const TimeOfLink& timeOf) const
     const uint32_t gate = GateOf(to);
     const auto& distance = DistancesTo(gate);
     std::vector<uint32_t> order;
-    for (uint32_t node = 0; node < distance.size(); ++node)
+    const auto nodes = static_cast<uint32_t>(m_graph.neighbours.size());
+    for (uint32_t node = std::min(gate, m_firstSwitch); node < nodes; ++node)
     {
         if (distance[node] != UNREACHABLE && node != gate)
         {
@@ -336,7 +339,7 @@ Routing::CostliestTo(uint32_t to, const TimeOfLink& timeOf) const
     std::sort(order.begin(),
               order.end(),
               [&](uint32_t a, uint32_t b) { return distance[a] < distance[b]; });
-    std::vector<Way> ways(distance.size(), {0, std::numeric_limits<double>::max()});
+    std::vector<Way> ways(nodes, {0, std::numeric_limits<double>::max()});
     std::vector<const Neighbour*> choices;
     for (const uint32_t node : order)
     {

@@ -8,6 +8,7 @@
 
 #include "ns3_env/cpp/run/scenario.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -72,8 +73,31 @@ class Routing
         const auto& own = m_graph.neighbours[host];
         return own.empty() ? NOWHERE : own.front().node;
     }
-    /// Links from each switch to the gate of some host.
-    const std::vector<uint16_t>& DistancesTo(uint32_t gate) const;
+    /// Links from each switch to the gate of some host. Nodes before the first switch, mostly all hosts, take no memory.
+    class Distances
+    {
+      public:
+        bool IsEmpty() const { return m_links.empty(); }
+        void Clear() { m_links.clear(); }
+        /// All but the gate, at 0, become UNREACHABLE.
+        void Begin(uint32_t gate, uint32_t firstSwitch, size_t nodes)
+        {
+            m_first = std::min(gate, firstSwitch);
+            m_links.assign(nodes - m_first, UNREACHABLE);
+            Set(gate, 0);
+        }
+        void Set(uint32_t node, uint16_t links) { m_links[node - m_first] = links; }
+        uint16_t operator[](uint32_t node) const
+        {
+            return node < m_first ? UNREACHABLE : m_links[node - m_first];
+        }
+
+      private:
+        uint32_t m_first{0};
+        std::vector<uint16_t> m_links; ///< by node, from `m_first` on
+    };
+
+    const Distances& DistancesTo(uint32_t gate) const;
     /// Links from host to host, or UNREACHABLE.
     uint32_t Distance(uint32_t from, uint32_t to) const;
     /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
@@ -97,7 +121,8 @@ class Routing
     std::vector<std::pair<uint32_t, Neighbour>>
         m_missing; ///< by the node that has no such neighbour now
     std::unique_ptr<NextHopOrder> m_order;
-    mutable std::vector<std::vector<uint16_t>> m_distances; ///< by gate, on demand
+    uint32_t m_firstSwitch{0};
+    mutable std::vector<Distances> m_distances; ///< by gate, on demand
 };
 
 /// Links in a row, each of which passes on what it has whole; in two legs where each frame is answered on the way back.

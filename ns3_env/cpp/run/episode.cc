@@ -240,7 +240,8 @@ Episode::Record(const Flow& flow)
     m_transmittedPayload += flow.TransmittedBytes();
     if (const PacketOrder* order = flow.Order())
     {
-        record.order = {order->Arrived(), order->Late(), order->Distance()};
+        record.order = std::make_shared<const OrderSummary>(
+            OrderSummary{order->Arrived(), order->Late(), order->Distance()});
     }
     if (const RttSamples* rtts = flow.Rtts())
     {
@@ -251,11 +252,11 @@ Episode::Record(const Flow& flow)
         m_rtts->Add(*rtts);
         if (rtts->Count() > 0)
         {
-            record.rtt = {rtts->Count(),
-                          rtts->Mean(),
-                          rtts->Percentile(0.5),
-                          rtts->Percentile(0.99),
-                          rtts->Max()};
+            record.rtt = std::make_shared<const RttSummary>(RttSummary{rtts->Count(),
+                                                                       rtts->Mean(),
+                                                                       rtts->Percentile(0.5),
+                                                                       rtts->Percentile(0.99),
+                                                                       rtts->Max()});
         }
     }
     m_traces.over(flow);

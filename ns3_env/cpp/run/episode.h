@@ -45,18 +45,18 @@ struct OrderSummary
 struct FlowRecord
 {
     uint16_t sourcePort{0};
-    Picos end{-1};       ///< -1: unfinished
-    Picos standalone{0}; ///< -1: endless
-    Picos baseRtt{0};
     uint32_t headerBytes{0}; ///< of a data packet, telemetry included
+    Picos end{-1};           ///< -1: unfinished
+    Picos standalone{0};     ///< -1: endless
+    Picos baseRtt{0};
     uint64_t ackedBytes{0};
     uint64_t retransmittedBytes{0};
     Picos pause{0};
     uint64_t timeouts{0};
     uint64_t outOfOrderPackets{0};
     uint64_t duplicateBytes{0};
-    std::optional<OrderSummary> order; ///< where it is counted
-    std::optional<RttSummary> rtt;     ///< where the flow keeps its RTTs and has seen one
+    std::shared_ptr<const OrderSummary> order; ///< where it is counted
+    std::shared_ptr<const RttSummary> rtt;     ///< where the flow keeps its RTTs and has seen one
 };
 
 /// Trace sources of an episode, for recorders.

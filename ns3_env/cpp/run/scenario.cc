@@ -151,22 +151,41 @@ ReadClassColumn(JsonReader& section, const Scenario& s, size_t rows)
                                 : std::vector<uint8_t>(rows, 0);
 }
 
-void
-ReadFlows(JsonReader section, Scenario& s)
+/// Flows as the JSON has them: a column of each value.
+struct FlowColumns
+{
+    std::vector<uint32_t> src;
+    std::vector<uint32_t> dst;
+    std::vector<int64_t> size;
+    std::vector<int64_t> start;
+    std::vector<uint32_t> controller;
+    std::vector<int32_t> slot;
+    std::vector<int32_t> group;
+    std::vector<uint8_t> own; ///< traffic class
+};
+
+FlowColumns
+ReadFlowColumns(JsonReader section, const Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
     const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
-    const auto src = section.Wholes<uint32_t>("src", bounds::FLOWS, 0, lastNode);
-    const auto dst = section.Wholes<uint32_t>("dst", bounds::FLOWS, 0, lastNode);
-    const auto size = section.Wholes<int64_t>("size_bytes", bounds::FLOWS, 0, bounds::FLOW_BYTES);
-    const auto start = section.Wholes<int64_t>("start_ns", bounds::FLOWS, 0, bounds::TIME_NS);
-    const auto controller =
-        section.Wholes<uint32_t>("controller", bounds::FLOWS, 0, lastController);
-    const auto slot =
-        section.Wholes<int32_t>("slot", bounds::FLOWS, -1, int32_t{bounds::FLOWS} - 1);
-    const auto group = ReadGroups(section, s, src.size());
-    const auto own = ReadClassColumn(section, s, src.size());
+    FlowColumns columns;
+    columns.src = section.Wholes<uint32_t>("src", bounds::FLOWS, 0, lastNode);
+    columns.dst = section.Wholes<uint32_t>("dst", bounds::FLOWS, 0, lastNode);
+    columns.size = section.Wholes<int64_t>("size_bytes", bounds::FLOWS, 0, bounds::FLOW_BYTES);
+    columns.start = section.Wholes<int64_t>("start_ns", bounds::FLOWS, 0, bounds::TIME_NS);
+    columns.controller = section.Wholes<uint32_t>("controller", bounds::FLOWS, 0, lastController);
+    columns.slot = section.Wholes<int32_t>("slot", bounds::FLOWS, -1, int32_t{bounds::FLOWS} - 1);
+    columns.group = ReadGroups(section, s, columns.src.size());
+    columns.own = ReadClassColumn(section, s, columns.src.size());
     section.RefuseOthers();
+    return columns;
+}
+
+void
+MakeFlows(const FlowColumns& columns, Scenario& s)
+{
+    const auto& [src, dst, size, start, controller, slot, group, own] = columns;
     const size_t n = src.size();
     if (n == 0)
     {
@@ -325,9 +344,10 @@ Scenario::CountedFrom() const
 }
 
 Scenario
-Scenario::FromJson(const std::string& text, const OwnKeys& own)
+Scenario::FromJson(std::string text, const OwnKeys& own)
 {
-    const auto json = ParseJson(text);
+    auto json = ParseJson(text);
+    std::string().swap(text); // of very many flows every copy counts
     Scenario s;
     JsonReader root(json, "");
     s.seed = root.Whole<uint64_t>("seed", 0, UINT64_MAX);
@@ -348,7 +368,15 @@ Scenario::FromJson(const std::string& text, const OwnKeys& own)
         s.groups = root.Texts("groups", bounds::CONTROLLERS);
     }
     s.clock = ReadClock(root);
-    ReadFlows(root.Sub("flows"), s);
+    const FlowColumns flows = ReadFlowColumns(root.Sub("flows"), s);
+    for (auto& column : json["flows"])
+    {
+        if (auto* values = column.get_ptr<nlohmann::json::array_t*>())
+        {
+            nlohmann::json::array_t().swap(*values);
+        }
+    }
+    MakeFlows(flows, s);
     if (root.Has("dependencies"))
     {
         std::vector<Picos> starts;

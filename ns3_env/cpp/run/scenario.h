@@ -66,10 +66,10 @@ struct PcapSpec
 
 struct FlowEntry
 {
-    FlowSpec flow;
-    uint32_t controller; ///< index into Scenario::controllers
-    int32_t slot;        ///< for an agent's flow, -1 otherwise
-    int32_t group{-1};   ///< index into Scenario::groups, -1 of none
+    [[no_unique_address]] FlowSpec flow; ///< what follows lies in its padding: flows may be many
+    uint32_t controller;                 ///< index into Scenario::controllers
+    int32_t slot;                        ///< for an agent's flow, -1 otherwise
+    int32_t group{-1};                   ///< index into Scenario::groups, -1 of none
 };
 
 /// Background that nothing steers.
@@ -139,7 +139,7 @@ struct Scenario
     double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError
-    static Scenario FromJson(const std::string& text, const OwnKeys& own);
+    static Scenario FromJson(std::string text, const OwnKeys& own);
 };
 
 } // namespace ns3::env

@@ -66,7 +66,7 @@ class Nic : public Port
 
   private:
     uint64_t m_deliveredPayload{0};
-    TracedCallback<const FlowState&, Picos> m_windowTrace;
+    TraceSource<const FlowState&, Picos> m_windowTrace;
 };
 
 } // namespace ns3::env::rdma

@@ -9,6 +9,7 @@
 #include "ns3_env/cpp/engine/random-source.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -62,8 +63,7 @@ struct NetworkContext
         {
             return *random;
         }
-        ofPorts.push_back(std::make_unique<PortStream>(*portSeed, node, port));
-        return *ofPorts.back();
+        return ofPorts.emplace_back(*portSeed, node, port);
     }
 
     PacketPool pool;
@@ -79,7 +79,7 @@ struct NetworkContext
 
     // of a part of a divided network
     std::optional<uint64_t> portSeed; ///< each port draws from its own stream
-    std::vector<std::unique_ptr<RandomSource>> ofPorts;
+    std::deque<PortStream> ofPorts;
     std::vector<std::pair<WireFlow*, int>> ofOthers; ///< flows of other parts: CountPacket()
 };
 

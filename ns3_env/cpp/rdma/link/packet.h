@@ -141,7 +141,7 @@ class PacketPool
     }
 
   private:
-    static constexpr size_t CHUNK = 1024;
+    static constexpr size_t CHUNK = 64; ///< 16 kB
 
     Packet* Fresh()
     {
@@ -219,6 +219,7 @@ class Flight
 {
   public:
     bool IsEmpty() const { return m_first == nullptr; }
+    const Packet* Front() const { return m_first; }
 
     void Push(Packet* p, Picos arrival)
     {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Packets on links from one part of a network to another.
+// Packets on links from one part of a network to others.
 #ifndef NS3_ENV_RDMA_LINK_PASSAGE_H
 #define NS3_ENV_RDMA_LINK_PASSAGE_H
 
 #include "packet.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -16,47 +15,45 @@ namespace ns3::env::rdma
 
 class Port;
 
-/// Packets that one part sends to another: those of a window are taken in when the next one begins. The sending part
-/// fills one side, while the receiving one empties the other.
-class Passage
+/// A packet on its way to a port of another part; its own `arrival` says when it will be there.
+struct Passenger
+{
+    Port* into;
+    Packet* packet;
+};
+
+/// What one part sends to others in a window. They take it in when the next one begins.
+class alignas(CACHE_LINE) Passage
 {
   public:
-    /// `packet` will be at `into` at `arrival`.
-    void Put(Port& into, Packet* packet, Picos arrival)
+    /// `packet` will be at `into`, of part `destination`, at `arrival`.
+    void Put(uint32_t destination, Port& into, Packet* packet, Picos arrival)
     {
-        m_sides[m_filled].push_back({&into, packet, arrival});
+        packet->arrival = arrival;
+        m_entries.push_back({{&into, packet}, destination});
         m_earliest = std::min(m_earliest, arrival);
     }
 
-    /// Shows what the window before brought, in order: `take(port, packet, arrival)`.
-    template <class Take>
-    void Empty(Take take)
+    /// A window is over: what was put in goes to its parts, in order.
+    /// \returns the earliest arrival, NEVER without any
+    Picos Turn(std::vector<std::vector<Passenger>>& towards)
     {
-        std::vector<Entry>& side = m_sides[1 - m_filled];
-        for (const Entry& entry : side)
+        for (const Entry& entry : m_entries)
         {
-            take(*entry.into, entry.packet, entry.arrival);
+            towards[entry.destination].push_back(entry.passenger);
         }
-        side.clear();
-    }
-
-    /// A window is over. \returns the earliest arrival of what was put in, NEVER without any
-    Picos Turn()
-    {
-        m_filled = 1 - m_filled;
+        m_entries.clear();
         return std::exchange(m_earliest, NEVER);
     }
 
   private:
     struct Entry
     {
-        Port* into;
-        Packet* packet;
-        Picos arrival;
+        Passenger passenger;
+        uint32_t destination;
     };
 
-    std::array<std::vector<Entry>, 2> m_sides;
-    uint32_t m_filled{0};
+    std::vector<Entry> m_entries;
     Picos m_earliest{NEVER};
 };
 

@@ -114,13 +114,16 @@ Port::OnArrival()
 }
 
 void
-Port::Expect(Packet* packet, Picos arrival)
+Port::Expect(Packet* packet)
 {
     if (m_incoming.IsEmpty())
     {
-        ArmArrival(arrival, NowPicos());
+        ArmArrival(packet->arrival, NowPicos());
     }
-    m_incoming.Push(packet, arrival);
+    m_incoming.Push(packet, packet->arrival);
+    // What its switch will read and write.
+    __builtin_prefetch(packet->egress);
+    __builtin_prefetch(packet->intRecords.data() + packet->intHops, 1);
 }
 
 bool
@@ -135,16 +138,19 @@ Port::TakesIn(Packet* packet)
     {
         return true;
     }
-    m_pauseFramesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
+    Made(m_pauses).framesReceived += packet->kind == PacketKind::Pause ? 1 : 0;
     OnPfc(*packet); // PFC is handled by the MAC itself
     m_network.Release(packet);
     return false;
 }
 
 void
-Port::Lose(Packet* packet, LossCause cause, LossCounts& counts, NetworkContext& network)
+Port::Lose(Packet* packet,
+           LossCause cause,
+           std::unique_ptr<LossCounts>& counts,
+           NetworkContext& network)
 {
-    counts.Add(cause, packet->payloadBytes); // 0 of an ACK
+    Made(counts).Add(cause, packet->payloadBytes); // 0 of an ACK
     ++network.droppedPackets;
     network.droppedPayload += packet->payloadBytes;
     if (packet->kind == PacketKind::Data)
@@ -166,7 +172,7 @@ Port::SendPfc(PacketKind kind, uint32_t trafficClass)
     frame->payloadBytes = 0;
     m_control.PushAhead(frame, PacketKind::Notification);
     m_network.random->OnPfcFrame();
-    m_pauseFramesSent += kind == PacketKind::Pause ? 1 : 0;
+    Made(m_pauses).framesSent += kind == PacketKind::Pause ? 1 : 0;
     m_network.pfcFrames += kind == PacketKind::Pause ? 1 : 0;
     Kick();
 }
@@ -194,11 +200,11 @@ Port::SetPaused(bool paused, Picos now)
     m_paused = paused;
     if (paused)
     {
-        m_pausedSince = now;
+        Made(m_pauses).since = now;
     }
     else
     {
-        m_pausedTotal += now - m_pausedSince;
+        m_pauses->total += now - m_pauses->since;
     }
     m_pauseTrace(paused);
     if (!paused)
@@ -210,13 +216,30 @@ Port::SetPaused(bool paused, Picos now)
 Picos
 Port::PausedTime(Picos now) const
 {
-    return m_pausedTotal + (m_paused ? now - m_pausedSince : 0);
+    return m_pauses ? m_pauses->total + (m_paused ? now - m_pauses->since : 0) : 0;
+}
+
+LossCounts
+Port::Lost() const
+{
+    LossCounts lost;
+    for (const auto& counts : {m_lost.get(), m_lostOnLink.get()})
+    {
+        if (counts != nullptr)
+        {
+            lost += *counts;
+        }
+    }
+    return lost;
 }
 
 void
 Port::SetLoss(const Corruption& corruption)
 {
-    m_lossProbability = corruption.packetRate;
+    if (corruption.packetRate > 0 || m_hazard)
+    {
+        Made(m_hazard).probability = corruption.packetRate;
+    }
     m_peer->m_attended |= corruption.packetRate > 0;
     if (corruption.bitErrorRate > 0)
     {
@@ -229,7 +252,7 @@ Port::SetLoss(const Corruption& corruption)
 void
 Port::SetDropFilter(Callback<bool, const Packet&> filter)
 {
-    m_dropFilter = filter;
+    Made(m_hazard).filter = filter;
     WatchArrivals();
 }
 
@@ -288,11 +311,15 @@ Port::Passes(Packet* packet)
 bool
 Port::IsLost(const Packet& packet)
 {
-    if (m_lossProbability > 0 && m_peer->Random().Draw() < m_lossProbability)
+    if (!m_hazard)
+    {
+        return false;
+    }
+    if (m_hazard->probability > 0 && m_peer->Random().Draw() < m_hazard->probability)
     {
         return true;
     }
-    return !m_dropFilter.IsNull() && m_dropFilter(packet);
+    return !m_hazard->filter.IsNull() && m_hazard->filter(packet);
 }
 
 } // namespace ns3::env::rdma

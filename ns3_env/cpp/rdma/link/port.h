@@ -9,8 +9,8 @@
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
-#include "ns3/traced-callback.h"
 #include "ns3_env/cpp/engine/losses.h"
+#include "ns3_env/cpp/engine/trace-source.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/events/reusable-event.h"
 
@@ -36,13 +36,24 @@ class Port : public Object
     static void Connect(Port& a, Port& b, double rateBps, Picos delay);
 
     /// What this end sends goes to another part of the network.
-    void SendBy(Passage& passage)
+    void SendBy(Passage& passage, uint32_t destination)
     {
         m_passage = &passage;
+        m_destination = destination;
         m_leavesPart = true;
     }
+    /// Asks memory for what Expect() needs.
+    void PrefetchIncoming() const { __builtin_prefetch(&m_incoming, 1); }
+    /// Asks memory for what `event`, of this port, needs.
+    void PrefetchFor(const void* event) const
+    {
+        if (event == &m_arrivalEvent)
+        {
+            __builtin_prefetch(m_incoming.Front(), 1);
+        }
+    }
     /// A packet sent in another part will arrive here.
-    void Expect(Packet* packet, Picos arrival);
+    void Expect(Packet* packet);
 
     double RateBps() const { return m_rateBps; }
     Picos Delay() const { return m_delay; }
@@ -65,11 +76,11 @@ class Port : public Object
     bool IsPaused() const { return m_paused; }
     /// Time this port's data class was held back by the peer, up to now.
     Picos PausedTime(Picos now) const;
-    uint64_t PauseFramesReceived() const { return m_pauseFramesReceived; }
+    uint64_t PauseFramesReceived() const { return m_pauses ? m_pauses->framesReceived : 0; }
     /// Pause frames that this end sent to its peer, a switch or a host.
-    uint64_t PauseFramesSent() const { return m_pauseFramesSent; }
+    uint64_t PauseFramesSent() const { return m_pauses ? m_pauses->framesSent : 0; }
     /// Packets that were on their way through this port, or on its link, and do not arrive.
-    LossCounts Lost() const { return LossCounts(m_lost) += m_lostOnLink; }
+    LossCounts Lost() const;
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
@@ -156,12 +167,40 @@ class Port : public Object
     {
         Lose(packet, cause, m_lostOnLink, m_peer->m_network);
     }
-    void Lose(Packet* packet, LossCause cause, LossCounts& counts, NetworkContext& network);
+    void Lose(Packet* packet,
+              LossCause cause,
+              std::unique_ptr<LossCounts>& counts,
+              NetworkContext& network);
     /// Whether what has come in is to be received, and not lost, or for the port itself.
     bool TakesIn(Packet* packet);
 
     /// What a frame of this kind takes; most are as long as the one before it.
     Picos TransmissionTime(const Packet& packet);
+
+    /// What random corruption, or a test, takes away on the link.
+    struct Hazard
+    {
+        double probability{0};
+        Callback<bool, const Packet&> filter;
+    };
+
+    struct Pauses
+    {
+        Picos since{0};
+        Picos total{0};
+        uint64_t framesReceived{0};
+        uint64_t framesSent{0};
+    };
+
+    template <class T>
+    static T& Made(std::unique_ptr<T>& member)
+    {
+        if (!member)
+        {
+            member = std::make_unique<T>();
+        }
+        return *member;
+    }
 
     struct Outage
     {
@@ -176,14 +215,16 @@ class Port : public Object
         Picos time{0};
     };
 
-    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission.
+    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission. What
+    // few ports need is made where it is needed: a large network has many.
     alignas(CACHE_LINE) Picos m_busyUntil{0};
     Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
     uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false};     ///< somebody listens to a trace source
-    bool m_leavesPart{false}; ///< m_passage
+    bool m_traced{false};      ///< somebody listens to a trace source
+    bool m_leavesPart{false};  ///< m_passage
+    uint32_t m_destination{0}; ///< the peer's part, where that is another
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -193,7 +234,6 @@ class Port : public Object
   private:
     alignas(CACHE_LINE) ReusableEvent<Port, &Port::OnArrival> m_arrivalEvent;
     Flight m_incoming; ///< on the link towards this port
-    Picos m_delay{0};
     uint32_t m_nodeId;
     uint16_t m_index;
     bool m_attended{false}; ///< somebody looks at what comes in: the peer (Passes), a trace source
@@ -201,24 +241,20 @@ class Port : public Object
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
     std::array<LastFrame, 2> m_last; ///< data, others
     double m_rateBps{0};
+    Picos m_delay{0};
+    Passage* m_passage{nullptr}; ///< to the peer, where that is in another part of the network
     ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
 
-    TracedCallback<const Packet&> m_txTrace;
-    TracedCallback<const Packet&> m_rxTrace;
-    Picos m_pausedSince{0};
-    Picos m_pausedTotal{0};
-    uint64_t m_pauseFramesReceived{0};
-    uint64_t m_pauseFramesSent{0};
-
-    Passage* m_passage{nullptr};      ///< to the peer, where that is in another part of the network
-    LossCounts m_lost;                ///< before they left
-    LossCounts m_lostOnLink;          ///< counted by the link's other end
-    std::unique_ptr<Outage> m_outage; ///< null where the link never failed
+    std::unique_ptr<Pauses> m_pauses;
+    std::unique_ptr<LossCounts> m_lost;       ///< before they left
+    std::unique_ptr<LossCounts> m_lostOnLink; ///< counted by the link's other end
+    std::unique_ptr<Outage> m_outage;         ///< null where the link never failed
+    std::unique_ptr<Hazard> m_hazard;
     RandomSource& m_random;
-    double m_lossProbability{0};
-    Callback<bool, const Packet&> m_dropFilter;
-    TracedCallback<const Packet&, LossCause> m_dropTrace;
-    TracedCallback<bool> m_pauseTrace;
+    TraceSource<const Packet&> m_txTrace;
+    TraceSource<const Packet&> m_rxTrace;
+    TraceSource<const Packet&, LossCause> m_dropTrace;
+    TraceSource<bool> m_pauseTrace;
 };
 
 template <class Self>
@@ -334,10 +370,10 @@ Port::ArmArrival(Picos arrival, Picos now)
 inline void
 Port::PutOnLink(Packet* packet, Picos now)
 {
-    const Picos arrival = m_busyUntil + m_peer->m_delay;
+    const Picos arrival = m_busyUntil + m_delay;
     if (m_leavesPart) [[unlikely]]
     {
-        m_passage->Put(*m_peer, packet, arrival);
+        m_passage->Put(m_destination, *m_peer, packet, arrival);
         return;
     }
     if (m_peer->m_incoming.IsEmpty() || m_network.linkEvents == LinkEvents::PerFrame)

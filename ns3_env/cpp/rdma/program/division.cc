@@ -14,7 +14,7 @@ namespace
 constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t HOSTS_PER_PART = 32; ///< so many, with their switches, fit the second cache
 constexpr Picos MOST_LOOKAHEAD = 10'000 * PS_PER_NS;
-constexpr int64_t SURPLUS = 4096; ///< packets that a pool may hold of others'
+constexpr int64_t SURPLUS = 256; ///< packets that a pool may hold of others'
 
 /// The nodes' neighbours, in order of the links.
 std::vector<std::vector<uint32_t>>
@@ -150,7 +150,8 @@ Divide(const Scenario& scenario, uint32_t parts)
 }
 
 PartContexts::PartContexts(uint32_t parts)
-    : m_towards(parts)
+    : m_passages(parts),
+      m_towards(parts)
 {
     for (uint32_t part = 0; part < parts; ++part)
     {
@@ -159,33 +160,28 @@ PartContexts::PartContexts(uint32_t parts)
 }
 
 void
-PartContexts::AddPassage(Port& from, uint32_t source, uint32_t destination)
-{
-    const auto [entry, isNew] = m_passages.try_emplace({source, destination});
-    if (isNew)
-    {
-        m_towards[destination].push_back(&entry->second);
-    }
-    from.SendBy(entry->second);
-}
-
-void
 PartContexts::Enter(uint32_t part)
 {
-    for (Passage* passage : m_towards[part])
+    // Little of it is in a cache: all is asked for before it is touched.
+    for (const Passenger& passenger : m_towards[part])
     {
-        passage->Empty([](Port& into, Packet* packet, Picos arrival)
-                       { into.Expect(packet, arrival); });
+        __builtin_prefetch(passenger.packet, 1);
+        passenger.into->PrefetchIncoming();
     }
+    for (const Passenger& passenger : m_towards[part])
+    {
+        passenger.into->Expect(passenger.packet);
+    }
+    m_towards[part].clear();
 }
 
 Picos
 PartContexts::Turn()
 {
     Picos earliest = NEVER;
-    for (auto& [ends, passage] : m_passages)
+    for (Passage& passage : m_passages)
     {
-        earliest = std::min(earliest, passage.Turn());
+        earliest = std::min(earliest, passage.Turn(m_towards));
     }
     for (const auto& context : m_contexts)
     {

@@ -11,10 +11,8 @@
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace ns3::env::rdma
@@ -32,7 +30,7 @@ struct Division
 /// racks has no delay.
 std::optional<Division> Divide(const Scenario& scenario, uint32_t parts);
 
-/// The counts and stores of a network, one of each part, and the passages between parts. An undivided network is one part.
+/// The counts and stores of a network, one of each part, and what parts send to each other. An undivided network is one part.
 class PartContexts final : public PartExchange
 {
   public:
@@ -41,7 +39,10 @@ class PartContexts final : public PartExchange
     /// Each context.
     const std::vector<std::unique_ptr<NetworkContext>>& All() const { return m_contexts; }
     /// Packets from `from`, of part `source`, go to another part from now on.
-    void AddPassage(Port& from, uint32_t source, uint32_t destination);
+    void AddPassage(Port& from, uint32_t source, uint32_t destination)
+    {
+        from.SendBy(m_passages[source], destination);
+    }
 
     void Enter(uint32_t part) override;
     Picos Turn() override;
@@ -50,8 +51,8 @@ class PartContexts final : public PartExchange
     void BalancePools();
 
     std::vector<std::unique_ptr<NetworkContext>> m_contexts;
-    std::map<std::pair<uint32_t, uint32_t>, Passage> m_passages; ///< by source and destination
-    std::vector<std::vector<Passage*>> m_towards;                ///< each part
+    std::vector<Passage> m_passages;               ///< by source
+    std::vector<std::vector<Passenger>> m_towards; ///< by destination: of the window before
 };
 
 } // namespace ns3::env::rdma

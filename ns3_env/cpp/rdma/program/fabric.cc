@@ -77,12 +77,16 @@ Fabric::SetUpContexts()
                                          m_division->count,
                                          m_scenario.threads.value_or(1),
                                          m_division->racks.lookahead);
+    double hostBps = 0; // how often something happens in a part is given by its hosts
+    for (const LinkSpec& link : m_scenario.links)
+    {
+        const bool ofHost = !m_scenario.isSwitch[link.a] || !m_scenario.isSwitch[link.b];
+        hostBps = std::max(hostBps, ofHost ? link.rateBps : 0.0);
+    }
     for (uint32_t part = 0; part < parts->Count(); ++part)
     {
         m_contexts.All()[part]->portSeed = m_scenario.seed;
-        parts->Of(part).FitPart(m_scenario.payloadBytes,
-                                m_scenario.FastestBps(),
-                                m_division->racks.lookahead);
+        parts->Of(part).FitPart(m_scenario.payloadBytes, hostBps, m_division->racks.lookahead);
     }
     EventLoop::Divide(std::move(parts), m_contexts);
 }

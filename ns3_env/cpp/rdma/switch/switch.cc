@@ -167,8 +167,11 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 void
 SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
 {
-    m_marker = std::move(marker);
-    m_mostUnmarked = m_marker->MostUnmarked();
+    m_mostUnmarked = marker->MostUnmarked();
+    if (m_mostUnmarked < INT64_MAX)
+    {
+        m_marker = std::move(marker);
+    }
     m_queuesAll |= m_mostUnmarked < 0; // the marker is asked about each
     m_telemetryUnit = telemetryUnit;
 }

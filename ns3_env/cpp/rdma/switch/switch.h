@@ -161,9 +161,9 @@ class SwitchPort : public Port
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
-    std::unique_ptr<EcnMarker> m_marker;
-    TracedCallback<uint64_t> m_queueTrace;
-    TracedCallback<const Packet&> m_markTrace;
+    std::unique_ptr<EcnMarker> m_marker;   ///< null where nothing is ever marked
+    TraceSource<uint64_t> m_queueTrace;
+    TraceSource<const Packet&> m_markTrace;
     std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that asks for it
     std::unique_ptr<RemainingBytes> m_remaining; ///< likewise
 };

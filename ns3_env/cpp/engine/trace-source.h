@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Trace source that takes memory for its listeners only where there are some.
+#ifndef NS3_ENV_ENGINE_TRACE_SOURCE_H
+#define NS3_ENV_ENGINE_TRACE_SOURCE_H
+
+#include "ns3/traced-callback.h"
+
+#include <memory>
+#include <string>
+
+namespace ns3::env
+{
+
+/// As a TracedCallback, in the memory of a pointer: a large network has many sources that nobody listens to.
+template <class... Args>
+class TraceSource
+{
+  public:
+    void ConnectWithoutContext(const CallbackBase& callback)
+    {
+        Listeners().ConnectWithoutContext(callback);
+    }
+    void Connect(const CallbackBase& callback, const std::string& path)
+    {
+        Listeners().Connect(callback, path);
+    }
+    void DisconnectWithoutContext(const CallbackBase& callback)
+    {
+        Listeners().DisconnectWithoutContext(callback);
+    }
+    void Disconnect(const CallbackBase& callback, const std::string& path)
+    {
+        Listeners().Disconnect(callback, path);
+    }
+
+    void operator()(Args... args) const
+    {
+        if (m_listeners)
+        {
+            (*m_listeners)(args...);
+        }
+    }
+
+  private:
+    TracedCallback<Args...>& Listeners()
+    {
+        if (!m_listeners)
+        {
+            m_listeners = std::make_unique<TracedCallback<Args...>>();
+        }
+        return *m_listeners;
+    }
+
+    std::unique_ptr<TracedCallback<Args...>> m_listeners;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_TRACE_SOURCE_H
