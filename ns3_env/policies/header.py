@@ -265,8 +265,8 @@ class PolicySpec(Strict):
             "TelemetryFromBdps": self.telemetry_from_bdps,
             "TelemetryEveryRtts": self.telemetry_every_rtts,
         }
-        told = {"ShorterBacklog": True} if "shorter_backlog" in self.fields else {}
-        return {key: value for key, value in attributes.items() if value} | told
+        flags = {"ShorterBacklog": True} if "shorter_backlog" in self.fields else {}
+        return {key: value for key, value in attributes.items() if value} | flags
 
     @property
     def remembers(self) -> bool:

@@ -35,8 +35,8 @@ def records_of(fields: tuple[str, ...], others: str | None = None) -> dict[int, 
                 rows.setdefault(int(flow), []).append(record.copy())
             stream.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
     between = {}
-    for flow, seen in rows.items():
-        records = np.array(seen)
+    for flow, of_flow in rows.items():
+        records = np.array(of_flow)
         times = column(records, "time_ns")
         between[flow] = records[(times > 6e4) & (times < 1e5)]
     return between
@@ -44,11 +44,11 @@ def records_of(fields: tuple[str, ...], others: str | None = None) -> dict[int, 
 
 def test_a_flow_sees_what_shorter_ones_have_left_in_bdps_of_the_link() -> None:
     records = records_of(("shorter_backlog",))
-    left = {flow: column(rows, "remaining").mean() for flow, rows in records.items()}
-    seen = {flow: column(rows, "shorter_backlog").mean() for flow, rows in records.items()}
-    assert seen[0] == 0.0
-    assert seen[1] == pytest.approx(left[0], rel=0.25)  # of a base RTT before, while it shrinks
-    assert seen[2] == pytest.approx(left[0] + left[1], rel=0.15)
+    remaining = {flow: column(rows, "remaining").mean() for flow, rows in records.items()}
+    backlogs = {flow: column(rows, "shorter_backlog").mean() for flow, rows in records.items()}
+    assert backlogs[0] == 0.0
+    assert backlogs[1] == pytest.approx(remaining[0], rel=0.25)  # of a base RTT before, while it shrinks
+    assert backlogs[2] == pytest.approx(remaining[0] + remaining[1], rel=0.15)
 
 
 def test_it_is_not_told_to_who_does_not_observe_it() -> None:

@@ -111,13 +111,13 @@ def answer(batch: DecisionBatch) -> NDArray[np.float64]:
 
 def decide(simulator: Simulator) -> list[DecisionBatch]:
     """Answers until the episode's end, and returns what was seen."""
-    seen = []
+    batches = []
     while not isinstance(message := simulator.receive(), EpisodeEnd):
         assert isinstance(message, DecisionBatch)
-        seen.append(message)
+        batches.append(message)
         simulator.send_actions(answer(message))
     assert message.results["totals"]["unfinished"] == 0
-    return seen
+    return batches
 
 
 def agent_scenario(threads: int | None, clock: str) -> Scenario:
@@ -138,16 +138,16 @@ def equal(some: list[DecisionBatch], others: list[DecisionBatch]) -> bool:
 def test_an_agent_across_the_channel_sees_the_same_on_any_number_of_threads(
     simulator: Simulator, clock: str
 ) -> None:
-    def seen(threads: int | None) -> list[DecisionBatch]:
+    def batches(threads: int | None) -> list[DecisionBatch]:
         simulator.send_reset(agent_scenario(threads, clock))
         return decide(simulator)
 
-    one, whole = seen(1), seen(None)
+    one, whole = batches(1), batches(None)
     assert not equal(one, whole), "it is played in parts"
     if clock == "per_flow_rtt":
         assert len(one) < 0.8 * len(whole), "what is due in a window is one batch"
     for threads in (2, 5):
-        assert equal(seen(threads), one)
+        assert equal(batches(threads), one)
 
 
 def test_a_branch_of_a_network_in_parts_goes_on_as_the_network(simulator: Simulator) -> None:

@@ -65,7 +65,7 @@ class OrderLaw(SizeLaw):
         """Draws situations of a flow, (count, 7): those by size, a third of them with nothing ahead."""
         by_size = SizeLaw.situations(count, generator)
         ahead = np.where(generator.random(count) < 0.35, 0.0, orders(0.005, 500, count, generator))
-        drawn = np.column_stack([by_size, ahead])
+        rows = np.column_stack([by_size, ahead])
         first = generator.random(count) < _FIRST
-        drawn[first] *= np.array([name in ("pacing_rate", "remaining") for name in OrderLaw.reads])
-        return drawn
+        rows[first] *= np.array([name in ("pacing_rate", "remaining") for name in OrderLaw.reads])
+        return rows

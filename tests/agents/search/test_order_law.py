@@ -26,8 +26,8 @@ def law(**numbers: Any) -> OrderLaw:
 
 
 def test_whose_turn_it_is_grows_and_who_waits_shrinks() -> None:
-    ours = law(utilisation=1.0)
-    answers = [answer(ours, shorter_backlog=ahead) for ahead in (0.0, 0.5, 1.0, 4.0, 50.0)]
+    one = law(utilisation=1.0)
+    answers = [answer(one, shorter_backlog=ahead) for ahead in (0.0, 0.5, 1.0, 4.0, 50.0)]
     assert answers == sorted(answers, reverse=True)
     assert answers[0] > 0 > answers[-1]
 
@@ -40,9 +40,9 @@ def test_without_a_turn_it_is_the_law_by_size() -> None:
 
 
 def test_the_first_window_falls_with_size() -> None:
-    ours = law(first=0.7, first_power=0.5)
-    assert answer(ours, flow_count=0.0, remaining=1.0) == pytest.approx(0.7)
-    assert answer(ours, flow_count=0.0, remaining=np.e) == pytest.approx(0.2)
+    one = law(first=0.7, first_power=0.5)
+    assert answer(one, flow_count=0.0, remaining=1.0) == pytest.approx(0.7)
+    assert answer(one, flow_count=0.0, remaining=np.e) == pytest.approx(0.2)
 
 
 def test_some_of_its_situations_are_before_the_first_packet() -> None:
