@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Law for a network to start from that knows what shorter flows have left: shortest remaining time first.
+"""Law for a network to start from that knows what shorter flows have left, and defers to them.
 
     T = T of the law by size + precedence n^crowding / (1 + (b / near_bdps)^order_sharpness)
                              - deference ln(1 + b / near_bdps)
