@@ -86,6 +86,7 @@ def play(
             | {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}},
         ),
         (policy("courier"), {}),
+        (policy("dispatcher"), {}),
         (policy("scout"), {}),
         (policy("tasks/ppo/1"), {}),
         ("hpcc", TRAINING),

@@ -56,7 +56,7 @@ QueuePair::IsFull() const
 Picos
 QueuePair::ReadyByOptions() const
 {
-    if ((m_options & HELD) != 0)
+    if (m_isHeld)
     {
         return NEVER;
     }

@@ -132,9 +132,9 @@ QueuePair::ClosePauseAccount(Picos now)
 Picos
 QueuePair::PacedUntil() const
 {
-    if ((m_options & (HELD | SELECTIVE)) != 0) [[unlikely]]
+    if (m_isHeld || (m_options & SELECTIVE) != 0) [[unlikely]]
     {
-        return (m_options & HELD) != 0      ? NEVER
+        return m_isHeld                     ? NEVER
                : HasLost()                  ? m_pacing.PacedUntil(0)
                : m_sentBytes == m_sizeBytes ? NEVER
                                             : m_pacing.PacedUntil(InflightBytes());
@@ -314,7 +314,8 @@ QueuePair::TowardsSource(uint8_t hop) const
 void
 QueuePair::SetHeld(bool held)
 {
-    SetOption(HELD, held);
+    m_isHeld = held;
+    UpdatePlainBytes();
     m_sender->TakeReadiness(*this);
 }
 

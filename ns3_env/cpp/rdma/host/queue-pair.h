@@ -128,7 +128,6 @@ class QueuePair final : public WireFlow
     /// What is not as with most flows, a bit each: one look tells those apart.
     enum Option : uint8_t
     {
-        HELD = 1,
         STREAM = 2,
         SELECTIVE = 4,
         OWN_ANSWERS = 8,  ///< m_answers
@@ -166,7 +165,12 @@ class QueuePair final : public WireFlow
     void SetOption(Option option, bool on)
     {
         m_options = static_cast<uint8_t>(on ? m_options | option : m_options & ~option);
-        m_plainBytes = (m_options & (HELD | SELECTIVE | OWN_ANSWERS)) == 0 ? m_sizeBytes : 0;
+        UpdatePlainBytes();
+    }
+    void UpdatePlainBytes()
+    {
+        const bool plain = !m_isHeld && (m_options & (SELECTIVE | OWN_ANSWERS)) == 0;
+        m_plainBytes = plain ? m_sizeBytes : 0;
     }
     /// What is not as with most flows when a packet leaves or arrives.
     static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
@@ -214,7 +218,8 @@ class QueuePair final : public WireFlow
     uint32_t m_ackBytes;
     Telemetry m_telemetry;
     bool m_tellsRemaining; ///< packets with telemetry tell switches what is left of the flow
-    uint8_t m_options{0};  ///< of Option
+    uint8_t m_options{0};  ///< of Option; both ends read it while packets are on their way
+    bool m_isHeld{false};  ///< the sender waits for a decision
     uint64_t m_plainBytes{
         0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
     uint32_t m_place{NO_PLACE};
