@@ -65,6 +65,11 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
     return np.array([INDEX[name] for name in names], dtype=np.intp)
 
 
+def agent_flags(names: Sequence[str]) -> dict[str, bool]:
+    """Attributes of "agent" that ask switches for what they tell of these fields to nobody else."""
+    return {"ShorterBacklog": True} if "shorter_backlog" in names else {}
+
+
 def wire_bytes(names: Sequence[str]) -> int:
     """Returns the bytes on the wire that each packet carries for an agent that observes the named fields.
 

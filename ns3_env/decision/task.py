@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from ns3_env import _native
 from ns3_env.decision import observations
 from ns3_env.decision.actions import ActionMap, MultiplicativeWindow, unobserved
-from ns3_env.decision.observations import FDCC_FIELDS, INDEX, field_indices, observation_space, wire_bytes
+from ns3_env.decision.observations import (
+    FDCC_FIELDS,
+    INDEX,
+    agent_flags,
+    field_indices,
+    observation_space,
+    wire_bytes,
+)
 from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, branches, make_reward, minus, settles
 from ns3_env.errors import ScenarioError
@@ -165,9 +172,7 @@ class Task:
         if self._posed is None or self._posed[0] is not scenario:
             carried: dict[str, bool | int] = {}
             if scenario.transport == "rdma":
-                carried["TelemetryBytes"] = self.telemetry_bytes
-                if "shorter_backlog" in self.fields:
-                    carried["ShorterBacklog"] = True
+                carried = {"TelemetryBytes": self.telemetry_bytes, **agent_flags(self.fields)}
             self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
         return self._posed[1]
 

@@ -27,7 +27,7 @@ from typing_extensions import Self
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
 from ns3_env.decision.actions import ActionMap, make_action_map, unobserved
-from ns3_env.decision.observations import field_indices
+from ns3_env.decision.observations import agent_flags, field_indices
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
 
@@ -265,8 +265,7 @@ class PolicySpec(Strict):
             "TelemetryFromBdps": self.telemetry_from_bdps,
             "TelemetryEveryRtts": self.telemetry_every_rtts,
         }
-        flags = {"ShorterBacklog": True} if "shorter_backlog" in self.fields else {}
-        return {key: value for key, value in attributes.items() if value} | flags
+        return {key: value for key, value in attributes.items() if value} | agent_flags(self.fields)
 
     @property
     def remembers(self) -> bool:

@@ -11,12 +11,11 @@ import torch as th
 from torch import nn
 
 from ns3_env.agents.search.laws.delay import DelayLaw
-from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.simulator.results import Floats
 
 #: What a network may be fitted to.
-Law = SizeLaw | DelayLaw | OrderLaw
+Law = SizeLaw | DelayLaw
 #: That a network is fitted to, and of them in a step.
 _SITUATIONS, _BATCH = 12_000, 1024
 

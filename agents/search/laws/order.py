@@ -49,14 +49,12 @@ class OrderLaw(SizeLaw):
 
     def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 7) of ``reads``."""
-        queue, rate, pace, counted, remaining, last, ahead = situations.T
+        counted, remaining, ahead = situations[:, 3], situations[:, 4], situations[:, 6]
         flows = np.maximum(counted, 1.0)
         nearness = ahead / self.near_bdps
         aim = self.aim(flows, remaining) - self.deference * np.log1p(nearness)
         aim += self.precedence * flows**self.crowding / (1 + nearness**self.order_sharpness)
-        used = np.maximum(queue + rate, 0.02)
-        answer = self.gain * np.log(np.maximum(aim, 0.05) / used)
-        answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
+        answer = self.reach(np.maximum(aim, 0.05), situations[:, :6])
         first = self.first - self.first_power * np.log(np.maximum(remaining, 0.01))
         return within_tanh(np.where(counted == 0, first, answer))
 

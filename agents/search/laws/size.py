@@ -72,19 +72,23 @@ class SizeLaw(Strict):
 
     def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 6) of ``reads``."""
-        queue, rate, pace, flows, remaining, last = situations.T
-        flows = np.maximum(flows, 1.0)
-        used = np.maximum(queue + rate, 0.02)
-        aim = np.maximum(self.aim(flows, remaining), 0.1)
-        answer = self.gain * np.log(aim / used)
-        answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
-        return within_tanh(answer)
+        flows, remaining = np.maximum(situations[:, 3], 1.0), situations[:, 4]
+        return within_tanh(self.reach(np.maximum(self.aim(flows, remaining), 0.1), situations))
 
     def aim(self, flows: Floats, remaining: Floats) -> Floats:
         """Returns T, for at least one flow each and what is left of them: (n,)."""
         urgency = self.urgency * flows**self.crowding / (1 + (remaining / self.urgent_bdps) ** self.sharpness)
         aim: Floats = self.utilisation + urgency - self.patience * (np.log1p(remaining) - 3) * (1 - 1 / flows)
         return aim
+
+    def reach(self, aim: Floats, situations: Floats) -> Floats:
+        """Returns the answers a that lead to T, ``aim``: (n,)."""
+        queue, rate, pace, flows, _, last = situations.T
+        used = np.maximum(queue + rate, 0.02)
+        answer: Floats = self.gain * np.log(aim / used)
+        share = pace * np.maximum(flows, 1.0)
+        answer += self.share_gain * np.log(np.maximum(share, 1e-3)) - self.memory * last
+        return answer
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:

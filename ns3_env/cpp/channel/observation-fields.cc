@@ -200,17 +200,15 @@ Need(std::span<const Field> fields, FieldSource source)
 uint32_t
 WireBytes(std::span<const Field> fields)
 {
+    const uint32_t shorter = Need(fields, FieldSource::Shorter) ? 8 : 0;
     if (Need(fields, FieldSource::HopRecords))
     {
-        return 42 + (Need(fields, FieldSource::Shorter)
-                         ? 8U
-                         : 0U); // HPCC's header (docs/sources/published-simulator.md, "Switch")
+        return 42 + shorter; // HPCC's header (docs/sources/published-simulator.md, "Switch")
     }
     const bool flows = Need(fields, FieldSource::Flows);
     const bool bottleneck = flows || Need(fields, FieldSource::Bottleneck);
     const bool timestamp = bottleneck || Need(fields, FieldSource::Timestamp);
-    const bool shorter = Need(fields, FieldSource::Shorter);
-    return (timestamp ? 8U : 0U) + (bottleneck ? 8U : 0U) + (flows ? 2U : 0U) + (shorter ? 8U : 0U);
+    return (timestamp ? 8U : 0U) + (bottleneck ? 8U : 0U) + (flows ? 2U : 0U) + shorter;
 }
 
 bool

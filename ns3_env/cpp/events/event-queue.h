@@ -245,13 +245,7 @@ template <class Visitor>
 void
 EventQueue::ForEach(Visitor visit) const
 {
-    for (uint32_t first : m_first)
-    {
-        for (uint32_t at = first; at != NONE; at = m_nodes[at].next)
-        {
-            visit(m_nodes[at].entry);
-        }
-    }
+    ForEachInWheel(visit);
     for (const EventEntry& entry : m_heap)
     {
         visit(entry);
