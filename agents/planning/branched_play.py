@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ns3_env.decision.actions import base_of
 from ns3_env.decision.observations import column, wire_bytes
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import Policy
+from ns3_env.policies.policy import Policy, action_map_for
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator
 from ns3_env.simulator.results import charged_slowdowns
@@ -171,7 +172,7 @@ def over_controller(scenario: Scenario, base: Controller) -> dict[str, Any]:
     text = ",".join(
         [controller["name"], *(f"{name}={value}" for name, value in controller["attributes"].items())]
     )
-    content["controllers"][0] = {"name": AGENT, "attributes": {"Base": text}}
+    content["controllers"][0] = {"name": AGENT, "attributes": {"Base": text, "TelemetryBytes": "0"}}
     flows = content["flows"]
     agents = np.asarray(flows["controller"]) == 0
     flows["slot"] = np.where(agents, np.cumsum(agents) - 1, -1).tolist()
@@ -184,7 +185,8 @@ def _under_policy(scenario: Scenario, policy: Policy) -> Scenario:
     if isinstance(policy, NetworkPolicy):
         carried = policy.spec.telemetry_bytes
         scenario = scenario.model_copy(update={"clock": policy.spec.clock})
-    return scenario.with_agent({"TelemetryBytes": carried}) if scenario.transport == "rdma" else scenario
+    told: dict[str, int | str] = {"TelemetryBytes": carried, **base_of(action_map_for(policy))}
+    return scenario.with_agent(told) if scenario.transport == "rdma" else scenario
 
 
 def _kept(records: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -206,6 +206,22 @@ class AbsoluteWindow(_InTheSimulator):
         return self._in_the_simulator()(window, records, infinite=True)
 
 
+@dataclass(frozen=True)
+class Residual(_Relative):
+    """One number in [-1, 1] scales what a base controller says by exp(alpha a), up and down alike.
+
+    The flow is under ``base``, a controller of RDMA with attributes, as in "hpcc,Eta=0.9", at each ACK; a
+    decision scales its window and its rate until the next one. Whoever answers 0 is the base to the bit.
+    Abbasloo et al. 2020 scale TCP Cubic's window by 4^a. Packets carry what the base reads and, besides, what
+    the policy does.
+    """
+
+    name: ClassVar[str] = "residual"
+
+    base: str = "hpcc"
+    alpha: float = 1.0
+
+
 Map = (
     MultiplicativeWindow
     | RecursiveWindow
@@ -213,6 +229,7 @@ Map = (
     | LogarithmicWindow
     | FairShareWindow
     | MultiplicativeRate
+    | Residual
     | AbsoluteWindow
 )
 
@@ -226,6 +243,7 @@ ACTIONS: dict[str, type[Map]] = {
         LogarithmicWindow,
         FairShareWindow,
         MultiplicativeRate,
+        Residual,
         AbsoluteWindow,
     )
 }
@@ -250,6 +268,11 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
     action_map: ActionMap = ACTIONS[name](**settings)
     return action_map
+
+
+def base_of(action: ActionMap) -> dict[str, str]:
+    """Attribute ``Base`` of an "agent" whose decisions scale a controller; none where they alone steer."""
+    return {"Base": action.base} if isinstance(action, Residual) else {}
 
 
 def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
@@ -291,13 +314,15 @@ def nearest_actions(
         return _within(np.log(np.maximum(windows, _LEAST) / shared) / action.alpha)
     if isinstance(action, MultiplicativeRate):
         factors = rates / np.maximum(column(records, "rate_bps"), _LEAST)
+    elif isinstance(action, Residual):
+        factors = windows / np.maximum(column(records, "window_bytes"), _LEAST)
     else:
         now = np.minimum(column(records, "window_bytes"), bdp)
         factors = np.minimum(windows, bdp) / np.maximum(now, _LEAST)
     if isinstance(action, RecursiveWindow):
         factors = factors / action.most_factor ** column(records, "last_action")
     factors = np.maximum(factors, _LEAST)
-    if isinstance(action, ExponentialWindow):
+    if isinstance(action, ExponentialWindow | Residual):
         return _within(np.log(factors) / action.alpha)
     return _within(np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ns3_env import _native
 from ns3_env.decision import observations
-from ns3_env.decision.actions import ActionMap, MultiplicativeWindow, unobserved
+from ns3_env.decision.actions import ActionMap, MultiplicativeWindow, base_of, unobserved
 from ns3_env.decision.observations import (
     FDCC_FIELDS,
     INDEX,
@@ -170,9 +170,10 @@ class Task:
         What the scenario says of them itself goes first.
         """
         if self._posed is None or self._posed[0] is not scenario:
-            carried: dict[str, bool | int] = {}
+            carried: dict[str, bool | int | str] = {}
             if scenario.transport == "rdma":
                 carried = {"TelemetryBytes": self.telemetry_bytes, **agent_flags(self.fields)}
+                carried |= base_of(self.action)
             self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
         return self._posed[1]
 
@@ -194,6 +195,8 @@ class Task:
             faults.append(f"fields: {fault}")
         if fault := unknown_to_reward(transport, self.reward):
             faults.append(f"reward: {type(self.reward).__name__} {fault}")
+        if transport == "tcp" and base_of(self.action):
+            faults.append("action: 'residual' scales controllers of RDMA, which steer no flow of TCP")
         if isinstance(scenario, Scenario) and settles(self.reward) and scenario.has_endless_agents():
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "

@@ -129,6 +129,15 @@ DecidingController::OnFlowStart(FlowState& flow)
     if (m_clock.startBdps > 0)
     {
         flow.SetWindow(m_clock.startBdps * flow.Path().bdpBytes);
+    }
+    DecideAtStart();
+}
+
+void
+DecidingController::DecideAtStart()
+{
+    if (m_clock.startBdps > 0)
+    {
         Decide(m_flow->StartTime());
         m_observation.ForgetTaking();
     }

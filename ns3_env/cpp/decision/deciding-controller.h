@@ -80,6 +80,8 @@ class DecidingController : public CongestionControl
     static double LeastWindow(const PathFacts& path);
     /// The flow that it decides for.
     Flow& Decided() const { return *m_flow; }
+    /// Decides before the flow's first packet, where the clock says so.
+    void DecideAtStart();
     /// The flow goes on with the window and rate that it was given.
     void Resume(double echo);
 

@@ -112,7 +112,7 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
     if (file.empty())
     {
         throw ScenarioError("attributes.File",
-                            "controller 'network' needs the attribute 'File', a policy's file");
+                            "controller 'policy' needs the attribute 'File', a policy's file");
     }
     if (m_groups.contains(file))
     {

@@ -7,11 +7,9 @@
 #include "decision-broker.h"
 #include "episode-channel.h"
 
-#include "ns3_env/cpp/policy/policy.h"
+#include "ns3_env/cpp/policy/policy-cache.h"
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -93,7 +91,7 @@ class PolicyDecider final : public Decider
 };
 
 /// "agent": decides across the channel.
-class AgentController final : public DecidingController
+class AgentController : public DecidingController
 {
   public:
     static TypeId GetTypeId();
@@ -106,7 +104,7 @@ class AgentController final : public DecidingController
 };
 
 /// "policy": the policy of a file decides (docs/policy-format.md), on its own clock.
-class PolicyController final : public DecidingController
+class PolicyController : public DecidingController
 {
   public:
     static TypeId GetTypeId();
@@ -145,29 +143,6 @@ class PolicyController final : public DecidingController
     double m_randomShare{0};
     uint32_t m_fallbacks{0};
     uint32_t m_bounded{0}; ///< windows
-};
-
-/// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.
-class PolicyCache
-{
-  public:
-    /// \param part of the network that it decides in: each has its own, as they decide at once
-    /// \throws ScenarioError naming the file and what is wrong with it
-    static Policy& Get(const std::string& file, uint32_t part = 0)
-    {
-        auto& policy = s_policies[{file, part}];
-        if (!policy)
-        {
-            policy = std::make_unique<Policy>(file);
-        }
-        return *policy;
-    }
-
-    /// The episode is over.
-    static void Clear() { s_policies.clear(); }
-
-  private:
-    inline static std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Policy>> s_policies;
 };
 
 } // namespace ns3::env

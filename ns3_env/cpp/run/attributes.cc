@@ -7,6 +7,7 @@
 #include "ns3/string.h"
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/json/json-reader.h"
+#include "ns3_env/cpp/policy/policy-cache.h"
 
 #include <algorithm>
 #include <array>
@@ -219,6 +220,23 @@ AttributesOf(const std::string& controller)
                            CongestionControl::GetTypeId());
 }
 
+std::string
+BaseOf(const ControllerSpec& spec)
+{
+    const std::string wanted = spec.name == "agent" ? "Base" : spec.name == "policy" ? "File" : "";
+    const auto found =
+        std::ranges::find_if(spec.attributes,
+                             [&](const auto& attribute) { return attribute.first == wanted; });
+    if (wanted.empty() || found == spec.attributes.end() || found->second.empty())
+    {
+        return {};
+    }
+    return wanted == "Base"
+               ? found->second
+               : Within("attributes.File",
+                        [&] { return PolicyCache::Get(found->second).Actions().Base(); });
+}
+
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
 {
@@ -234,11 +252,14 @@ CreateController(const ControllerSpec& spec)
         throw ScenarioError("name",
                             "unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
-    // Over a base it is another class, so that other agents' packets pay nothing (decision/guided-controller.h).
-    const auto hasBase = [](const auto& attribute) { return attribute.first == "Base"; };
-    if (spec.name == "agent" && std::ranges::any_of(spec.attributes, hasBase))
+    auto attributes = spec.attributes;
+    if (const std::string base = BaseOf(spec); !base.empty())
     {
-        tid = TypeId::LookupByName("ns3::env::GuidedController");
+        tid = TypeId::LookupByName("residual::" + spec.name); // decision/residual-controller.h
+        if (spec.name == "policy")
+        {
+            attributes.emplace_back("Base", base);
+        }
     }
     ObjectFactory factory;
     factory.SetTypeId(tid);
@@ -246,7 +267,7 @@ CreateController(const ControllerSpec& spec)
     SetAttributes(*control,
                   tid,
                   CongestionControl::GetTypeId(),
-                  spec.attributes,
+                  attributes,
                   "controller '" + spec.name + "'");
     return control;
 }

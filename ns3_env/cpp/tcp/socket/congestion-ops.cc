@@ -3,7 +3,6 @@
 #include "congestion-ops.h"
 
 #include "ns3/object-factory.h"
-#include "ns3_env/cpp/decision/guided-controller.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/controllers/steered.h"
@@ -123,10 +122,11 @@ CheckController(const ControllerSpec& spec)
 {
     if (IsSteered(spec))
     {
-        if (DynamicCast<GuidedController>(CreateController(spec)))
+        CreateController(spec);
+        if (!BaseOf(spec).empty())
         {
-            throw ScenarioError("attributes.Base",
-                                "a controller of RDMA's steers no flow of TCP: leave it out");
+            throw ScenarioError(spec.name == "agent" ? "attributes.Base" : "attributes.File",
+                                "scales a controller of RDMA's, which steers no flow of TCP");
         }
     }
     else

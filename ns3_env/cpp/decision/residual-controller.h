@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// "agent" over a base controller, whose window and rate decisions scale.
-#ifndef NS3_ENV_DECISION_GUIDED_CONTROLLER_H
-#define NS3_ENV_DECISION_GUIDED_CONTROLLER_H
+// "agent" and "policy" over a base controller, whose window and rate decisions scale.
+#ifndef NS3_ENV_DECISION_RESIDUAL_CONTROLLER_H
+#define NS3_ENV_DECISION_RESIDUAL_CONTROLLER_H
 
 #include "deciding-controller.h"
 
@@ -14,22 +14,20 @@ namespace ns3::env
  * A flow under its base controller, with each ACK, timer and feedback frame as without an agent. At a decision the flow
  * shows the base's window and rate. An action that names others scales what the base says, by the same factors, until
  * the flow's next decision; one that keeps them changes nothing, to the bit. What a base writes from a timer of its own
- * is not scaled.
+ * is not scaled. Packets carry what the base reads and, besides, what the policy does.
  *
- * It is the class of "agent" with the attribute Base alone, so that other agents' packets pay nothing for it.
+ * It is a class of its own, so that other agents' packets pay nothing for it: CreateController makes one of an agent
+ * with the attribute Base, and of a policy whose file has such an action (docs/policy-format.md).
+ *
+ * \tparam Own AgentController or PolicyController
  */
-class GuidedController final : public DecidingController
+template <class Own>
+class ResidualController final : public Own
 {
   public:
     static TypeId GetTypeId();
-    static constexpr const char* NAME = "ns3::env::GuidedController";
-    static constexpr const char* BASE = "Base"; ///< its attribute
 
-    std::string PolicyFile() const override { return {}; }
-    bool IsThreadSafe() const override
-    {
-        return m_base->IsThreadSafe() && DecidingController::IsThreadSafe();
-    }
+    bool IsThreadSafe() const override { return m_base->IsThreadSafe() && Own::IsThreadSafe(); }
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
     double GetWindowFloor(const FlowState& flow) const override;
     double GetRateFloor(const FlowState& flow) const override;
@@ -64,4 +62,4 @@ class GuidedController final : public DecidingController
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_DECISION_GUIDED_CONTROLLER_H
+#endif // NS3_ENV_DECISION_RESIDUAL_CONTROLLER_H

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The policies of the episode that a process simulates, each read from its file once.
+#ifndef NS3_ENV_POLICY_POLICY_CACHE_H
+#define NS3_ENV_POLICY_POLICY_CACHE_H
+
+#include "policy.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace ns3::env
+{
+
+/// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.
+class PolicyCache
+{
+  public:
+    /// \param part of the network that it decides in: each has its own, as they decide at once
+    /// \throws ScenarioError naming the file and what is wrong with it
+    static Policy& Get(const std::string& file, uint32_t part = 0)
+    {
+        auto& policy = s_policies[{file, part}];
+        if (!policy)
+        {
+            policy = std::make_unique<Policy>(file);
+        }
+        return *policy;
+    }
+
+    /// The episode is over.
+    static void Clear() { s_policies.clear(); }
+
+  private:
+    inline static std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Policy>> s_policies;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_POLICY_POLICY_CACHE_H
