@@ -107,7 +107,7 @@ def multiplicative_rate(
 
 
 def residual(action: float, flow: Mapping[str, float], base: str, alpha: float) -> tuple[float, float, float]:
-    """Window (B) and pacing rate (bit/s) that the controller ``base`` says of the flow, times exp(alpha a)."""
+    """Window (B) and pacing rate (bit/s) that the controller ``base`` says, times exp(alpha a)."""
     factor = float(np.exp(alpha * action))
     return flow["window_bytes"] * factor, min(flow["rate_bps"] * factor, flow["host_rate_bps"]), action
 

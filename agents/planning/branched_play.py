@@ -185,8 +185,8 @@ def _under_policy(scenario: Scenario, policy: Policy) -> Scenario:
     if isinstance(policy, NetworkPolicy):
         carried = policy.spec.telemetry_bytes
         scenario = scenario.model_copy(update={"clock": policy.spec.clock})
-    told: dict[str, int | str] = {"TelemetryBytes": carried, **base_of(action_map_for(policy))}
-    return scenario.with_agent(told) if scenario.transport == "rdma" else scenario
+    attributes: dict[str, int | str] = {"TelemetryBytes": carried, **base_of(action_map_for(policy))}
+    return scenario.with_agent(attributes) if scenario.transport == "rdma" else scenario
 
 
 def _kept(records: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,6 +34,10 @@ VARIANTS: dict[str, dict[str, str]] = {
     "action multiplicative_window": {"env.action.name": "multiplicative_window"},
     "twice as many decisions": {},
     "ladder": {"curriculum": "curricula/ladder.yaml"},
+    **{
+        f"action residual over {base}": {"env.action": f"{{name: residual, base: {base}}}"}
+        for base in ("hpcc", "swift", "mpcc")
+    },
     "observation with shorter_backlog": {
         "env.fields": "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
     },

@@ -139,13 +139,13 @@ def _mean(metrics: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str,
 def markdown(times: JobTimes) -> str:
     """A row for each entry, the fastest first."""
     rows = [[markdown_cell(name), *(f"{x:.3f}" for x in ratios)] for name, ratios in times.ratios.items()]
-    scored = "the first" if TASKS[times.task].measure == "job_time" else "the slowdown"
+    counted = "the first column" if TASKS[times.task].measure == "job_time" else "slowdowns"
     lines = [
         f"## Job times in {times.task}",
         "",
         *markdown_table(["entry", *METRICS.values()], rows),
         "",
         f"From a job's first start to its last end, over what {markdown_cell(times.base)} takes: geometric "
-        f"means over the tests. Scored is {scored}.",
+        f"means over the tests. The score counts {counted}.",
     ]
     return "\n".join(lines) + "\n"

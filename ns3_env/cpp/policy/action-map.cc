@@ -244,7 +244,7 @@ class AbsoluteWindow final : public ActionMap
     }
 };
 
-/// What the base controller says, times exp(alpha a) (Abbasloo et al. 2020, eq. 1, has 4^a).
+/// What the base controller says, times exp(alpha a) (Abbasloo et al. 2020: 4^a).
 class Residual final : public ActionMap
 {
   public:

@@ -90,7 +90,7 @@ def test_they_have_a_leaderboard_of_their_own(tmp_path: Path) -> None:
     text = (out / "leaderboard.md").read_text()
     assert "## Jobs" in text
     assert "## RDMA" not in text
-    assert "Scored is the first." in text
+    assert "The score counts the first column." in text
     scores = pandas.read_parquet(out / "scores.parquet")
     means = scores.groupby("entry")["score"].mean()
     assert means["dcqcn"] == pytest.approx(0, abs=1e-6)
