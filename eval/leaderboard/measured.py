@@ -139,13 +139,13 @@ def _mean(metrics: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str,
 def markdown(times: JobTimes) -> str:
     """A row for each entry, the fastest first."""
     rows = [[markdown_cell(name), *(f"{x:.3f}" for x in ratios)] for name, ratios in times.ratios.items()]
-    counted = "the first column" if TASKS[times.task].measure == "job_time" else "slowdowns"
+    basis = "the first column" if TASKS[times.task].measure == "job_time" else "slowdowns"
     lines = [
         f"## Job times in {times.task}",
         "",
         *markdown_table(["entry", *METRICS.values()], rows),
         "",
         f"From a job's first start to its last end, over what {markdown_cell(times.base)} takes: geometric "
-        f"means over the tests. The score counts {counted}.",
+        f"means over the tests. The score counts {basis}.",
     ]
     return "\n".join(lines) + "\n"
