@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes docs/tables/offline.txt: what learned from datasets of three qualities scores on each task.
 
-Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. A minute for each task; what is recorded
+Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. Minutes for each task; what is recorded
 or played already stays. Needs the extra minari.
 """
 
