@@ -223,18 +223,21 @@ AttributesOf(const std::string& controller)
 std::string
 BaseOf(const ControllerSpec& spec)
 {
-    const std::string wanted = spec.name == "agent" ? "Base" : spec.name == "policy" ? "File" : "";
-    const auto found =
-        std::ranges::find_if(spec.attributes,
-                             [&](const auto& attribute) { return attribute.first == wanted; });
-    if (wanted.empty() || found == spec.attributes.end() || found->second.empty())
+    const bool asks = spec.name == "agent";
+    if (!asks && spec.name != "policy")
     {
         return {};
     }
-    return wanted == "Base"
-               ? found->second
-               : Within("attributes.File",
-                        [&] { return PolicyCache::Get(found->second).Actions().Base(); });
+    const std::string wanted = asks ? "Base" : "File";
+    const auto found =
+        std::ranges::find_if(spec.attributes,
+                             [&](const auto& attribute) { return attribute.first == wanted; });
+    const std::string text = found == spec.attributes.end() ? "" : found->second;
+    if (asks || text.empty())
+    {
+        return text;
+    }
+    return Within("attributes.File", [&] { return PolicyCache::Get(text).Actions().Base(); });
 }
 
 Ptr<CongestionControl>
@@ -252,23 +255,20 @@ CreateController(const ControllerSpec& spec)
         throw ScenarioError("name",
                             "unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
-    auto attributes = spec.attributes;
-    if (const std::string base = BaseOf(spec); !base.empty())
+    const std::string base = BaseOf(spec);
+    if (!base.empty())
     {
         tid = TypeId::LookupByName("residual::" + spec.name); // decision/residual-controller.h
-        if (spec.name == "policy")
-        {
-            attributes.emplace_back("Base", base);
-        }
     }
     ObjectFactory factory;
     factory.SetTypeId(tid);
     Ptr<CongestionControl> control = factory.Create<CongestionControl>();
-    SetAttributes(*control,
-                  tid,
-                  CongestionControl::GetTypeId(),
-                  attributes,
-                  "controller '" + spec.name + "'");
+    const std::string subject = "controller '" + spec.name + "'";
+    SetAttributes(*control, tid, CongestionControl::GetTypeId(), spec.attributes, subject);
+    if (!base.empty() && spec.name == "policy") // whose file names it
+    {
+        SetAttributes(*control, tid, CongestionControl::GetTypeId(), {{"Base", base}}, subject);
+    }
     return control;
 }
 
