@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints what learned from datasets of three qualities scores on each task; of all, docs/tables/offline.txt.
+"""Prints what learned from datasets of three qualities scores on each task.
 
 Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. Minutes for each task; what is recorded
 or played already stays. Needs the extra minari.

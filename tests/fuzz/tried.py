@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
 from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning
+from tests.cpu_time import within_cpu_s
 
 T = TypeVar("T")
 
-#: CPU time of this process, which other processes do not slow down.
 QUICKLY_S = 1.0
 _MOST_CHARACTERS = 1000  # of a line
 
@@ -33,9 +32,8 @@ def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25)
     counts[kind] = count + 1, refused
     if listener is not None:
         listener(count + 1)
-    start_s = time.process_time()
     try:
-        with warnings.catch_warnings():
+        with within_cpu_s(QUICKLY_S), warnings.catch_warnings():
             warnings.simplefilter("ignore", ScenarioWarning)
             value = read()
     except (ConfigError, ScenarioError) as error:
@@ -47,6 +45,4 @@ def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25)
         place = re.escape(source.removesuffix(": ")) + r"(:\d+:\d+: |: )" * source.endswith(": ")
         assert all(re.match(place, line) for line in text.splitlines()), text
         return None
-    finally:
-        assert time.process_time() - start_s < QUICKLY_S
     return value
