@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ns3_env.decision.actions import base_of
-from ns3_env.decision.observations import column, wire_bytes
+from ns3_env.decision.observations import agent_flags, column, wire_bytes
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -180,13 +180,17 @@ def over_controller(scenario: Scenario, base: Controller) -> dict[str, Any]:
 
 
 def _under_policy(scenario: Scenario, policy: Policy) -> Scenario:
-    """The scenario as the policy plays it: its telemetry and, of a file, its clock."""
-    carried = wire_bytes(policy.fields)
+    """The scenario as the policy plays it: which flows decide, their telemetry and, of a file, its clock."""
+    if scenario.transport == "rdma":
+        if isinstance(policy, NetworkPolicy):
+            carried, attributes = policy.spec.telemetry_bytes, policy.spec.agent_attributes
+        else:
+            carried = wire_bytes(policy.fields)
+            attributes = {**agent_flags(policy.fields), **base_of(action_map_for(policy))}
+        scenario = scenario.with_agent({"TelemetryBytes": carried, **attributes})
     if isinstance(policy, NetworkPolicy):
-        carried = policy.spec.telemetry_bytes
         scenario = scenario.model_copy(update={"clock": policy.spec.clock})
-    attributes: dict[str, int | str] = {"TelemetryBytes": carried, **base_of(action_map_for(policy))}
-    return scenario.with_agent(attributes) if scenario.transport == "rdma" else scenario
+    return scenario
 
 
 def _kept(records: NDArray[np.float64]) -> NDArray[np.float64]:

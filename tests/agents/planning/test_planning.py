@@ -99,6 +99,17 @@ def test_the_difference_is_that_of_two_whole_episodes(scenario: Scenario) -> Non
     assert first.reward == pytest.approx(-change.sum())
 
 
+@pytest.mark.parametrize("name", ["courier", "dispatcher", "scout", "fdcc"])
+def test_a_policys_file_that_is_left_alone_plays_its_own_episode(scenario: Scenario, name: str) -> None:
+    """With the file's telemetry, and its say on which flows decide at all."""
+    path = ROOT / "checkpoints" / name / "policy.safetensors"
+    with Simulator() as simulator:
+        alone = simulator.play(scenario.playing(path))
+    with BranchedPlay(scenario, NetworkPolicy.load(path)) as play:
+        play.play_on()
+    assert play.results["flows"] == alone["flows"]
+
+
 @pytest.mark.parametrize("name", ["hpcc", "mpcc", "dcqcn", "timely"])
 def test_a_controller_that_is_left_alone_plays_its_own_episode(scenario: Scenario, name: str) -> None:
     with Simulator() as simulator:
