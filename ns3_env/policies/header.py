@@ -221,6 +221,12 @@ class PolicySpec(Strict):
         return self
 
     @model_validator(mode="after")
+    def _no_safety_over_a_base(self) -> Self:
+        if self.safety is not None and base_of(self.action_map):
+            raise ValueError("safety: a residual action's flows have their base controller")
+        return self
+
+    @model_validator(mode="after")
     def _one_memory(self) -> Self:
         if self.network.carries and self.history != 1:
             raise ValueError(f"history: is {self.history}: a network whose memory is 'carried' has 1")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from ns3_env.decision.observations import column
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import ScenarioError
+from ns3_env.policies.file import read_policy, write_policy
+from ns3_env.policies.header import Safety
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -98,8 +101,13 @@ def test_a_base_that_is_none_is_refused(tmp_path: Path, base: str, message: str)
 
 
 def test_a_safety_is_refused_for_flows_have_their_base(tmp_path: Path) -> None:
-    file = residual_file(tmp_path / "policy", safety={"ranges": {}})
-    with pytest.raises(ScenarioError, match="residual action's flows have their base controller"):
+    refusal = "safety: a residual action's flows have their base controller"
+    with pytest.raises(ValueError, match=refusal):
+        residual_file(tmp_path / "policy", safety={"ranges": {}})
+    file = residual_file(tmp_path / "policy")
+    policy = read_policy(file)
+    write_policy(file, replace(policy, spec=policy.spec.model_copy(update={"safety": Safety(ranges={})})))
+    with pytest.raises(ScenarioError, match=refusal):
         under("policy", File=str(file))
 
 
