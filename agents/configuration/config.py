@@ -214,11 +214,6 @@ class RunConfig(Strict):
             raise ValueError(
                 f"env.placement: the simulator does not know the action map {self.env.action.name}: 'python'"
             )
-        if self.env.placement == "python" and (file_keys := [k for k, v in self.env.spared.items() if v]):
-            raise ValueError(
-                f"env.{file_keys[0]}: is a setting of the policy's file, which simulators play: needs "
-                "env.placement=simulator"
-            )
         if self.env.placement == "python" and self.env.ray is not None:
             raise ValueError(
                 "env.ray: each decision in Python would cross the network: needs env.placement=simulator"

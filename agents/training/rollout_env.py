@@ -212,8 +212,9 @@ def make_env(
         simulators: processes; by default as configured.
         seeds: of the episodes themselves, instead of those drawn from ``seed``.
     """
+    spared = observations.spared_attributes(**env.spared)
     return FlowVecEnv(
-        sampler,
+        (lambda episode: sampler(episode).with_agent(spared)) if spared else sampler,
         num_simulators=env.simulators if simulators is None else simulators,
         slots=slots,
         task=make_task(env, "configuration"),

@@ -70,6 +70,18 @@ def agent_flags(names: Sequence[str]) -> dict[str, bool]:
     return {"ShorterBacklog": True} if "shorter_backlog" in names else {}
 
 
+def spared_attributes(
+    decides_from_bdps: float = 0.0, telemetry_from_bdps: float = 0.0, telemetry_every_rtts: float = 0.0
+) -> dict[str, float]:
+    """Attributes of "agent" for the flows and the packets that a policy leaves alone; 0: none."""
+    attributes = {
+        "DecidesFromBdps": decides_from_bdps,
+        "TelemetryFromBdps": telemetry_from_bdps,
+        "TelemetryEveryRtts": telemetry_every_rtts,
+    }
+    return {name: value for name, value in attributes.items() if value}
+
+
 def wire_bytes(names: Sequence[str]) -> int:
     """Returns the bytes on the wire that each packet carries for an agent that observes the named fields.
 

@@ -27,7 +27,7 @@ from typing_extensions import Self
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
 from ns3_env.decision.actions import ActionMap, base_of, make_action_map, unobserved
-from ns3_env.decision.observations import agent_flags, field_indices
+from ns3_env.decision.observations import agent_flags, field_indices, spared_attributes
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
 
@@ -266,13 +266,8 @@ class PolicySpec(Strict):
     @property
     def agent_attributes(self) -> dict[str, float | str]:
         """Attributes of an agent that decides and has telemetry of the flows that this policy has."""
-        attributes = {
-            "DecidesFromBdps": self.decides_from_bdps,
-            "TelemetryFromBdps": self.telemetry_from_bdps,
-            "TelemetryEveryRtts": self.telemetry_every_rtts,
-        }
         return (
-            {key: value for key, value in attributes.items() if value}
+            spared_attributes(self.decides_from_bdps, self.telemetry_from_bdps, self.telemetry_every_rtts)
             | agent_flags(self.fields)
             | base_of(self.action_map)
         )

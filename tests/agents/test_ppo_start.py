@@ -130,14 +130,7 @@ def test_what_only_simulators_do_is_refused_across_the_channel(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     across: dict[str, Any] = {"env__placement": "python", "env__clock": {"name": "synchronous"}}
-    with pytest.raises(ConfigError, match=r"env\.decides_from_bdps: .* needs env\.placement=simulator"):
-        validate(configured(**across), RunConfig, "ppo-drawn.yaml")
-    config = configured(
-        **across,
-        env__decides_from_bdps=0.0,
-        env__telemetry_every_rtts=0.0,
-        agent__options={"n_steps": 8, "batch_size": 8},
-    )
+    config = configured(**across, agent__options={"n_steps": 8, "batch_size": 8})
     arguments = written(tmp_path, config, {"stages": [{"name": "incast", "scenario": INCAST}]})
     assert train.main([*arguments, "--no-evaluation"]) != 0
     assert "agent.start: needs env.placement=simulator" in capsys.readouterr().err

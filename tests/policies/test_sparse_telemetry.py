@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.entry import Entry, played_by
+from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -109,19 +112,39 @@ def test_the_first_window_is_decided_where_the_clock_says_so(tmp_path: Path) -> 
         assert at_start[-1] == pytest.approx(start_bdps * bdp / 1.25)  # 1 / (1 - alpha a), alpha 0.5
 
 
+CLOCK = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
+EIGHT = Scenario(
+    time_limit_ns=4_000_000,
+    topology=Dumbbell(senders=4, rate_bps=RATE),
+    traffic=Incast(flows=8, size_bytes=120_000, spread_ns=20_000),
+)
+
+
 @pytest.mark.parametrize(
     "changes", [{"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 1.0}, {}]
 )
 def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str, float]) -> None:
-    clock = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
-    policy = policy_file(tmp_path / "policy.safetensors", "mlp", 12, clock=clock, **changes)
-    scenario = Scenario(
-        time_limit_ns=4_000_000,
-        topology=Dumbbell(senders=4, rate_bps=RATE),
-        traffic=Incast(flows=8, size_bytes=120_000, spread_ns=20_000),
-    )
-    inside, across = (played(policy, scenario, where)["flows"] for where in ("simulator", "python"))
+    policy = policy_file(tmp_path / "policy.safetensors", "mlp", 12, clock=CLOCK, **changes)
+    inside, across = (played(policy, EIGHT, where)["flows"] for where in ("simulator", "python"))
     assert inside["fct_ns"] == across["fct_ns"]
+
+
+@pytest.mark.parametrize("changes", [{"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 2.0}])
+def test_episodes_across_the_channel_spare_what_the_file_will(
+    tmp_path: Path, changes: dict[str, float]
+) -> None:
+    """A learner whose configuration says so sees what its policy will see."""
+    whole, sparing = (
+        policy_file(tmp_path / name, "mlp", 12, clock=CLOCK, **said)
+        for name, said in (("whole", {}), ("sparing", changes))
+    )
+    policy = NetworkPolicy.load(whole)
+    action = dict(policy.spec.action)
+    env = EnvConfig(fields=list(policy.fields), action=action, clock=CLOCK, telemetry_bytes=16, **changes)
+    scenario = EIGHT.under("agent").model_copy(update={"clock": CLOCK})
+    (episode,) = run_policy(policy, env, scenario, seed=1, seeds=[EIGHT.seed])
+    assert episode.results["flows"]["fct_ns"] == played(sparing, EIGHT)["flows"]["fct_ns"]
+    assert episode.results["flows"]["fct_ns"] != played(whole, EIGHT)["flows"]["fct_ns"]
 
 
 def test_files_of_other_policies_keep_their_bytes(tmp_path: Path) -> None:
