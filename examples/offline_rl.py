@@ -29,7 +29,7 @@ from ns3_env.config.folders import DATA
 from ns3_env.tasks import TaskSpec, task
 
 #: A trained policy of the tasks.
-EXPERT = DATA / "checkpoints" / "tasks" / "ppo" / "1" / "policy.safetensors"
+EXPERT = DATA / "checkpoints" / "tasks" / "ppo-plain" / "1" / "policy.safetensors"
 #: Standard deviation of noise, by the quality of the dataset.
 NOISE = {"expert": 0.0, "medium": 0.5}
 #: Discount per base RTT; weight of the critic against cloning; targets' noise, its bound, and their pace.

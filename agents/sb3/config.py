@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from ns3_env.agents.configuration.registry import PER_RTT, AgentConfig
-from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, Count, excess
+from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, Count, Real, excess
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
@@ -33,6 +33,12 @@ class Sb3Config(AgentConfig):
     gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
     compress: bool = Field(
         default=True, description="read sign(x)·ln(1+|x|) of the telemetry, which spans decades"
+    )
+    action_noise: Real = Field(
+        default=0.0,
+        ge=0,
+        description="of an algorithm that explores by noise, as TD3: its standard deviation, in units of the "
+        "scaled action; Fujimoto et al. 2018: 0.1",
     )
     options: dict[str, Any] = Field(default_factory=dict, description="of its constructor")
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.policies import BasePolicy
 
 from ns3_env.agents.sb3.censored import Symlog
@@ -95,6 +96,9 @@ class Sb3Trainer(Trainer):
             "gamma": agent.gamma_per_rtt,
             **agent.options,
         }
+        if agent.action_noise > 0:
+            mean = np.zeros(self.env.action_space.shape or ())
+            options["action_noise"] = NormalActionNoise(mean, np.full_like(mean, agent.action_noise))
         if agent.compress:
             chosen = options.get("policy_kwargs", {})
             options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}

@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")
 SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
+WITH_BACKLOG = "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
+#: Flows of a BDP decide nothing, and carry no telemetry; of others a packet each fifth of an RTT does.
+SPARING = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
 #: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
 VARIANTS: dict[str, dict[str, str]] = {
     "as configured": {},
@@ -38,9 +41,15 @@ VARIANTS: dict[str, dict[str, str]] = {
         f"action residual over {base}": {"env.action": f"{{name: residual, base: {base}}}"}
         for base in ("hpcc", "swift", "mpcc")
     },
-    "observation with shorter_backlog": {
-        "env.fields": "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
-    },
+    "observation with shorter_backlog": {"env.fields": WITH_BACKLOG},
+    "sparing flows and packets": SPARING,
+    "both": {"env.fields": WITH_BACKLOG, **SPARING},
+}
+#: What the configurations' flows have beside the tasks' own observation; a variant may bring it back.
+PLAIN = {
+    "env.fields": "[{}]".format(", ".join(RDMA_FIELDS)),
+    "env.decides_from_bdps": "0",
+    "env.telemetry_every_rtts": "0",
 }
 CLOCKS = {"ppo": {"env.clock.rtt_fraction": "0.5"}, "sac": {"env.clock.interval_ns": "5000"}}
 
@@ -50,7 +59,7 @@ def train(algorithm: str, variant: str, seed: int, out: Path) -> None:
     runs = out / folder(algorithm, variant)
     if (runs / "done" / str(seed)).exists():
         return
-    changed = {"curriculum": str(out / "curriculum.yaml"), **VARIANTS[variant]}
+    changed = {"curriculum": str(out / "curriculum.yaml"), **PLAIN, **VARIANTS[variant]}
     if variant == "twice as many decisions":
         changed |= CLOCKS[algorithm]
     curriculum = changed.pop("curriculum")
