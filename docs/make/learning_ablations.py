@@ -28,7 +28,7 @@ WITH_BACKLOG = "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
 SPARING = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
 #: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
 VARIANTS: dict[str, dict[str, str]] = {
-    "as configured": {},
+    "as the tasks say": {},
     "reward slowdown": {"env.reward.name": "slowdown"},
     "reward team_slowdown": {"env.reward.name": "team_slowdown"},
     "reward proportional": {"env.reward.name": "proportional"},

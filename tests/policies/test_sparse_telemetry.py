@@ -135,8 +135,8 @@ def test_episodes_across_the_channel_spare_what_the_file_will(
 ) -> None:
     """A learner whose configuration says so sees what its policy will see."""
     whole, sparing = (
-        policy_file(tmp_path / name, "mlp", 12, clock=CLOCK, **said)
-        for name, said in (("whole", {}), ("sparing", changes))
+        policy_file(tmp_path / name, "mlp", 12, clock=CLOCK, **keys)
+        for name, keys in (("whole", {}), ("sparing", changes))
     )
     policy = NetworkPolicy.load(whole)
     action = dict(policy.spec.action)
