@@ -25,7 +25,7 @@ SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
 WITH_BACKLOG = "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
 #: Flows of a BDP decide nothing, and carry no telemetry; of others a packet each fifth of an RTT does.
-SPARING = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
+LESS = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
 #: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
 VARIANTS: dict[str, dict[str, str]] = {
     "as the tasks say": {},
@@ -42,8 +42,8 @@ VARIANTS: dict[str, dict[str, str]] = {
         for base in ("hpcc", "swift", "mpcc")
     },
     "observation with shorter_backlog": {"env.fields": WITH_BACKLOG},
-    "sparing flows and packets": SPARING,
-    "both": {"env.fields": WITH_BACKLOG, **SPARING},
+    "less telemetry": LESS,
+    "less telemetry and shorter_backlog": {"env.fields": WITH_BACKLOG, **LESS},
 }
 #: What the configurations' flows have beside the tasks' own observation; a variant may bring it back.
 PLAIN = {
