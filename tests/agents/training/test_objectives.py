@@ -61,11 +61,12 @@ def learned(name: str, folder: Path, *arguments: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("reward", "decisions"),
+    ("reward", "action", "decisions"),
     [
-        ("staged", 150_000),
+        ("staged", "logarithmic_window", 150_000),
         pytest.param(
             "slowdown",
+            "fair_share_window",
             700_000,
             marks=pytest.mark.xfail(
                 strict=True,
@@ -76,13 +77,14 @@ def learned(name: str, folder: Path, *arguments: str) -> float:
     ],
 )
 def test_ppo_crawls_where_decisions_pay_and_completes_where_completion_pays(
-    reward: str, decisions: int, tmp_path: Path
+    reward: str, action: str, decisions: int, tmp_path: Path
 ) -> None:
     options = {"n_steps": 256, "batch_size": 512, "n_epochs": 10, "learning_rate": 0.0005, "vf_coef": 0.05}
     settings = [f"agent.options.{key}={value}" for key, value in {**options, "max_grad_norm": 10.0}.items()]
     settings += ["agent.options.policy_kwargs.log_std_init=-0.5", "agent.gamma_per_rtt=0.98"]
     length = [f"train.decisions={decisions}", "train.checkpoint_every=1000000"]
-    problem = ["--config", str(ROOT / "configs/tasks/sac.yaml"), "--algo", "ppo", f"env.reward.name={reward}"]
+    problem = ["--config", str(ROOT / "configs/tasks/sac.yaml"), "--algo", "ppo"]
+    problem += [f"env.reward.name={reward}", f"env.action.name={action}"]
     mean, constant = learned("Incast", tmp_path, *problem, *settings, *length), slowdown("Incast", None)
     assert mean > 2 * constant if reward == "staged" else mean <= constant
 
