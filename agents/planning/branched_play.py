@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from ns3_env.decision.actions import base_of
-from ns3_env.decision.observations import agent_flags, column, wire_bytes
+from ns3_env.decision.observations import column
+from ns3_env.decision.task import Task
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -181,16 +181,12 @@ def over_controller(scenario: Scenario, base: Controller) -> dict[str, Any]:
 
 def _under_policy(scenario: Scenario, policy: Policy) -> Scenario:
     """The scenario as the policy plays it: which flows decide, their telemetry and, of a file, its clock."""
+    if not isinstance(policy, NetworkPolicy):
+        return Task(policy.fields, action=action_map_for(policy)).posed_on(scenario)
+    spec = policy.spec
     if scenario.transport == "rdma":
-        if isinstance(policy, NetworkPolicy):
-            carried, attributes = policy.spec.telemetry_bytes, policy.spec.agent_attributes
-        else:
-            carried = wire_bytes(policy.fields)
-            attributes = {**agent_flags(policy.fields), **base_of(action_map_for(policy))}
-        scenario = scenario.with_agent({"TelemetryBytes": carried, **attributes})
-    if isinstance(policy, NetworkPolicy):
-        scenario = scenario.model_copy(update={"clock": policy.spec.clock})
-    return scenario
+        scenario = scenario.with_agent({"TelemetryBytes": spec.telemetry_bytes, **spec.agent_attributes})
+    return scenario.model_copy(update={"clock": spec.clock})
 
 
 def _kept(records: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,7 +23,8 @@ ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")
 SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
-WITH_BACKLOG = "[{}]".format(", ".join((*RDMA_FIELDS, "shorter_backlog")))
+FIELDS = ", ".join(RDMA_FIELDS)
+WITH_BACKLOG = f"[{FIELDS}, shorter_backlog]"
 #: Flows of a BDP decide nothing, and carry no telemetry; of others a packet each fifth of an RTT does.
 LESS = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
 #: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
@@ -47,9 +48,8 @@ VARIANTS: dict[str, dict[str, str]] = {
 }
 #: What the configurations' flows have beside the tasks' own observation; a variant may bring it back.
 PLAIN = {
-    "env.fields": "[{}]".format(", ".join(RDMA_FIELDS)),
-    "env.decides_from_bdps": "0",
-    "env.telemetry_every_rtts": "0",
+    "env.fields": f"[{FIELDS}]",
+    **dict.fromkeys(LESS, "0"),
 }
 CLOCKS = {"ppo": {"env.clock.rtt_fraction": "0.5"}, "sac": {"env.clock.interval_ns": "5000"}}
 
