@@ -294,7 +294,7 @@ DecidingController::Apply(const ActionRow& action)
 {
     const PathFacts& path = m_flow->Path();
     m_flow->SetWindow(std::max(action.windowBytes, LeastWindow(path)));
-    m_flow->SetRate(
+    m_flow->SetRateAndRepace(
         std::clamp(action.rateBps, path.minRateBps * LEAST_RATE_SHARE, path.hostRateBps));
     Resume(action.echo);
 }

@@ -86,18 +86,18 @@ ResidualController<Own>::Act(FlowState& flow, const Hook& hook)
     flow.SetWindow(m_baseWindow);
     flow.SetRate(m_baseRate);
     hook();
-    WriteScaled(flow);
+    flow.SetRate(Scale(flow));
 }
 
 template <class Own>
-void
-ResidualController<Own>::WriteScaled(FlowState& flow)
+double
+ResidualController<Own>::Scale(FlowState& flow)
 {
     m_baseWindow = flow.WindowBytes();
     m_baseRate = flow.RateBps();
     const double least = flow.Path().minRateBps * Own::LEAST_RATE_SHARE;
     flow.SetWindow(std::max(m_baseWindow * m_windowFactor, Own::LeastWindow(flow.Path())));
-    flow.SetRate(std::clamp(m_baseRate * m_rateFactor, least, flow.Path().hostRateBps));
+    return std::clamp(m_baseRate * m_rateFactor, least, flow.Path().hostRateBps);
 }
 
 template <class Own>
@@ -190,7 +190,7 @@ ResidualController<Own>::Decide(Picos now)
     if (IsScaled())
     {
         this->Decided().SetWindow(m_baseWindow);
-        this->Decided().SetRate(m_baseRate);
+        this->Decided().SetRateAndRepace(m_baseRate);
         m_windowFactor = m_rateFactor = 1.0;
     }
     Own::Decide(now);
@@ -206,7 +206,7 @@ ResidualController<Own>::Apply(const ActionRow& action)
     m_rateFactor = FactorOf(action.rateBps, flow.RateBps());
     if (IsScaled())
     {
-        WriteScaled(flow);
+        flow.SetRateAndRepace(Scale(flow));
     }
     this->Resume(action.echo);
 }

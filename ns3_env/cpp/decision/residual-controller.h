@@ -50,7 +50,8 @@ class ResidualController final : public Own
     template <class Hook>
     void Act(FlowState& flow, const Hook& hook);
     bool IsScaled() const { return m_windowFactor != 1.0 || m_rateFactor != 1.0; }
-    void WriteScaled(FlowState& flow);
+    /// Takes the base's window and rate as they now are, sets the scaled window and returns the scaled rate.
+    double Scale(FlowState& flow);
 
     std::string m_text;
     Ptr<CongestionControl> m_base;

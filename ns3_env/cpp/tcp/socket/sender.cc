@@ -321,7 +321,24 @@ Sender::IsPacingNow() const
 void
 Sender::SetPacingTimer(uint32_t bytes)
 {
-    m_pacing.Set(m_tcb->m_pacingRate.Get().CalculateBytesTxTime(bytes).GetTimeStep());
+    m_pacedBytes = bytes;
+    m_pacedAt = NowPicos();
+    m_pacing.Set(PacingGap());
+}
+
+Picos
+Sender::PacingGap() const
+{
+    return m_tcb->m_pacingRate.Get().CalculateBytesTxTime(m_pacedBytes).GetTimeStep();
+}
+
+void
+Sender::Repace()
+{
+    if (m_pacing.IsSet())
+    {
+        m_pacing.Set(std::max<Picos>(m_pacedAt + PacingGap() - NowPicos(), 0));
+    }
 }
 
 void

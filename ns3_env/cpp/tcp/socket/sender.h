@@ -56,6 +56,8 @@ class Sender final : public Endpoint
     void Steer(uint32_t windowBytes, double payloadBps);
     /// The same before it dials.
     void SteerFromStart(uint32_t windowSegments, double payloadBps);
+    /// Moves the segment that waits for its turn to the time that the pace as it now is gives it.
+    void Repace();
     /// Held, it sends nothing new.
     void SetHeld(bool held) { m_held = held; }
     /// Sends what it now may.
@@ -117,6 +119,7 @@ class Sender final : public Endpoint
     uint32_t SendData(SequenceNumber32 first, uint32_t most);
     bool IsPacingNow() const;
     void SetPacingTimer(uint32_t bytes);
+    Picos PacingGap() const;
     void UpdatePacingRate();
     /// @}
 
@@ -154,8 +157,10 @@ class Sender final : public Endpoint
 
     Timer m_retransmission;
     Timer m_pacing;
-    Timer m_soon;      ///< sends a picosecond after the application wrote
-    Timer m_connected; ///< the application hears of it
+    Timer m_soon;             ///< sends a picosecond after the application wrote
+    Timer m_connected;        ///< the application hears of it
+    uint32_t m_pacedBytes{0}; ///< of the segment after which the pacing timer was set
+    Picos m_pacedAt{0};
     Picos m_rto{0};
 
     uint64_t m_message{0};

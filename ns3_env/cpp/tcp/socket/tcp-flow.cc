@@ -186,6 +186,10 @@ void
 TcpFlow::ApplyWindowAndRate()
 {
     m_sender->Steer(SegmentsOfWindow() * m_facts.payloadBytes, PayloadBps());
+    if (m_pacing.TakeRepaced())
+    {
+        m_sender->Repace();
+    }
     ReportWindowAndRate();
 }
 
