@@ -1,6 +1,6 @@
 # Image in which ns3-env runs with nothing installed but Docker.
 #   docker build -t ns3-env .
-#   docker run --rm -it --shm-size=1g -v "$PWD:/work" ns3-env train --config fdcc --curriculum incast
+#   docker run --rm -it --shm-size=1g --user "$(id -u):$(id -g)" -v "$PWD:/work" ns3-env train --config fdcc --curriculum incast
 # SPDX-License-Identifier: GPL-2.0-or-later
 
 FROM python:3.11-slim-bookworm AS build
@@ -19,9 +19,11 @@ ARG TORCH_INDEX=
 RUN pip install --no-cache-dir --constraint /wheel/constraints.txt ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} torch \
     && pip install --no-cache-dir --constraint /wheel/constraints.txt "$(ls /wheel/*.whl)[all]" \
     && rm -r /wheel \
-    && useradd --create-home user
+    && useradd --create-home user \
+    && install --directory --owner=user --mode=1777 /work
 USER user
 WORKDIR /work
-ENV MPLCONFIGDIR=/tmp/matplotlib
+# For a user without an entry in /etc/passwd (docker run --user).
+ENV HOME=/tmp MPLCONFIGDIR=/tmp/matplotlib
 ENTRYPOINT ["ns3-env"]
 CMD ["--help"]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from ns3_env.decision.actions import AbsoluteWindow, ActionMap, MultiplicativeRate, Residual
@@ -44,6 +46,6 @@ def test_the_packet_that_waits_leaves_by_the_new_decision_not_after_the_old_gap(
             times.append(float(column(batch.records, "time_ns")[0]))
             rtts.append(float(column(batch.records, "base_rtt_ns")[0]))
             stream.send([[slow if 3 <= len(times) - 1 < 6 else free]], batch.slots)
-    gaps = [after - before for before, after in zip(times, times[1:])]
+    gaps = [after - before for before, after in pairwise(times)]
     assert gaps[4] > 5 * rtts[0], "a decision that slows the flow down does so"
     assert gaps[6] < 3 * rtts[0], "nor does the flow wait for the gap of its old rate"

@@ -79,10 +79,10 @@ def names(wheel: Path) -> set[str]:
         return {name for name in file.namelist() if not name.endswith("/")}
 
 
-def test_the_source_distribution_holds_what_is_tracked(source: Path) -> None:
+def test_the_source_distribution_has_each_tracked_file_once(source: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     with tarfile.open(source) as file:
-        members = {name.partition("/")[2] for name in file.getnames()}
+        members = {member.name.partition("/")[2] for member in file.getmembers() if not member.isdir()}
     links = {
         "ns3_env/agents",
         "ns3_env/eval",
@@ -91,13 +91,29 @@ def test_the_source_distribution_holds_what_is_tracked(source: Path) -> None:
         "ns3_env/data/curricula",
     }
     left_out = {name for name in listed.split("\n") if name.startswith((".ci/", ".git"))}
-    assert set(listed.split()) - links - left_out <= members
-    assert not any(name.startswith((".venv/", "build/", "runs/", "dist/")) for name in members)
+    assert members == set(listed.split()) - links - left_out | {"PKG-INFO"}
 
 
 def test_the_wheel_clobbers_nobody(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in names(wheel)}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"ns3_env"}
+
+
+def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gpl_3(wheel: Path) -> None:
+    page = (ROOT / "docs" / "licences.md").read_text()
+    members = names(wheel)
+    libraries = {Path(name).name.split("-")[0].split(".")[0] for name in members if name.startswith("ns3_env/lib/")}
+    assert libraries == {"libns3", "libqpOASES", "libsqlite3"}
+    assert all(f"`{library}" in page for library in libraries)
+    with zipfile.ZipFile(wheel) as file:
+        (about,) = (name for name in members if name.endswith(".dist-info/METADATA"))
+        expression = re.findall(r"^License-Expression: (.*)$", file.read(about).decode(), re.MULTILINE)[0]
+        for name in members:
+            if name.startswith("ns3_env/lib/libns3"):
+                assert b"libgsl" not in file.read(name), f"{name} asks for GSL, which is not in the wheel"
+    assert all(licence.removesuffix("-or-later") in page for licence in expression.split(" AND "))
+    texts = {Path(name).name for name in members if ".dist-info/licenses/" in name}
+    assert {path.name for path in (ROOT / "LICENSES").iterdir()} | {"LICENSE", "LICENSE.txt"} == texts
 
 
 def test_the_wheel_is_whole(wheel: Path) -> None:
