@@ -39,12 +39,14 @@ class Data(Generic[T]):
         scale: of the paper's size.
         progress: for what takes time from here on.
         notes: on who did not play, or is not the released one.
+        given: names of the policies given for this run.
     """
 
     runs: T
     scale: float
     progress: Progress
     notes: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ def entered(
             for name, scenario in entries.each(base, present, setup.parameters).items()
         }
         runs = _by_first(in_parallel(scenarios, keep, setup.progress))
-        return Data(runs, setup.scale, setup.progress, notes)
+        return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
 
     return play
 
@@ -286,6 +288,6 @@ def counted(
             setup.progress(name)
             seeded_scenario = scenario.with_seed(scenario.seed + setup.seed - 1)
             runs[name] = count_shares(setup.simulator, seeded_scenario, port, bin_ns(setup.scale), rate_bps)
-        return Data(runs, setup.scale, setup.progress, notes)
+        return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
 
     return play

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,7 +20,12 @@ from pathlib import Path
 from ns3_env import _native
 from ns3_env.config.command_line import guarded
 from ns3_env.errors import ConfigError
-from ns3_env.programs.executable import PLUGINS_VARIABLE, describe_controllers, named_plugins
+from ns3_env.programs.executable import (
+    PLUGINS_VARIABLE,
+    describe_controllers,
+    find_executable,
+    named_plugins,
+)
 
 
 def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
@@ -108,14 +114,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m ns3_env.programs.plugins",
-        description="Says where one's own controller finds what it is built against.",
+        description="Builds and checks a controller of your own.",
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--cmakedir", action="store_true", help="for find_package: -Dns3_env_DIR=...")
     what.add_argument("--cflags", action="store_true", help="for a compiler: g++ -O2 -shared -fPIC ...")
+    what.add_argument("--check", metavar="FILE", help="try the promises of the contract on a plugin")
     options = parser.parse_args(arguments)
 
     def work() -> int:
+        if options.check:
+            return subprocess.run([find_executable(), f"--plugin={options.check}", "--check"]).returncode
         print(cmake_dir() if options.cmakedir else shlex.join(compiler_flags()))
         return 0
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,6 @@ import pytest
 
 import ns3_env
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.commands import evaluation as eval_main
-from ns3_env.eval.commands import export, train
 from tests.paths import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "docs" / "getting-started.md"]
@@ -60,27 +57,6 @@ def test_scores_and_ranges_are_those_of_the_leaderboards_page() -> None:
     for name, value in zip(names.split(" | "), values.split(" | "), strict=True):
         assert scores[name.strip("*`")][0] == value
     assert f"(ten seeds score {scores['ppo'][1]})" in TEXT
-
-
-def commands() -> list[list[str]]:
-    """What both type, less the ``$``, comments and continuation lines."""
-    typed = re.findall(r"^\$ (.*)$", TEXT, re.MULTILINE)
-    return [shlex.split(line, comments=True) for line in typed]
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_each_command_of_the_clone_is_one_of_the_installed_program(command: list[str]) -> None:
-    """As ``README.md`` says: train.py is ``ns3-env train``, ``-m eval`` is ``ns3-env eval``."""
-    parsers = {"train.py": train.parser, "export.py": export.parser}
-    if command[0] != ".venv/bin/python" or "-c" in command:
-        return
-    program, arguments = (command[2], command[3:]) if command[1] == "-m" else (command[1], command[2:])
-    if program == "eval":
-        eval_main.parser().parse_args(arguments)
-    elif program in parsers:
-        parsers[program]().parse_args(arguments)
-    else:
-        assert program.startswith("examples/"), program
 
 
 @pytest.mark.parametrize("name", [*ns3_env.__all__, "__version__"])

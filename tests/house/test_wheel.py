@@ -102,8 +102,10 @@ def test_the_wheel_clobbers_nobody(wheel: Path) -> None:
 def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gpl_3(wheel: Path) -> None:
     page = (ROOT / "docs" / "licences.md").read_text()
     members = names(wheel)
-    libraries = {Path(name).name.split("-")[0].split(".")[0] for name in members if name.startswith("ns3_env/lib/")}
-    assert libraries == {"libns3", "libqpOASES", "libsqlite3"}
+    libraries = {
+        Path(name).name.split("-")[0].split(".")[0] for name in members if name.startswith("ns3_env/lib/")
+    }
+    assert libraries == {"libns", "libqpOASES", "libsqlite"}
     assert all(f"`{library}" in page for library in libraries)
     with zipfile.ZipFile(wheel) as file:
         (about,) = (name for name in members if name.endswith(".dist-info/METADATA"))

@@ -158,6 +158,8 @@ class Spread:
     deviations: Floats
 
 
+#: After a claim's text: the same of the released agent.
+IN_ITS_PLACE = f"; with {RELEASED} in its place"
 Spreads = Mapping[Case, Mapping[str, Spread]]
 
 
@@ -167,7 +169,19 @@ def with_both(claims: Callable[[str], Mapping[str, Verdict]]) -> dict[str, Verdi
     return {
         f"{text}{words}": verdict
         for text, judged in claims(THESIS).items()
-        for words, verdict in (("", judged), (f"; with {RELEASED} in its place", released[text]))
+        for words, verdict in (("", judged), (IN_ITS_PLACE, released[text]))
+    }
+
+
+def undecided(claims: Mapping[str, Verdict], data: Data[Any]) -> dict[str, Verdict]:
+    """Leaves open what is claimed of the thesis's agent, unless a policy is given in its place.
+
+    The released agent earns less under its own reward than a constant window does (docs/papers/fdcc.md), so
+    what it does says nothing of the thesis's method.
+    """
+    return {
+        text: (None if THESIS not in data.given and f"{text}{IN_ITS_PLACE}" in claims else holds, evidence)
+        for text, (holds, evidence) in claims.items()
     }
 
 
@@ -244,7 +258,7 @@ def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     table = {case: record for case, record in everything.items() if not case.endswith(_OVER_SHORT)}
     by_flows = {n: table[title(n)] for n, links in data.runs if not links}
     return Outcome(
-        claims=dumbbell_claims(table),
+        claims=undecided(dumbbell_claims(table), data),
         grids=grids(everything, TABLE_6_2),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(by_flows)},
@@ -335,7 +349,7 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     ]
     return Outcome(
         rows=[Row(*row, "Table 6.1") for row in rows],
-        claims=fat_tree_claims(table),
+        claims=undecided(fat_tree_claims(table), data),
         grids=grids(table, {}),
         notes=data.notes,
         pictures={

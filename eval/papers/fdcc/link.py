@@ -8,7 +8,7 @@ from operator import gt, lt
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH, with_both
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH, undecided, with_both
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
 from ns3_env.eval.papers.verdicts import Judge
@@ -64,13 +64,16 @@ def long_short(data: Data[dict[str, Shares]]) -> Outcome:
     numbers = {name: _of_two(record, until) for name, record in data.runs.items()}
     table = {"long and short": numbers}
     return Outcome(
-        claims=with_both(
-            lambda agent: {
-                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(table)(
-                    (agent,), gt, ("hpcc",), key
-                )
-                for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-            }
+        claims=undecided(
+            with_both(
+                lambda agent: {
+                    f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
+                        table
+                    )((agent,), gt, ("hpcc",), key)
+                    for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
+                }
+            ),
+            data,
         ),
         grids=(grid("A long flow and a short one", "under", _COLUMNS, numbers.items()),),
         notes=data.notes,
@@ -145,18 +148,21 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
     columns += "link used = link_used"
     rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())
     return Outcome(
-        claims=with_both(
-            lambda agent: {
-                f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
-                for words, key in (
-                    ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
-                    ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
-                )
-                for against, others in (
-                    ("than under HPCC, which the sentence before names", ("hpcc",)),
-                    ("than under all others", RIVALS),
-                )
-            }
+        claims=undecided(
+            with_both(
+                lambda agent: {
+                    f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
+                    for words, key in (
+                        ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
+                        ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
+                    )
+                    for against, others in (
+                        ("than under HPCC, which the sentence before names", ("hpcc",)),
+                        ("than under all others", RIVALS),
+                    )
+                }
+            ),
+            data,
         ),
         grids=(grid("From a flow's joining to the next", ("under", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),

@@ -8,7 +8,7 @@ from operator import lt
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, RIVALS, SWITCH, with_both
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, RIVALS, SWITCH, undecided, with_both
 from ns3_env.eval.papers.outcome import Outcome, Table, Verdict
 from ns3_env.eval.papers.verdicts import Judge
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
@@ -51,7 +51,7 @@ def outcome(figure: str, data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
         for case, by_name in loads.items()
     }
     return Outcome(
-        claims=claims(table),
+        claims=undecided(claims(table), data),
         grids=workloads.grids(loads),
         notes=(workloads.arrivals(loads, data.scale * DURATION_NS), *data.notes),
         pictures={f"fdcc-fig-{figure.replace('.', '-')}": workloads.draw_slowdowns(loads)},

@@ -7,6 +7,7 @@ import copy
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
+from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import workloads
 from ns3_env.eval.papers.fdcc.incasts import (
     ENTRIES,
@@ -25,6 +27,7 @@ from ns3_env.eval.papers.fdcc.incasts import (
     TABLE_6_2,
     fat_tree_claims,
     incast,
+    undecided,
 )
 from ns3_env.eval.papers.fdcc.incasts import dumbbell_claims as incast_claims
 from ns3_env.eval.papers.fdcc.link import fluctuation
@@ -163,5 +166,12 @@ def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) ->
     assert main(["paper", "fdcc-long-short", *options, "--json", str(tmp_path / "copy.json")]) == 0
     result = json.loads((tmp_path / "copy.json").read_text())
     assert "fdcc" in [row[0] for row in result["grids"][0]["rows"]]
-    assert [claim["holds"] is None for claim in result["claims"][2:]] == [False, False]
+    assert [claim["holds"] is None for claim in result["claims"]] == [True, False] * 2
     assert any("FDCC is a policy given" in note for note in result["notes"])
+
+
+def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does() -> None:
+    judged = {"a": (True, "x"), "a; with fdcc in its place": (False, "y"), "b": (False, "z")}
+    data = Data({}, 1.0, print)
+    assert undecided(judged, data) == {**judged, "a": (None, "x")}
+    assert undecided(judged, replace(data, given=frozenset(["fdcc-zhang2023"]))) == judged
