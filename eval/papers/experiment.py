@@ -39,14 +39,14 @@ class Data(Generic[T]):
         scale: of the paper's size.
         progress: for what takes time from here on.
         notes: on who did not play, or is not the released one.
-        given: names of the policies given for this run.
+        supplied: names of the policies that this run brings.
     """
 
     runs: T
     scale: float
     progress: Progress
     notes: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
+    supplied: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

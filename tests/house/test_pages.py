@@ -82,10 +82,10 @@ def test_a_command_on_a_page_is_one_that_its_program_accepts(page: Path, line: s
     if parser is None or re.search(r"\.\.\.|…", line):
         return
     options = parser.parse_args(arguments)
-    for key, known in (("suite", known_suites()), ("name", EXPERIMENTS)):
+    for key, choices in (("suite", known_suites()), ("name", EXPERIMENTS)):
         name = getattr(options, key, None)
         if name and re.fullmatch(r"[a-z0-9-]+", str(name)):
-            assert str(name) in known, f"{page}: {line}"
+            assert str(name) in choices, f"{page}: {line}"
 
 
 def test_a_path_on_a_page_exists() -> None:

@@ -103,7 +103,7 @@ def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gp
     page = (ROOT / "docs" / "licences.md").read_text()
     members = names(wheel)
     libraries = {
-        Path(name).name.split("-")[0].split(".")[0] for name in members if name.startswith("ns3_env/lib/")
+        re.split(r"[0-9.-]", Path(name).name)[0] for name in members if name.startswith("ns3_env/lib/")
     }
     assert libraries == {"libns", "libqpOASES", "libsqlite"}
     assert all(f"`{library}" in page for library in libraries)

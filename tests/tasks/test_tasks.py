@@ -72,7 +72,7 @@ def _life(env: Any, seed: int) -> list[float]:
 
 
 def test_gymnasiums_checker_passes() -> None:
-    env = gymnasium.make("ns3_env/Bursts-v2")
+    env = gymnasium.make("ns3_env/Bursts-v3")
     check_env(env.unwrapped)
     env.close()
 
@@ -112,11 +112,11 @@ def test_what_there_is_not_is_named() -> None:
 
 
 def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
-    config = validate({"tasks": ["Incast", "ns3_env/Rates-v2"]}, CurriculumConfig, "c.yaml")
+    config = validate({"tasks": ["Incast", "ns3_env/Rates-v3"]}, CurriculumConfig, "c.yaml")
     curriculum = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")
     sources = [curriculum(episode).source for episode in range(200)]
-    assert {*sources} == {"ns3_env/Incast-v2", "ns3_env/Rates-v2"}
-    assert 70 < sources.count("ns3_env/Incast-v2") < 130
+    assert {*sources} == {"ns3_env/Incast-v3", "ns3_env/Rates-v3"}
+    assert 70 < sources.count("ns3_env/Incast-v3") < 130
     assert curriculum.most_flows == 64
     with pytest.raises(ConfigError, match="tasks: there is no task 'Incest'"):
         validate({"tasks": ["Incest"]}, CurriculumConfig, "c.yaml")

@@ -180,7 +180,7 @@ def undecided(claims: Mapping[str, Verdict], data: Data[Any]) -> dict[str, Verdi
     what it does says nothing of the thesis's method.
     """
     return {
-        text: (None if THESIS not in data.given and f"{text}{IN_ITS_PLACE}" in claims else holds, evidence)
+        text: (None if THESIS not in data.supplied and f"{text}{IN_ITS_PLACE}" in claims else holds, evidence)
         for text, (holds, evidence) in claims.items()
     }
 

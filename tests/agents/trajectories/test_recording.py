@@ -73,7 +73,7 @@ def test_a_row_has_one_of_the_tasks_actions_and_what_it_led_to(recorded: Any) ->
 
 def test_a_dataset_says_who_played_what(recorded: Any) -> None:
     description = recorded.storage.metadata
-    assert description["task"] == "ns3_env/LongShort-v2" == recorded.env_spec.id
+    assert description["task"] == "ns3_env/LongShort-v3" == recorded.env_spec.id
     assert description["algorithm_name"] == "mpcc"
     assert description["requirements"] == [f"ns3-env=={version('ns3-env')}"]
     [seed] = description["scenario_seeds"]

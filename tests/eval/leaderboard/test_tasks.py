@@ -81,7 +81,7 @@ def test_a_score_is_that_of_geometric_means_and_halving_counts_the_same(scores: 
 
 def test_each_test_is_played_with_its_own_seed(done: Path) -> None:
     suite = BenchFolder.read(done).suite
-    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v2-0", "Joining-v2-1"]
+    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v3-0", "Joining-v3-1"]
     for case in suite.scenarios:
         number = int(case.name.rpartition("-")[2])
         assert suite.seeds_of(case) == [FIRST_TEST_SEED + number] == [case.scenario.seed]
@@ -114,14 +114,14 @@ def test_what_is_played_is_not_played_again(done: Path) -> None:
 def test_another_version_of_a_task_is_refused(
     done: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
-    monkeypatch.setitem(VERSIONS, "Shallow", 3)
+    monkeypatch.setitem(VERSIONS, "Shallow", 4)
     assert "no anchors of this version" in refused(main, "benchmark", "--tasks", "Shallow")
     anchors = stored.stored_anchors()
     newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=3)}
     monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
-    assert "Shallow-v2, and the task is ns3_env/Shallow-v3" in refused(main, "report", done)
+    assert "Shallow-v3, and the task is ns3_env/Shallow-v4" in refused(main, "report", done)
     message = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
-    assert "Shallow-v3" in message
+    assert "Shallow-v4" in message
 
 
 def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
@@ -279,7 +279,7 @@ def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
 
 def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(done, tmp_path / "out"))
-    shutil.rmtree(out / "cells" / "Joining-v2-4" / "hpcc")
+    shutil.rmtree(out / "cells" / "Joining-v3-4" / "hpcc")
     assert main(["report", str(out)]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
     assert set(scores[scores["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
@@ -305,7 +305,7 @@ def test_a_mistake_is_a_line(arguments: list[str], line: str, refused: Refused) 
 
 def test_all_stands_for_all_and_the_references_always_play() -> None:
     assert specs_of(["all"]) == list(TASKS.values())
-    assert [spec.name for spec in specs_of(["ns3_env/Rates-v2", "Incast"])] == ["Incast", "Rates"]
+    assert [spec.name for spec in specs_of(["ns3_env/Rates-v3", "Incast"])] == ["Incast", "Rates"]
     suite = suite_of_tasks(specs_of(["Incast"]), ["swift"])
     assert [x.name for x in suite.controllers] == ["swift", "dcqcn", "oracle", "max_min"]
 

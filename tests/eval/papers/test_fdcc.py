@@ -174,4 +174,4 @@ def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does(
     judged = {"a": (True, "x"), "a; with fdcc in its place": (False, "y"), "b": (False, "z")}
     data = Data({}, 1.0, print)
     assert undecided(judged, data) == {**judged, "a": (None, "x")}
-    assert undecided(judged, replace(data, given=frozenset(["fdcc-zhang2023"]))) == judged
+    assert undecided(judged, replace(data, supplied=frozenset(["fdcc-zhang2023"]))) == judged
