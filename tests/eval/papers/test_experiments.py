@@ -36,6 +36,7 @@ TINY = {
     "mpcc-fat-tree": (0.01, "fig-5-6 fig-5-7 fig-5-8 fig-5-9"),
     "fdcc-motivation": (0.01, "fdcc-fig-3-3 fdcc-fig-4-1"),
     "fdcc-reward": (0.2, "fdcc-reward"),
+    "fdcc-pay": (0.1, "fdcc-pay"),
     "fdcc-long-short": (0.05, "fdcc-fig-6-1"),
     "fdcc-joining": (0.01, "fdcc-fig-6-2"),
     "fdcc-incast": (0.001, "fdcc-table-6-2"),

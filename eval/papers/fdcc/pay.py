@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiment: what a decision earns under the thesis's reward (Zhang 2023, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ns3_env.agents.search.objectives import recorded_reward
+from ns3_env.decision.rewards import make_reward
+from ns3_env.eval.metrics import measure
+from ns3_env.eval.output.plots import OTHERS
+from ns3_env.eval.papers.experiment import Data, Entries, Setup, experiment, in_parallel, with_seed_of
+from ns3_env.eval.papers.fdcc.incasts import SWITCH, THESIS, title
+from ns3_env.eval.papers.fdcc.reward import RATE_BPS
+from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
+from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator.results import Results
+
+#: The stages of the thesis's curriculum, and lengths of links: the one that its queues fit, and ours.
+FLOWS, DELAYS_NS = (2, 4, 8, 16, 32), (180, 1000)
+#: Episodes of the agent's own curriculum (curricula/incast_zhang2023_short.yaml) with other seeds.
+LIMIT_NS, SIZE_BYTES, SPREAD_NS, FIRST_SEED = 2_000_000, 20_000_000, 1_000_000, 201
+#: Of the pay of the better of MPCC and the constant window, what an agent that has learned earns at least.
+EARNED = 0.98
+ENTRIES = Entries({"hpcc": {}, "mpcc": {}}, released=(THESIS,))
+#: Equal windows, together 0.9 BDP; they are told how many flows there are.
+WINDOW, TOTAL_BDPS = "constant-window", 0.9
+_REWARD = make_reward("staged")
+_COLUMNS = "reward of a decision = reward; goodput = goodput"
+#: Flows, and the delay of a link.
+Case = tuple[int, int]
+
+
+def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
+    """Returns an episode of ``scale`` x 2 ms, with the recordings that the reward is read from."""
+    limit_ns = round(scale * LIMIT_NS)
+    return Scenario(
+        seed=FIRST_SEED,
+        time_limit_ns=limit_ns,
+        topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns),
+        traffic=Incast(size_bytes=SIZE_BYTES, spread_ns=round(scale * SPREAD_NS)),
+        switch=SWITCH,
+        record=Record(queue_series_ns=max(200, limit_ns // 20_000), windows=True),
+    )
+
+
+def pay(results: Results) -> Measured:
+    """Returns the mean reward of a decision, with goodput."""
+    return {"reward": recorded_reward(results, _REWARD), **measure(results, ("goodput",))}
+
+
+def play(setup: Setup) -> Data[dict[Case, dict[str, Measured]]]:
+    """Simulates each case under every entry and under the constant window."""
+    policies, notes = ENTRIES.present(setup.policies)
+    scenarios = {}
+    for flows in FLOWS:
+        for delay_ns in DELAYS_NS:
+            base = episode(flows, delay_ns, setup.scale)
+            window = base.under("fixed-window", {"WindowBdp": TOTAL_BDPS / flows})
+            for name, scenario in {**ENTRIES.each(base, policies), WINDOW: window}.items():
+                scenarios[flows, delay_ns, name] = with_seed_of(setup, scenario)
+    table: dict[Case, dict[str, Measured]] = {}
+    for (flows, delay_ns, name), numbers in in_parallel(scenarios, pay, setup.progress).items():
+        table.setdefault((flows, delay_ns), {})[name] = numbers
+    return Data(table, setup.scale, setup.progress, notes, frozenset(setup.policies))
+
+
+@experiment("fdcc-pay", "Zhang 2023, Algorithm 1", play, 1.0, "2 ms of an episode", entries=ENTRIES)
+def pay_of_a_decision(data: Data[dict[Case, dict[str, Measured]]]) -> Outcome:
+    """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
+    rows = [
+        ((title(flows), f"{delay_ns} ns", name), numbers)
+        for (flows, delay_ns), by_name in data.runs.items()
+        for name, numbers in by_name.items()
+    ]
+    return Outcome(
+        claims=claims(data.runs),
+        grids=[grid("Episodes of 2 ms", ("flows", "links", "under"), _COLUMNS, rows)],
+        notes=data.notes,
+        pictures={"fdcc-pay": draw(data.runs)},
+    )
+
+
+def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
+    """Whether the agent has learned what it is paid for; the bar is ours."""
+    shares = {
+        f"{title(flows)}, {delay_ns} ns": (by_name[THESIS]["reward"] or 0.0)
+        / max(by_name[name]["reward"] or 0.0 for name in ("mpcc", WINDOW))
+        for (flows, delay_ns), by_name in runs.items()
+        if THESIS in by_name
+    }
+    earned = sum(share >= EARNED for share in shares.values())
+    least = min(shares, key=lambda place: shares[place], default="")
+    evidence = f"in {earned} of {len(shares)} cases; least {shares[least]:.2f} ({least})" if shares else ""
+    return {
+        f"The agent earns {EARNED:.0%} of what the better of MPCC and a constant window earns (ours)": (
+            earned == len(shares) if shares else None,
+            evidence,
+        )
+    }
+
+
+def draw(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
+    """A panel for each length of links."""
+    panels = []
+    for delay_ns in DELAYS_NS:
+        by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
+        names = dict.fromkeys(name for by_name in by_flows.values() for name in by_name)
+        curves = [
+            (
+                list(by_flows),
+                [by_name[name]["reward"] for by_name in by_flows.values()],
+                name,
+                {"color": OTHERS[i], "marker": "o", "markersize": 3},
+            )
+            for i, name in enumerate(names)
+        ]
+        axes = {"xlabel": "flows", "ylabel": "reward of a decision", "xscale": "log"}
+        panels.append(Panel(f"links of {delay_ns} ns", curves, axes))
+    return Drawing(panels, height=2.8)
