@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
+from ns3_env.scenario.controllers import Controller
 from ns3_env.scenario.derived import played_controllers
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import CongestionPoints, Ecn
@@ -30,6 +31,7 @@ class Declared(Generic[T]):
         in_words: a value in words, for whoever has to choose between two.
         instead: the keys to give where controllers differ.
         transport: whose controllers.
+        attributes: of a controller that change what it declares, by the keys that they stand for.
     """
 
     key: str
@@ -40,6 +42,7 @@ class Declared(Generic[T]):
     in_words: Callable[[T], str]
     instead: str
     transport: Transport = "rdma"
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     def published(self, names: Iterable[str] | None = None) -> dict[str, T]:
         """Returns what controllers are published with; those not named need nothing.
@@ -56,6 +59,19 @@ class Declared(Generic[T]):
             if name in all_of_them and all_of_them[name][self.key] is not None
         }
 
+    def needed(self, controllers: Iterable[Controller]) -> list[tuple[str, T]]:
+        """Returns what controllers with these attributes need, by name; raises as :meth:`published`."""
+        declared = describe_controllers(transport=self.transport)
+        values: list[tuple[str, T]] = []
+        for controller in controllers:
+            setting = declared[controller.name][self.key] if controller.name in declared else None
+            if setting is not None:
+                own = controller.attributes
+                changed = {key: own[name] for name, key in self.attributes.items() if name in own}
+                value = self.read({**setting, **changed} if changed else setting)
+                values.append((controller.name, value))
+        return values
+
     def of(self, scenario: ScenarioFields, controllers: list[int]) -> T | None:
         """The scenario's setting, for flows under these controllers (indices)."""
         setting = self.setting(scenario)
@@ -63,8 +79,8 @@ class Declared(Generic[T]):
             chosen: T | None = setting
             return chosen
         players = played_controllers(scenario)
-        names = (players[index].name for index in sorted(set(controllers)))
-        return next(iter(self.published(names).values()), None)
+        present = (players[index] for index in sorted(set(controllers)))
+        return next((value for _, value in self.needed(present)), None)
 
     def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
         """A port does one thing only; where two controllers need two, the user has to choose.
@@ -74,13 +90,14 @@ class Declared(Generic[T]):
         players = played_controllers(scenario)
         if self.setting(scenario) != "auto" or len(players) < 2:
             return []
-        published = self.published(sorted({players[i].name for i in set(controllers())}))
-        first = next(iter(published.values()), None)
-        if all(value == first for value in published.values()):
+        present = sorted((players[i] for i in set(controllers())), key=lambda player: player.name)
+        needed = self.needed(present)
+        if all(value == needed[0][1] for _, value in needed):
             return []
-        needs = ", ".join(f"{name} {self.in_words(value)}" for name, value in published.items())
+        needs = ", ".join(f"{name} {self.in_words(value)}" for name, value in needed)
+        names = " and ".join(name for name, _ in needed)
         return [
-            f"{self.place}: flows under {' and '.join(published)} need different {self.what} ({needs}): "
+            f"{self.place}: flows under {names} need different {self.what} ({needs}): "
             f"give {self.instead} instead of 'auto'"
         ]
 
@@ -101,6 +118,7 @@ MARKING = Declared(
     "marking",
     _thresholds,
     "kmin_bytes, kmax_bytes, pmax and at_rate_bps",
+    attributes={"Kmin": "kmin_bytes", "Kmax": "kmax_bytes", "Pmax": "pmax", "MarkingRate": "at_rate_bps"},
 )
 CONGESTION_POINTS = Declared(
     "congestion_points",

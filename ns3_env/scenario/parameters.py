@@ -10,20 +10,27 @@ Attributes = Mapping[str, bool | int | float | str]
 
 #: Attributes by controller; docs/sources/baselines.md has each number's source.
 PAPER: dict[str, Attributes] = {
-    # Zhu 2015: timers of 50 and 55 µs, F = 5, R_AI = 40 Mb/s at 40 Gb/s
+    # Zhu 2015: a CNP per 50 µs, timers of 55 µs, a byte counter of 10 MB, F = 5, R_AI = 40 Mb/s at 40 Gb/s;
+    # marks from 5 to 200 kB, 1 %. R_HAI is not printed: the published simulator's.
     "dcqcn": {
-        "AlphaInterval": "50us",
+        "AlphaInterval": "55us",
         "DecreaseInterval": "50us",
         "IncreaseInterval": "55us",
+        "ByteCounter": 10e6,
+        "KeepTarget": False,
         "FastRecoveryStages": 5,
         "AdditiveIncrease": 1e-3,
+        "Kmin": 5e3,
+        "Kmax": 200e3,
+        "Pmax": 0.01,
+        "MarkingRate": 40e9,
     },
     # Alizadeh 2010: one packet per round trip
     "dctcp": {"PacketIncrease": True},
     # Li 2019: maxStage = 5, W_AI = 80 B per base RTT of 13 µs at 100 Gb/s
     "hpcc": {"MaxStage": 5, "AdditiveIncrease": 4.9e-4},
-    # Mittal 2015: what the published simulator has
-    "timely": {},
+    # Mittal 2015: the published simulator's numbers, without hyper increase below T_low
+    "timely": {"HyperBelowLow": False},
 }
 PUBLISHED = "published"
 PRESETS = (PUBLISHED, "paper")

@@ -29,6 +29,46 @@ def test_presets_name_attributes_that_the_controller_has(controller: str) -> Non
     assert set(PAPER[controller]) <= set(default_attributes(controller))
 
 
+#: Each number that a paper prints, by the attribute that has it.
+PRINTED = {
+    "dcqcn": {  # Zhu 2015: sec. 3 (N, K, F, B, T), sec. 5 (marking, R_AI at 40 Gb/s)
+        "DecreaseInterval": "50us",
+        "AlphaInterval": "55us",
+        "IncreaseInterval": "55us",
+        "ByteCounter": 10e6,
+        "FastRecoveryStages": 5,
+        "AdditiveIncrease": 40e6 / 40e9,
+        "Kmin": 5e3,
+        "Kmax": 200e3,
+        "Pmax": 0.01,
+        "MarkingRate": 40e9,
+        "KeepTarget": False,
+    },
+    "timely": {"HyperBelowLow": False},  # Mittal 2015, Algorithm 1
+    "hpcc": {"MaxStage": 5, "AdditiveIncrease": pytest.approx(80 * 8 / 13e-6 / 100e9, rel=0.01)},
+    "dctcp": {"PacketIncrease": True},  # Alizadeh 2010, sec. 3
+}
+
+
+@pytest.mark.parametrize("controller", PAPER)
+def test_the_papers_numbers_are_printed_ones(controller: str) -> None:
+    assert PAPER[controller] == PRINTED[controller]
+
+
+def test_switches_mark_by_the_thresholds_of_the_paper_and_two_rules_at_once_are_refused() -> None:
+    paper = {"name": "dcqcn", "parameters": "paper"}
+    scenario = Scenario.from_mapping({**NETWORK, "controllers": [paper]}, "x.yaml")
+    ecn = scenario.to_simulator_json()["switch"]["ecn"]
+    assert (ecn["kmin_bytes"], ecn["kmax_bytes"], ecn["pmax"], ecn["at_rate_bps"]) == (5e3, 200e3, 0.01, 40e9)
+    both = {
+        "controllers": [paper],
+        "traffic": {"kind": "mix", "parts": [{"kind": "incast"}, {"kind": "incast", "group": "old"}]},
+        "groups": {"old": {"attributes": {"Kmin": 1e3}}},
+    }
+    with pytest.raises(ScenarioError, match="dcqcn and dcqcn need different marking"):
+        Scenario.from_mapping({**NETWORK, **both}, "x.yaml").to_simulator_json()
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [

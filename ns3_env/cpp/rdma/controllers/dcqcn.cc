@@ -22,7 +22,7 @@ Dcqcn::GetTypeId()
         Declaration<Dcqcn>("rdma::dcqcn")
             .Number("Gain", "Weight g of a mark in alpha.", &Dcqcn::m_gain, {1.0 / 256, 0.0, 1.0})
             .Number("AlphaInterval",
-                    "Interval of alpha's average (1 us in the reference, 50 us in the paper).",
+                    "Interval of alpha's average (1 us in the reference, 55 us in the paper).",
                     &Dcqcn::m_alphaInterval,
                     {MicroSeconds(1), LEAST_INTERVAL, LONGEST_INTERVAL})
             .Number("DecreaseInterval",
@@ -33,6 +33,17 @@ Dcqcn::GetTypeId()
                     "Time between increases (300 us in the reference, 55 us in the paper).",
                     &Dcqcn::m_increaseInterval,
                     {MicroSeconds(300), LEAST_INTERVAL, LONGEST_INTERVAL})
+            .Number("ByteCounter",
+                    "Bytes sent between increases of a second kind, next to the timer's (10 MB in "
+                    "the paper); 0: none.",
+                    &Dcqcn::m_byteCounter,
+                    {0, 0, 1e15})
+            .Flag(
+                "KeepTarget",
+                "Whether cuts without an increase between them keep the target rate; otherwise it "
+                "is the rate before each cut, as in the paper.",
+                &Dcqcn::m_keepTarget,
+                true)
             .Number("FastRecoveryStages",
                     "Increases towards the target before the target itself grows (F).",
                     &Dcqcn::m_fastRecovery,
@@ -45,6 +56,24 @@ Dcqcn::GetTypeId()
                     "R_HAI, likewise (200 Mb/s at 100 Gb/s).",
                     &Dcqcn::m_hyperFraction,
                     {2e-3, 0.0, 1.0})
+            .Number("Kmin",
+                    "Marking of its switches under ecn: auto, bytes at MarkingRate: none below "
+                    "(5 kB in the paper).",
+                    &Dcqcn::m_kminBytes,
+                    {100e3, 0.0, 1e12})
+            .Number("Kmax",
+                    "Likewise: every packet above (200 kB in the paper).",
+                    &Dcqcn::m_kmaxBytes,
+                    {400e3, 0.0, 1e12})
+            .Number("Pmax",
+                    "Likewise: share of packets marked just below Kmax (0.01 in the paper).",
+                    &Dcqcn::m_pmax,
+                    {0.2, 0.0, 1.0})
+            .Number("MarkingRate",
+                    "Rate of the port, bit/s, that Kmin and Kmax are of; they scale with the rate "
+                    "(40 Gb/s in the paper).",
+                    &Dcqcn::m_markingRateBps,
+                    {25e9, 1.0, 1e15})
             .Flag("BdpWindow",
                   "Whether a flow has at most a BDP in flight; otherwise it has no window.",
                   &Dcqcn::m_bdpWindow,
@@ -69,12 +98,12 @@ Dcqcn::GetTypeId()
 EcnConfig
 Dcqcn::GetEcnConfig() const
 {
-    // Kmin, Kmax and Pmax of the published presets (docs/sources/published-simulator.md, "Switch")
+    // by default those of the published presets (docs/sources/published-simulator.md, "Switch")
     return {.enabled = true,
-            .kminBytes = 100e3,
-            .kmaxBytes = 400e3,
-            .pmax = 0.2,
-            .atRateBps = 25e9};
+            .kminBytes = m_kminBytes,
+            .kmaxBytes = m_kmaxBytes,
+            .pmax = m_pmax,
+            .atRateBps = m_markingRateBps};
 }
 
 void
@@ -91,9 +120,19 @@ Dcqcn::OnFlowStart(FlowState& flow)
 }
 
 void
-Dcqcn::OnPacketSent(FlowState& flow, Picos now, uint32_t)
+Dcqcn::OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes)
 {
     CatchUp(flow, now);
+    if (m_byteCounter > 0 && m_origin != NEVER)
+    {
+        m_sentBytes += wireBytes;
+        if (m_sentBytes >= m_byteCounter)
+        {
+            m_sentBytes -= m_byteCounter;
+            Increase(flow, m_byteStage);
+            WriteRate(flow);
+        }
+    }
 }
 
 void
@@ -157,7 +196,7 @@ Dcqcn::StartTimers(const FlowState& flow)
                                                    [this] { m_alpha.Set(StepAlpha()); }},
                      published::DcqcnTimers::Timer{m_decreaseInterval.GetTimeStep(), decrease},
                      published::DcqcnTimers::Timer{m_increaseInterval.GetTimeStep(),
-                                                   [this, &flow] { Increase(flow); }});
+                                                   [this, &flow] { Increase(flow, m_stage); }});
 }
 
 void
@@ -172,7 +211,7 @@ Dcqcn::CatchUp(FlowState& flow, Picos now)
         if (m_nextIncrease <= m_nextDecrease)
         {
             const Picos next = m_nextIncrease + m_increaseInterval.GetTimeStep();
-            m_nextIncrease = Increase(flow) ? next : NEVER;
+            m_nextIncrease = Increase(flow, m_stage) ? next : NEVER;
         }
         else
         {
@@ -182,6 +221,12 @@ Dcqcn::CatchUp(FlowState& flow, Picos now)
             m_nextIncrease = due + m_increaseInterval.GetTimeStep();
         }
     }
+    WriteRate(flow);
+}
+
+void
+Dcqcn::WriteRate(FlowState& flow)
+{
     if (flow.RateBps() != m_rateBps)
     {
         flow.SetRate(m_rateBps);
@@ -215,27 +260,32 @@ Dcqcn::AdvanceAlpha(Picos now)
 void
 Dcqcn::Decrease(const FlowState& flow)
 {
-    if (m_stage > 0) // cuts without an increase between them keep the target
+    if (m_stage > 0 || m_byteStage > 0 || !m_keepTarget)
     {
         m_targetBps.Set(m_rateBps);
     }
     m_rateBps = std::max(flow.Path().minRateBps, std::floor(m_rateBps * (1 - m_alpha.Get() / 2)));
-    m_stage = 0;
+    m_stage = m_byteStage = 0;
+    m_sentBytes = 0;
 }
 
 bool
-Dcqcn::Increase(const FlowState& flow)
+Dcqcn::Increase(const FlowState& flow, uint32_t& stage)
 {
     const double line = flow.Path().hostRateBps;
     const double before = m_rateBps;
-    if (m_stage >= m_fastRecovery)
+    // Zhu 2015, sec. 3.3: fast recovery while both counters are below F, hyper increase once both are beyond it
+    const bool both = m_byteCounter > 0;
+    const uint32_t most = std::max(m_stage, m_byteStage);
+    const uint32_t least = both ? std::min(m_stage, m_byteStage) : m_stage;
+    if (most >= m_fastRecovery)
     {
-        const double step = m_stage == m_fastRecovery ? m_increaseFraction : m_hyperFraction;
+        const double step = least <= m_fastRecovery ? m_increaseFraction : m_hyperFraction;
         m_targetBps.Set(std::min(line, m_targetBps.Get() + std::round(step * line)));
     }
     // halves in whole bits per second, each cut off, as the published simulator's rates
     m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps.Get() / 2));
-    ++m_stage;
+    ++stage;
     return m_targetBps.Get() != line ||
            m_rateBps != before; // at line rate there is nothing left to do
 }

@@ -89,7 +89,7 @@ namespace ns3::env::rdma
 
 /**
  * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs,
- * a timer and no byte counter (docs/sources/published-simulator.md, "Controllers"). Its timers are worked off
+ * a timer and, unless ByteCounter is set, no byte counter (docs/sources/published-simulator.md, "Controllers"). Its timers are worked off
  * when a packet leaves or an ACK comes, for only then does the rate matter: a flow costs no event, unless
  * the attribute TimerEvents asks for them.
  */
@@ -109,22 +109,31 @@ class Dcqcn : public CongestionControl
   private:
     /// What the timers did up to `now`. At one instant the increase, armed long before, comes first.
     void CatchUp(FlowState& flow, Picos now);
+    /// Gives the flow the rate as it now is.
+    void WriteRate(FlowState& flow);
     void StartTimers(const FlowState& flow);
     /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.
     void AdvanceAlpha(Picos now);
     /// Alpha after one more step of its average.
     double StepAlpha();
     void Decrease(const FlowState& flow);
+    /// \param stage of the timer or of the byte counter, whichever has run out
     /// \returns whether the next increase would do anything
-    bool Increase(const FlowState& flow);
+    bool Increase(const FlowState& flow, uint32_t& stage);
 
     double m_gain;             ///< attribute Gain
     Time m_alphaInterval;      ///< attribute AlphaInterval
     Time m_decreaseInterval;   ///< attribute DecreaseInterval
     Time m_increaseInterval;   ///< attribute IncreaseInterval
+    double m_byteCounter;      ///< attribute ByteCounter
+    bool m_keepTarget;         ///< attribute KeepTarget
     uint32_t m_fastRecovery;   ///< attribute FastRecoveryStages
     double m_increaseFraction; ///< attribute AdditiveIncrease
     double m_hyperFraction;    ///< attribute HyperIncrease
+    double m_kminBytes;        ///< attribute Kmin
+    double m_kmaxBytes;        ///< attribute Kmax
+    double m_pmax;             ///< attribute Pmax
+    double m_markingRateBps;   ///< attribute MarkingRate
     bool m_timerEvents;        ///< attribute TimerEvents
     bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
     bool m_rateWindow;         ///< attribute RateWindow (Li 2019, sec. 5.1)
@@ -138,7 +147,9 @@ class Dcqcn : public CongestionControl
     double m_rateBps{
         0.0}; ///< from the first mark on; the flow has it from the next packet or ACK on
     TracedValue<double> m_targetBps{0.0};
-    uint32_t m_stage{0}; ///< increases since the last decrease
+    uint32_t m_stage{0};     ///< increases by the timer since the last decrease
+    uint32_t m_byteStage{0}; ///< by the byte counter
+    double m_sentBytes{0};   ///< since its last increase, or the last decrease
 
     std::optional<published::DcqcnTimers> m_timers;
     bool m_markedThisCheck{false}; ///< with m_timers only

@@ -33,6 +33,7 @@ class Timely : public CongestionControl
     double m_increaseFraction; ///< attribute AdditiveIncrease
     double m_hyperFraction;    ///< attribute HyperIncrease
     uint32_t m_hyperAfter;     ///< attribute HyperAfter
+    bool m_hyperBelowLow;      ///< attribute HyperBelowLow
     bool m_bdpWindow;          ///< attribute BdpWindow (Zhang 2023, sec. 5.3)
     bool m_rateWindow;         ///< attribute RateWindow (Li 2019, sec. 5.1)
 
@@ -79,6 +80,12 @@ Timely::GetTypeId()
                     "Increases in a row before hyper-active increase.",
                     &Timely::m_hyperAfter,
                     {5, 0, 1'000'000})
+            .Flag("HyperBelowLow",
+                  "Whether increases below LowThreshold count towards hyper-active increase, as in "
+                  "the published simulator; otherwise each adds AdditiveIncrease (Mittal 2015, "
+                  "Algorithm 1).",
+                  &Timely::m_hyperBelowLow,
+                  true)
             .Flag("BdpWindow",
                   "Whether a flow has at most a BDP in flight; otherwise it has no window.",
                   &Timely::m_bdpWindow,
@@ -143,8 +150,11 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
         const double factor = Decide(rttNs);
         if (factor < 0)
         {
-            const double step = m_increases < m_hyperAfter ? m_increaseFraction : m_hyperFraction;
-            ++m_increases;
+            const bool counts =
+                m_hyperBelowLow || rttNs >= static_cast<double>(m_low.GetNanoSeconds());
+            const bool hyper = counts && m_increases >= m_hyperAfter;
+            const double step = hyper ? m_hyperFraction : m_increaseFraction;
+            m_increases += counts ? 1 : 0;
             flow.SetRate(std::min(path.hostRateBps, flow.RateBps() + step * path.hostRateBps));
         }
         else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Test of DCQCN without timers against one that is stepped by nanoseconds.
 #include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/uinteger.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"
 #include "ns3_env/cpp/test/suite.h"
@@ -138,6 +140,61 @@ TEST("dcqcn: a window follows the rate where RateWindow asks for it")
     controller->OnPacketSent(flow, 5000 * NS, 1048);
     ASSERT_LT(flow.RateBps(), 51 * GBPS, "the first cut, by about a half");
     ASSERT_EQ(flow.WindowBytes(), std::floor(78000 * flow.RateBps() / (100 * GBPS)), "as of a BDP");
+}
+
+/// Zhu 2015, sec. 3.3, with F = 2: a step by hand for each regime of the two counters.
+TEST("dcqcn: with a byte counter the rate grows fast below F, additively with one counter beyond, "
+     "hyper with both")
+{
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow(facts);
+    auto controller = CreateObjectWithAttributes<Dcqcn>("ByteCounter",
+                                                        DoubleValue(10'480),
+                                                        "FastRecoveryStages",
+                                                        UintegerValue(2),
+                                                        "IncreaseInterval",
+                                                        TimeValue(MicroSeconds(50)),
+                                                        "KeepTarget",
+                                                        BooleanValue(false));
+    controller->OnFlowStart(flow);
+    controller->OnAck(flow, {.now = NS, .ecnMarked = true});
+    Picos now = 10'000 * NS;
+    controller->OnPacketSent(flow, now, 0);
+    const double cut = flow.RateBps();
+    double target = 100 * GBPS;
+    double rate = cut;
+    ASSERT_LT(rate, 51 * GBPS, "the first cut, by about a half");
+    const auto send = [&](const std::string& why, double step)
+    {
+        for (int i = 0; i < 10; ++i)
+        {
+            controller->OnPacketSent(flow, now, 1048);
+        }
+        target = std::min(100 * GBPS, target + step);
+        rate = (rate + target) / 2;
+        ASSERT_NEAR(flow.RateBps(), rate, 2, why);
+    };
+    send("fast recovery, one of bytes", 0);
+    send("fast recovery, two of bytes", 0);
+    controller->OnAck(flow, {.now = now, .ecnMarked = true}); // the target is the rate as it is
+    now += 10'000 * NS;
+    controller->OnPacketSent(flow, now, 0);
+    target = rate;
+    rate = flow.RateBps();
+    ASSERT_LT(rate, target, "a cut");
+    send("fast recovery again", 0);
+    send("the second", 0);
+    send("bytes beyond F: additive", 20e6);
+    send("bytes alone: still additive", 20e6);
+    for (int i = 0; i < 3; ++i) // three of the timer
+    {
+        now += 50'000 * NS;
+        controller->OnPacketSent(flow, now, 0);
+        target += 20e6;
+        rate = (rate + target) / 2;
+        ASSERT_NEAR(flow.RateBps(), rate, 4, "the timer's, additive while it is not beyond F");
+    }
+    send("both beyond F: hyper", 200e6);
 }
 
 } // namespace

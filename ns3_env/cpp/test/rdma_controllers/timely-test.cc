@@ -46,6 +46,32 @@ TEST("timely: the factor of each region of the RTT")
     window(490, 1.0, "a steep gradient: the factor is 0, the rate the least");
 }
 
+TEST("timely: below 50 us each increase is one step where HyperBelowLow is off (Mittal 2015, "
+     "Algorithm 1)")
+{
+    PathFacts facts = DumbbellFacts(1056);
+    FakeFlow flow{facts};
+    ObjectFactory factory("rdma::timely");
+    factory.Set("HyperBelowLow", BooleanValue(false));
+    Ptr<CongestionControl> controller = factory.Create<CongestionControl>();
+    const auto window = [&](double rttUs)
+    {
+        flow.Sent(flow.SentBytes() + 2000);
+        flow.Acked(flow.SentBytes() - 1000);
+        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * US)});
+    };
+    for (const double rttUs : {100, 120, 115, 110, 105, 100, 95, 90}) // 30 Gb/s, then six increases
+    {
+        window(rttUs);
+    }
+    ASSERT_NEAR(flow.RateBps() / GBPS, 31.0, 2e-9, "five steps of 100 Mb/s and one of 500");
+    for (int i = 0; i < 10; ++i)
+    {
+        window(40);
+    }
+    ASSERT_NEAR(flow.RateBps() / GBPS, 32.0, 2e-9, "ten steps of 100 Mb/s");
+}
+
 TEST("timely: a window follows the rate where RateWindow asks for it")
 {
     PathFacts facts = DumbbellFacts(1056);
