@@ -29,7 +29,7 @@ _AT_ONCE = "a decision takes effect at once, where the packet that waited kept t
 #: What moved a task's scores, by its name and the version from then on; its first version needs no word.
 CHANGES: dict[tuple[str, int], str] = {
     **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version == 3},
-    **{(name, version): _AT_ONCE for name, version in VERSIONS.items()},
+    **dict.fromkeys(VERSIONS.items(), _AT_ONCE),
 }
 
 

@@ -60,8 +60,8 @@ CongestionPointsSetting = Annotated[
 class Ecn(Strict):
     """Marking at dequeue: never below kmin, always above kmax, with growing probability up to pmax between.
 
-    The thresholds hold at ``at_rate_bps`` and grow with a port's rate. The defaults are those of the published
-    simulator under DCQCN (docs/sources/published-simulator.md).
+    The thresholds apply at ``at_rate_bps`` and grow with a port's rate. The defaults are the published
+    simulator's for DCQCN (docs/sources/published-simulator.md).
     """
 
     kmin_bytes: RealBufferBytes = Field(default=100_000, ge=0)
