@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -90,6 +91,35 @@ def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest
     assert main(draw) == 0  # they stay
     assert main([*draw, "--seed", "2"]) == 2
     assert "another one than is to be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("waf", "status", "message"),
+    [
+        ("echo 'env: python2: not found' >&2; exit 127", 2, "./waf does not work in {}: env: python2: not found"),
+        ("case $* in *dctcp*) echo 'cannot open trace'; exit 3;; esac", 1, "cannot open trace\n1 runs failed"),
+        ("case $* in *dctcp*) exit 0;; esac", 1, "dctcp.fct.txt.part"),  # no results, though it ended well
+        ("", 0, ""),
+    ],
+)
+def test_the_script_names_runs_that_fail_and_why(
+    folder: Path, tmp_path: Path, waf: str, status: int, message: str
+) -> None:
+    stub = tmp_path / "waf"
+    results = "config=${2#scratch/third }; [ -z \"$config\" ] || echo row > \"${config%.config.txt}.fct.txt.part\""
+    stub.write_text(f"#!/bin/sh\n{waf}\n{results}\n")
+    stub.chmod(0o755)
+    ran = subprocess.run(
+        ["sh", folder / "run.sh"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == status
+    assert message.format(tmp_path) in ran.stderr
+    succeeded = {0: 4, 1: 3, 2: 0}[status]
+    assert len(list(folder.glob("*/*.fct.txt"))) == succeeded
+    if status == 1:
+        assert f"failed: {folder}/000-dumbbell/dctcp.config.txt;" in ran.stderr
+    else:
+        assert ran.stderr.count("\n") == (1 if status else 0)
 
 
 def test_equal_times_are_exact_and_others_are_told(
