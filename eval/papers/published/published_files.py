@@ -33,7 +33,7 @@ _RUN_ALL = """\
 #!/bin/sh
 # In the folder of the published simulator, which is built: sh DIR/run.sh. What has a result is left alone.
 networks=$(cd "$(dirname "$0")" && pwd)
-if ! output=$(./waf --version 2>&1); then
+if ! output=$(./waf build 2>&1); then
   echo "./waf does not work in $(pwd): $(echo "$output" | tail -n 1)" >&2
   exit 2
 fi
@@ -49,7 +49,7 @@ for config in "$networks"/*/*.config.txt; do
   tail -n 5 "$run.log" >&2
 done
 [ "$failures" -eq 0 ] && exit
-echo "$failures runs failed" >&2
+echo "failed runs: $failures" >&2
 exit 1
 """
 

@@ -27,8 +27,9 @@ _NUMBER = re.compile(r"[0-9.]+")
 
 
 def nanoseconds(number: str, unit: str) -> int:
-    """Reads a time as the published simulator does: a double, cut to 64 binary places, then to whole nanoseconds.
+    """Reads a time as the published simulator does.
 
+    It is a double, cut to 64 binary places, then multiplied by the unit and cut to whole nanoseconds.
     Half of all times with decimals become a nanosecond less: 0.35 us are 349 ns, 0.0001 ms are 99 ns.
 
     Raises ValueError for what is no number, or a time without an end.
