@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -90,6 +91,35 @@ def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest
     assert main(draw) == 0  # they stay
     assert main([*draw, "--seed", "2"]) == 2
     assert "another one than is to be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("waf", "status", "message"),
+    [
+        ("echo 'python2: not found' >&2; exit 127", 2, "./waf does not work in {}: python2: not found\n"),
+        ("case $* in *dctcp*) echo no trace; exit 3;; esac", 1, "no trace\nfailed runs: 1\n"),
+        ("case $* in *dctcp*) exit;; esac", 1, "dctcp.fct.txt.part"),  # no results, though it ended well
+        ("[ $1 = build ] || exit 3", 1, "failed runs: 4\n"),
+        ("", 0, ""),
+    ],
+)
+def test_the_script_names_runs_that_fail_and_why(
+    folder: Path, tmp_path: Path, waf: str, status: int, message: str
+) -> None:
+    stub = tmp_path / "waf"
+    results = "[ $1 = build ] || echo row > ${config%.config.txt}.fct.txt.part"
+    stub.write_text(f"#!/bin/sh\nconfig=${{2#scratch/third }}\n{waf}\n{results}\n")
+    stub.chmod(0o755)
+    ran = subprocess.run(["sh", folder / "run.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == status
+    assert message.format(tmp_path) in ran.stderr
+    failed = [
+        name for name in CONTROLLERS if f"failed: {folder}/000-dumbbell/{name}.config.txt" in ran.stderr
+    ]
+    assert bool(failed) == (status == 1)
+    if status != 2:
+        results_of = {path.name.partition(".")[0] for path in folder.glob("*/*.fct.txt")}
+        assert results_of == set(CONTROLLERS) - set(failed)
 
 
 def test_equal_times_are_exact_and_others_are_told(

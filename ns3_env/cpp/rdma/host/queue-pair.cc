@@ -346,7 +346,10 @@ void
 QueuePair::GoBack(uint64_t sequence, Picos now)
 {
     m_sentBytes = sequence;
-    m_pacing.HoldUntil(now);
+    if (m_recovery.restartsPacing)
+    {
+        m_pacing.HoldUntil(now);
+    }
 }
 
 void

@@ -10,6 +10,7 @@
 #include "ns3_env/cpp/engine/flow-spec.h"
 #include "ns3_env/cpp/rdma/link/packet.h"
 #include "ns3_env/cpp/rdma/link/wire-flow.h"
+#include "ns3_env/cpp/rdma/recovery/go-back-n.h"
 #include "ns3_env/cpp/rdma/recovery/selective-repeat.h"
 
 #include <memory>
@@ -21,18 +22,6 @@ class Nic;
 
 /// A path through the network: the egress port at each switch, sender's side first.
 using Route = std::vector<SwitchPort*>;
-
-/// A receiver answers a gap with a NACK, and the sender goes on from there. Given by the network's rules.
-struct GoBackN
-{
-    Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
-    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
-    /// still comes of it is new to it.
-    bool acknowledgesDuplicates{true};
-    bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
-    /// Whether a flow knows what is lost and what only waits: there is no timeout while anything of it is under way.
-    bool knowsLosses{false};
-};
 
 /// What a receiver does with a data packet.
 enum class Answer : uint8_t

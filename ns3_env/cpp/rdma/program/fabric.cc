@@ -335,10 +335,9 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
                                                        Paths::TupleOf(spec, sourcePort)));
     }
     flow->SetRetransmissionTimeout(m_timeout);
-    flow->SetRecovery({.nackInterval = Rules().NackInterval(flow->Path().baseRtt),
-                       .acknowledgesDuplicates = Rules().AcknowledgesDuplicates(),
-                       .skipsAcknowledged = Rules().SkipsAcknowledged(),
-                       .knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining});
+    GoBackN recovery = Rules().Recovery(flow->Path().baseRtt);
+    recovery.knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining;
+    flow->SetRecovery(recovery);
     if (const auto& selective = m_scenario.selectiveRepeat)
     {
         const double bdps = selective->bdpCap.value_or(std::numeric_limits<double>::infinity());

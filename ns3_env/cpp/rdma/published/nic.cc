@@ -30,7 +30,33 @@ Nic::Nic(NetworkContext& network, uint32_t nodeId, bool acksPassPause)
 void
 Nic::RemoveFlow(QueuePair& flow)
 {
+    if (flow.IsFinished() && flow.SentBytes() < flow.SizeBytes())
+    {
+        flow.CountPackets(1); // keeps the object until it leaves the list
+        return;
+    }
     *std::find(m_list.begin(), m_list.end(), &flow) = nullptr;
+}
+
+bool
+Nic::MaySend(const QueuePair& flow) const
+{
+    // bytes in flight without a sign: fewer than none are more than any window
+    const bool wraps = flow.SentBytes() < flow.AckedBytes();
+    const bool open =
+        flow.ReadyAt() != NEVER && !(wraps && flow.WindowBytes() != Pacing::NO_WINDOW);
+    return open && !IsPaused();
+}
+
+bool
+Nic::Leave(QueuePair* flow)
+{
+    if (flow != nullptr && flow->IsFinished())
+    {
+        flow->CountPackets(-1);
+        return true;
+    }
+    return flow == nullptr;
 }
 
 QueuePair*
@@ -43,20 +69,21 @@ Nic::NextFlow(Picos now)
     for (size_t i = 0; i < count && chosen == count; ++i)
     {
         index = index + 1 < count ? index + 1 : 0;
-        if (m_list[index] == nullptr)
+        const QueuePair* candidate = m_list[index];
+        if (candidate != nullptr && MaySend(*candidate))
+        {
+            chosen = candidate->ReadyAt() <= now ? index : count;
+        }
+        else if (candidate == nullptr || candidate->IsFinished())
         {
             gap = std::min(gap, index);
-        }
-        else if (!IsPaused() && m_list[index]->ReadyAt() <= now)
-        {
-            chosen = index;
         }
     }
     QueuePair* flow = chosen < count ? m_list[chosen] : nullptr;
     if (gap < count)
     {
         const auto first = m_list.begin() + static_cast<std::ptrdiff_t>(gap);
-        m_list.erase(std::remove(first, m_list.end(), nullptr), m_list.end());
+        m_list.erase(std::remove_if(first, m_list.end(), &Nic::Leave), m_list.end());
         chosen =
             static_cast<size_t>(std::find(m_list.begin(), m_list.end(), flow) - m_list.begin());
     }

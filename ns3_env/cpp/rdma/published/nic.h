@@ -73,7 +73,8 @@ class WakeUp
 /**
  * A network card with one timer (WakeUp), on which a pause holds back ACKs only under some controllers
  * (docs/sources/published-simulator.md, "Bytes on the wire"), and whose turn is a place in the list of
- * flows that is not counted back for those that have left it.
+ * flows that is not counted back for those that have left it. A flow with more acknowledged than sent is blocked by its
+ * window; without one it sends the rest again, even when it has ended.
  */
 class Nic final : public rdma::Nic
 {
@@ -93,12 +94,16 @@ class Nic final : public rdma::Nic
     Picos NextReady(Picos now);
     void OnRepaced(const QueuePair& flow, Picos now) override;
 
+    /// Whether a flow has bytes left, an open window and no pause.
+    bool MaySend(const QueuePair& flow) const;
+    /// Whether an entry of the list is of a flow that has ended, which then may cease to exist.
+    static bool Leave(QueuePair* flow);
     /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
     QueuePair* NextFlow(Picos now);
     /// Whether an ACK, NACK included, is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;
 
-    std::vector<QueuePair*> m_list; ///< in the order they started; null where one has ended
+    std::vector<QueuePair*> m_list; ///< in the order they started; null where one has left
     size_t m_served{0};             ///< index of the flow served last
     WakeUp m_wakeUp;
     bool m_acksPassPause; ///< of all controllers

@@ -242,10 +242,13 @@ Rules::MaxBdp(const PathFacts&, double largestOfPath) const
     return largestOfPath;
 }
 
-Picos
-Rules::NackInterval(Picos) const
+GoBackN
+Rules::Recovery(Picos) const
 {
-    return NACK_INTERVAL;
+    return {.nackInterval = NACK_INTERVAL,
+            .acknowledgesDuplicates = false,
+            .skipsAcknowledged = false,
+            .restartsPacing = false};
 }
 
 Picos

@@ -117,14 +117,12 @@ class Rules final : public NetworkRules
     bool WrapsWindows() const override { return true; }
     /// What overflows a packet's records is not read.
     bool DropsLongRecords() const override { return true; }
-    /// A fixed time, whatever the network.
-    Picos NackInterval(Picos baseRtt) const override;
+    /// A NACK is repeated after a fixed time. A duplicate is not answered; one of a flow that ended meets a new receiver, to
+    /// which it is a gap. A flow that went back twice sends again what is acknowledged: with a window it is blocked (Nic).
+    /// Going back leaves a pacing time in the past where it is.
+    GoBackN Recovery(Picos baseRtt) const override;
     /// A flow whose last packet is lost goes on at last, long after the others, which it would not meet there.
     Picos Timeout(Picos safe) const override;
-    /// A duplicate is answered by nothing; one of a flow that ended meets a new receiver, to which it is a gap.
-    bool AcknowledgesDuplicates() const override { return false; }
-    /// After a second NACK what the receiver has already is sent once more.
-    bool SkipsAcknowledged() const override { return false; }
     /// A flow starts two events after its time, in the same nanosecond.
     void Start(const std::function<void()>& flow) const override;
     /// DCQCN's timers are events, and take their turn among those of their nanosecond.

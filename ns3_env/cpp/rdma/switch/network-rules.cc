@@ -84,10 +84,10 @@ NetworkRules::MaxBdp(const PathFacts& facts, double) const
     return BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
 }
 
-Picos
-NetworkRules::NackInterval(Picos baseRtt) const
+GoBackN
+NetworkRules::Recovery(Picos baseRtt) const
 {
-    return 2 * baseRtt;
+    return {.nackInterval = 2 * baseRtt};
 }
 
 void

@@ -9,6 +9,7 @@
 #include "ns3_env/cpp/contract/path-facts.h"
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/link/port.h"
+#include "ns3_env/cpp/rdma/recovery/go-back-n.h"
 #include "ns3_env/cpp/routing/graph.h"
 
 #include <functional>
@@ -66,13 +67,9 @@ class NetworkRules
     /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
     /// then gives it none.
     virtual bool DropsLongRecords() const { return false; }
-    /// How long a receiver waits before it repeats a NACK for the same gap.
-    virtual Picos NackInterval(Picos baseRtt) const;
+    virtual GoBackN Recovery(Picos baseRtt) const;
     /// Of retransmission, where a scenario gives none: `safe` is longer than any packet or ACK is under way.
     virtual Picos Timeout(Picos safe) const { return safe; }
-    virtual bool AcknowledgesDuplicates() const { return true; }
-    /// Whether an ACK beyond the next sequence number moves it on.
-    virtual bool SkipsAcknowledged() const { return true; }
     /// Starts a flow whose time has come.
     virtual void Start(const std::function<void()>& flow) const;
     /// Sees a flow's controller before the flow exists.

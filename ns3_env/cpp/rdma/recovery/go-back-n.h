@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Choices of go-back-N, which a network's rules make.
+#ifndef NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+#define NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+namespace ns3::env::rdma
+{
+
+/// A receiver answers a gap with a NACK, and the sender goes back to it.
+struct GoBackN
+{
+    Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
+    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
+    /// still comes of it is new to it.
+    bool acknowledgesDuplicates{true};
+    bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
+    bool restartsPacing{true};    ///< whether going back replaces a pacing time in the past by now
+    /// Whether a flow knows what is lost and what only waits: there is no timeout while anything of it is under way.
+    bool knowsLosses{false};
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
