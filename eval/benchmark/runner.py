@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import sys
@@ -24,13 +23,12 @@ from rich.table import Table
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
 from ns3_env.config.files import write_atomically, write_files
-from ns3_env.config.folders import replace_folders
+from ns3_env.config.folders import alone_in, replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
 from ns3_env.eval.benchmark.cell import CellJob, Played, cost, work_in
 from ns3_env.eval.benchmark.entries import check, join, refuse_imports
 from ns3_env.eval.benchmark.films import has_film
 from ns3_env.eval.benchmark.folder import (
-    LOCK,
     BenchFolder,
     Key,
     cell_folder,
@@ -107,7 +105,7 @@ def benchmark(
         ).to_simulator_json()  # faults show before anything runs
     claim(out)
     _say_where(suite, console)
-    with _alone_in(out):
+    with alone_in(out, "benchmark", ScenarioError):
         write_suite(out, suite, _typed() if command is None else command)
         for unfinished in out.glob("cells/*/*/.seed-*.partial"):
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -327,14 +325,3 @@ def _named(key: Key) -> str:
 def _typed() -> list[str]:
     """The command line, as one would type it in the project's folder."""
     return ["python", "-m", "eval", *sys.argv[1:]]
-
-
-@contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    """Raises ScenarioError where another benchmark runs in the folder."""
-    with (out / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ScenarioError(f"--out: another benchmark is running in {out}") from None
-        yield
