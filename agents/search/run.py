@@ -19,6 +19,7 @@ from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.progress import LiveLine, RunLogger, StopRequest
+from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import alone_in
 
 #: More trials than any search has.
@@ -50,7 +51,7 @@ def run(
         validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation", counts)
         print(f"run folder: {folder.path}", flush=True)
         arena = Arena(plan.subject, plan.objective, pool)
-        search = _Search(plan, folder, trials, validations, arena, stop, console or Console())
+        search = _Search(plan, folder, trials, validations, arena, stop, console or new_console())
         try:
             search.run()
         finally:

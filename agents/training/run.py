@@ -20,6 +20,7 @@ from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, C
 from ns3_env.agents.training.callback import EpisodeMeter, Measure, RunCallback, Validations, named_callbacks
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.agents.training.rollout_env import MakeRollouts, make_training_env, players_of
+from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import alone_in
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import Strict, validate
@@ -117,7 +118,7 @@ def run(
     with players_of(config.env) as make_rollouts:
         folder = plan.resume or RunFolder.create(parent, config.name, config, plan.curriculum.config)
         with alone_in(folder.path, "training"):
-            return _run(plan, folder, make_rollouts, measure, console or Console())
+            return _run(plan, folder, make_rollouts, measure, console or new_console())
 
 
 def _run(

@@ -19,9 +19,11 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_atomically, write_files
 from ns3_env.config.folders import alone_in, replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
@@ -95,7 +97,7 @@ def benchmark(
 
         ray = find(ray)
     suite = suite_or_file if isinstance(suite_or_file, Suite) else Suite.load(suite_or_file)
-    console = console or Console()
+    console = console or new_console()
     if not allow_imports:
         refuse_imports(suite, policies)
     suite = check(join(suite, policies, checkpoints))
@@ -143,7 +145,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
     from ns3_env.cluster.session import joined
 
     with joined(ray, jobs) as cluster:
-        console.print(cluster, markup=False, highlight=False)
+        console.print(cluster, highlight=False)
         with RayPool(jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
             try:
                 yield there
@@ -161,7 +163,7 @@ def _say_where(suite: Suite, console: Console) -> None:
                 entry.placement == "simulator" and resolve(Path(entry.checkpoint)).policy_file is not None
             )
             where = "inside the simulator" if inside else "in Python, across the channel"
-            console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
+            console.print(f"{entry.name}: decides {where}", highlight=False)
 
 
 def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
@@ -211,7 +213,7 @@ def _play(
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, failure.rstrip() + "\n")
             reason = failure.strip().splitlines()[-1]
-            live.console.print(f"failed: {_named(job.key)}: {reason}", markup=False, highlight=False)
+            live.console.print(f"failed: {_named(job.key)}: {reason}", highlight=False)
         view.end(job.key, failed=failure is not None)
 
     with (
@@ -307,7 +309,7 @@ class _View:
         line.add_row(
             f"{len(self._done)} of {count} done",
             f"{len(self._running)} running",
-            f"[red]{len(self._failed)} failed[/]" if self._failed else "0 failed",
+            Text(f"{len(self._failed)} failed", style="red" if self._failed else ""),
             ProgressBar(total=count, completed=over, width=24),
             "ETA –" if eta is None else f"ETA {clock(eta)}",
         )

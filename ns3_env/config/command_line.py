@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
 POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
@@ -68,6 +71,13 @@ class AnyOrder(argparse.ArgumentParser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self._within = False
+
+
+def new_console(*, stderr: bool = False) -> Console:
+    """Returns a console that shows texts as they are: brackets and colons in names are no markup."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, emoji=False)
 
 
 def typed(command: str) -> str:
