@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import ns3_env.interrupts  # noqa: F401 (before the imports that take long)
+
+# isort: split
 import importlib
 from importlib.metadata import version
 from typing import Any

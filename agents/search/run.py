@@ -19,6 +19,8 @@ from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.subject import Point
 from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.progress import LiveLine, RunLogger, StopRequest
+from ns3_env.config.command_line import new_console
+from ns3_env.config.folders import alone_in
 
 #: More trials than any search has.
 MANY = 2**31
@@ -37,19 +39,19 @@ def run(
         console: where the progress is shown.
 
     Raises:
-        ConfigError: the trials of the run's folder are another run's.
+        ConfigError: the trials of the run's folder are another run's, or another search runs in it.
         ScenarioError: an episode cannot be scored.
         SimulatorError: a simulator failed; the trials before it are kept.
     """
     folder = plan.resume or RunFolder.create(parent, plan.config.name, plan.config, plan.curriculum.config)
-    counts = plan.config.search.decisions is not None
-    trials = TrialLog(folder.path / "trials.csv", plan.subject.columns, counts=counts)
-    validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation", counts)
-    print(f"run folder: {folder.path}", flush=True)
     stop = StopRequest()
-    with pool_of(plan.config.env) as pool, stop.listening():
+    with alone_in(folder.path, "search"), pool_of(plan.config.env) as pool, stop.listening():
+        counts = plan.config.search.decisions is not None
+        trials = TrialLog(folder.path / "trials.csv", plan.subject.columns, counts=counts)
+        validations = TrialLog(folder.path / "validation.csv", plan.subject.columns, "generation", counts)
+        print(f"run folder: {folder.path}", flush=True)
         arena = Arena(plan.subject, plan.objective, pool)
-        search = _Search(plan, folder, trials, validations, arena, stop, console or Console())
+        search = _Search(plan, folder, trials, validations, arena, stop, console or new_console())
         try:
             search.run()
         finally:

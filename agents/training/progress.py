@@ -20,6 +20,7 @@ from stable_baselines3.common.logger import Logger, make_output_format
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.config.command_line import typed
+from ns3_env.config.files import naming
 
 #: Between two lines where the output is no terminal, and two looks of the bar where it is one, s.
 _LINE_EVERY_S, _BAR_EVERY_S = 15.0, 0.25
@@ -88,11 +89,11 @@ class LiveLine:
         if not self.console.is_terminal:
             return
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[line]}"),
+            TextColumn("{task.fields[line]}", markup=False),
             console=self.console,
             refresh_per_second=4,
         )
@@ -122,6 +123,14 @@ class LiveLine:
             self._progress = None
 
 
+def _without_tensorboards_faults(fault: threading.ExceptHookArgs) -> None:
+    """Shows what ended a thread; but not TensorBoard's on a full disk, which the next write raises again."""
+    if not (
+        isinstance(fault.exc_value, OSError) and type(fault.thread).__module__.startswith("tensorboard.")
+    ):
+        threading.__excepthook__(fault)
+
+
 class RunLogger(Logger):
     """Stable-Baselines3's, whose table quotes no header: commas in names, stages', become semicolons."""
 
@@ -133,7 +142,9 @@ class RunLogger(Logger):
         """
         name = None if folder is None else str(folder)
         forms = () if name is None else ("csv", "tensorboard")
-        super().__init__(name, [make_output_format(form, str(name), suffix) for form in forms])
+        threading.excepthook = _without_tensorboards_faults
+        with naming(folder or Path()):
+            super().__init__(name, [make_output_format(form, str(name), suffix) for form in forms])
 
     def record(self, key: str, value: Any, exclude: str | tuple[str, ...] | None = None) -> None:
         """See Logger."""

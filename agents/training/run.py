@@ -20,6 +20,8 @@ from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, C
 from ns3_env.agents.training.callback import EpisodeMeter, Measure, RunCallback, Validations, named_callbacks
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.agents.training.rollout_env import MakeRollouts, make_training_env, players_of
+from ns3_env.config.command_line import new_console
+from ns3_env.config.folders import alone_in
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
@@ -109,16 +111,19 @@ def run(
         console: where the progress is shown.
 
     Raises:
-        ConfigError: the checkpoint does not fit the configuration.
+        ConfigError: the checkpoint does not fit the configuration, or another training runs in the folder.
         SimulatorError: a simulator failed; a checkpoint was saved.
     """
-    with players_of(plan.config.env) as make_rollouts:
-        return _run(plan, parent, make_rollouts, measure, console or Console())
+    config = plan.config
+    with players_of(config.env) as make_rollouts:
+        folder = plan.resume or RunFolder.create(parent, config.name, config, plan.curriculum.config)
+        with alone_in(folder.path, "training"):
+            return _run(plan, folder, make_rollouts, measure, console or new_console())
 
 
 def _run(
     plan: Plan,
-    parent: Path,
+    folder: RunFolder,
     make_rollouts: MakeRollouts,
     measure: Measure | None,
     console: Console,
@@ -130,9 +135,8 @@ def _run(
         checkpoint, state_data = plan.resume.latest_checkpoint()
         state = validate(state_data, RunState, str(checkpoint / "state.json"))
         curriculum.restore(state.curriculum.model_dump())
-        folder, suffix = plan.resume, f"-{state.decisions}"
+        suffix = f"-{state.decisions}"
     else:
-        folder = RunFolder.create(parent, config.name, config, curriculum.config)
         suffix, state = "", None
     stop = StopRequest()
     env = make_training_env(config.env, curriculum, curriculum.most_flows, config.seed, make_rollouts)

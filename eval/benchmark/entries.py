@@ -8,6 +8,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+from ns3_env.config.imports import is_code
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.suite import Suite
@@ -57,7 +58,11 @@ def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
         ScenarioError: naming the first that is not, and what to say.
     """
     for i, entry in enumerate(suite.controllers):
-        if entry.policy is not None and f"{entry.name}={entry.policy}" not in policies:
+        if (
+            entry.policy is not None
+            and is_code(entry.policy)
+            and f"{entry.name}={entry.policy}" not in policies
+        ):
             raise ScenarioError(
                 f"{suite.source}: controllers.{i}: policy: would run the code of {entry.policy!r}; if you "
                 f"trust it: --policy {entry.name}={entry.policy}, or --allow-imports for all of the file's"

@@ -19,7 +19,7 @@ import yaml
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.command_line import typed
 from ns3_env.config.files import read_text, write_atomically
-from ns3_env.config.folders import refuse_links
+from ns3_env.config.folders import LOCK, refuse_links
 from ns3_env.config.yaml import fault_text, parse, to_text
 from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Suite
@@ -34,8 +34,6 @@ FORMAT = 1
 #: Scenario, controller and seed name a cell.
 Key = tuple[str, str, int]
 SUITE = "suite.yaml"
-#: Held while a benchmark runs in the folder.
-LOCK = ".lock"
 _SEED = re.compile(r"seed-(\d+)")
 
 

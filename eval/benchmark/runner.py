@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import sys
@@ -20,17 +19,18 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import MAX_PROCESSES, WHY_PROCESSES, excess
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_atomically, write_files
-from ns3_env.config.folders import replace_folders
+from ns3_env.config.folders import alone_in, replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
 from ns3_env.eval.benchmark.cell import CellJob, Played, cost, work_in
 from ns3_env.eval.benchmark.entries import check, join, refuse_imports
 from ns3_env.eval.benchmark.films import has_film
 from ns3_env.eval.benchmark.folder import (
-    LOCK,
     BenchFolder,
     Key,
     cell_folder,
@@ -97,7 +97,7 @@ def benchmark(
 
         ray = find(ray)
     suite = suite_or_file if isinstance(suite_or_file, Suite) else Suite.load(suite_or_file)
-    console = console or Console()
+    console = console or new_console()
     if not allow_imports:
         refuse_imports(suite, policies)
     suite = check(join(suite, policies, checkpoints))
@@ -107,7 +107,7 @@ def benchmark(
         ).to_simulator_json()  # faults show before anything runs
     claim(out)
     _say_where(suite, console)
-    with _alone_in(out):
+    with alone_in(out, "benchmark", ScenarioError):
         write_suite(out, suite, _typed() if command is None else command)
         for unfinished in out.glob("cells/*/*/.seed-*.partial"):
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -145,7 +145,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
     from ns3_env.cluster.session import joined
 
     with joined(ray, jobs) as cluster:
-        console.print(cluster, markup=False, highlight=False)
+        console.print(cluster, highlight=False)
         with RayPool(jobs or max(_GIVEN_PER_CORE * cluster.cores, 4)) as there:
             try:
                 yield there
@@ -163,7 +163,7 @@ def _say_where(suite: Suite, console: Console) -> None:
                 entry.placement == "simulator" and resolve(Path(entry.checkpoint)).policy_file is not None
             )
             where = "inside the simulator" if inside else "in Python, across the channel"
-            console.print(f"{entry.name}: decides {where}", highlight=False, markup=False)
+            console.print(f"{entry.name}: decides {where}", highlight=False)
 
 
 def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
@@ -213,7 +213,7 @@ def _play(
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, failure.rstrip() + "\n")
             reason = failure.strip().splitlines()[-1]
-            live.console.print(f"failed: {_named(job.key)}: {reason}", markup=False, highlight=False)
+            live.console.print(f"failed: {_named(job.key)}: {reason}", highlight=False)
         view.end(job.key, failed=failure is not None)
 
     with (
@@ -309,7 +309,7 @@ class _View:
         line.add_row(
             f"{len(self._done)} of {count} done",
             f"{len(self._running)} running",
-            f"[red]{len(self._failed)} failed[/]" if self._failed else "0 failed",
+            Text(f"{len(self._failed)} failed", style="red" if self._failed else ""),
             ProgressBar(total=count, completed=over, width=24),
             "ETA –" if eta is None else f"ETA {clock(eta)}",
         )
@@ -327,14 +327,3 @@ def _named(key: Key) -> str:
 def _typed() -> list[str]:
     """The command line, as one would type it in the project's folder."""
     return ["python", "-m", "eval", *sys.argv[1:]]
-
-
-@contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    """Raises ScenarioError where another benchmark runs in the folder."""
-    with (out / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ScenarioError(f"--out: another benchmark is running in {out}") from None
-        yield

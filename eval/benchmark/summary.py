@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
@@ -34,13 +34,14 @@ def show(folder: BenchFolder, console: Console) -> None:
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
     headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
-    table = new_table(escape(_title(folder)), "\ncontroller", headings)
-    metric_rows: list[tuple[str, list[float]]] = []
+    table = new_table(_title(folder), "\ncontroller", headings)
+    metric_rows: list[tuple[str | Text, list[float]]] = []
     for scenario in summary:
         best = scenario.verdicts[SCORE].winner
         table.add_section()
-        table.add_row(f"[bold]{scenario.name}[/]")
-        metric_rows.append((f"[bold]{scenario.name}[/]", []))
+        heading = Text(scenario.name, style="bold")
+        table.add_row(heading)
+        metric_rows.append((heading, []))
         for row in scenario.rows:
             name = f"{row.controller} *" if row.controller == best else row.controller
             if row.reference:

@@ -163,14 +163,15 @@ def write_shown(folder: Path, formats: Sequence[str] = ()) -> Path:
     from ns3_env.simulator.pool import prepare
 
     prepare(*IMPORTED)
-    from rich.console import Console
+    from rich.text import Text
 
+    from ns3_env.config.command_line import new_console
     from ns3_env.eval.report import write
 
-    with Console(stderr=True).status("report: reading") as status:
+    with new_console(stderr=True).status("report: reading") as status:
 
         def progress(scenario: str, done: int, of: int) -> None:
-            status.update(f"report: {done} of {of} scenarios, {scenario}")
+            status.update(Text(f"report: {done} of {of} scenarios, {scenario}"))
 
         return write(folder, formats, progress)
 

@@ -12,10 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from ns3_env.agents.export.formats import FORMATS
-from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, typed
+from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, new_console, typed
 from ns3_env.config.imports import trust_all
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.options import add_allow_imports
@@ -101,7 +99,7 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
         nonlocal done
         done = count
 
-    with progress_lines(Console(), lambda: f"safety: {done} of {EPISODES} episodes"):
+    with progress_lines(new_console(), lambda: f"safety: {done} of {EPISODES} episodes"):
         secure = secured(policy, options.safety, options.most_rtts, progress=progress)
     assert secure.spec.safety is not None
     for name, (low, high) in secure.spec.safety.ranges.items():

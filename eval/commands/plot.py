@@ -85,12 +85,11 @@ def _values(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_out(options, "a .png or .svg", metavar="FILE")
 
     def work(arguments: argparse.Namespace) -> None:
-        from rich.console import Console
-
+        from ns3_env.config.command_line import new_console
         from ns3_env.eval.comparisons.values import draw_values, judge
         from ns3_env.eval.output.progress import progress_lines
 
-        console, done = Console(), [0]
+        console, done = new_console(), [0]
 
         def line() -> str:
             return f"{done[0]} of {arguments.decisions} decisions judged"

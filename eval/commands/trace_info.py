@@ -27,13 +27,14 @@ def add(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--npus", metavar="N", type=int, help="ranks of a workload that does not say them")
 
     def work(arguments: argparse.Namespace) -> None:
-        from rich.console import Console
         from rich.table import Table
+
+        from ns3_env.config.command_line import new_console
 
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
         flows = traffic.flows_between(range(len(traces)))
-        console = Console()
+        console = new_console()
         console.print(
             f"{traffic.file}: {len(traces)} ranks, {sum(map(len, traces)):,} nodes, {len(flows):,} flows, "
             f"{sum(flows.size_bytes):,} B sent",

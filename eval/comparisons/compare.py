@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import resolve
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import naming, write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, METRIC, ROW, beside, ways
@@ -124,7 +123,7 @@ def against(
             over = sum(all(future.done() for future in futures) for futures in controller_futures.values())
             return f"comparison: {len(policy_episodes) + over} of {1 + len(others)} played"
 
-        with progress_lines(Console(), line):
+        with progress_lines(new_console(), line):
             policy_episodes[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
             return policy_episodes | collected(controller_futures)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from ns3_env.agents.configuration.inputs import make_scenario
@@ -17,6 +16,7 @@ from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.training.checkpoint import resolve
+from ns3_env.config.command_line import new_console
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW
 from ns3_env.eval.comparisons.compare import means, show_played
@@ -62,7 +62,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     title = f"{table_scenario.flow_count} flows, {table_scenario.topology.kind}, unseen ({folder.path})"
     title += table_scenario.measured_text()
     show_played(title, episodes_by_name, folder, after, table_scenario.transport)
-    Console().print(_score_table(scores, plan.objective.heading))
+    new_console().print(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}
     if plan.subject.before is not None:
         before = plan.subject.before[0]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.markup import escape
 
 from ns3_env.eval.metrics.job_times import SECTION, covered_ns, groups
 from ns3_env.eval.output.table import new_table
@@ -137,7 +136,7 @@ def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], c
             times = f"{path.duration_ns / 1e6:,.3f}", f"{path.least_ns / 1e6:,.3f}"
             parts = (f"{shares[part]:.0%}" if part in shares else "–" for part in names)
             title = name if len(paths) == 1 else f"{name} {path.job}"
-            table.add_row(escape(title), *times, *parts, ports.get(name, "–"))
+            table.add_row(title, *times, *parts, ports.get(name, "–"))
     console.print(table)
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from ns3_env.agents.planning.planner import Planner
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import POLICY_HELP
-from ns3_env.config.imports import import_named
+from ns3_env.config.imports import import_named, is_code
 from ns3_env.config.model import Strict, shown
 from ns3_env.decision import observations
 from ns3_env.decision.actions import make_action_map
@@ -119,6 +119,11 @@ def of_module(entry: Entry) -> TrainedPolicy:
     from ns3_env.agents.training.checkpoint import TrainedPolicy
 
     place = f"policy {entry.name}"
+    if not is_code(entry.policy or ""):
+        raise ScenarioError(
+            f"{place}: expected pkg.module:name, found {shown(entry.policy)}; for the file or folder of a trained "
+            "policy write checkpoint: in place of policy:"
+        )
     try:
         factory = import_named(entry.policy or "")
     except ConfigError as error:

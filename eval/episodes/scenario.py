@@ -17,6 +17,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.errors import ScenarioError
@@ -144,7 +145,7 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
     """Plays the episodes, as many at a time as there are cores, and says which are done."""
     done: dict[str, _Done] = {}
     at_once = min(len(plays), len(os.sched_getaffinity(0)))
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     progress = Progress(*columns, console=console, transient=True)
     task = progress.add_task("", total=None)
 
@@ -170,9 +171,7 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
                     done[play.folder] = future.result()
                     traced = any("trace.png" in extra.files for extra in play.extras)
                     target = out / play.folder / "trace.png" if traced else out / play.folder
-                    progress.console.print(
-                        f"{target}: {done[play.folder].seconds:.1f} s", highlight=False, markup=False
-                    )
+                    progress.console.print(f"{target}: {done[play.folder].seconds:.1f} s", highlight=False)
     return done
 
 
@@ -235,12 +234,11 @@ def run(
     for play in plays:  # what is wrong with one is said before the first has run for hours
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
         refuse_foreign(out / play.folder, {*FILES, *extra_files}, "run's folder")
-    console = console or Console()
+    console = console or new_console()
     for entry in planning:
         console.print(
             f"{entry.name}: slow, it searches branches: seconds for a simulated millisecond of a flow",
             highlight=False,
-            markup=False,
             soft_wrap=True,
         )
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
@@ -261,7 +259,7 @@ def run(
         critical_path.show(paths, {folder: done[folder].busiest_port for folder in paths}, console)
     stuck = [f"{play.folder}: {text}" for play in plays if (text := done[play.folder].deadlock)]
     for warning in stuck:
-        console.print(f"warning: {warning}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"warning: {warning}", highlight=False, soft_wrap=True)
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
     return rows

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from ns3_env.config.command_line import new_console
+
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
@@ -101,8 +103,8 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
             images = [f"![{name}]({PICTURES}/leaderboard-{name}-learning.png)\n" for name in figures]
             text = "\n".join(images)
         write_atomically(page, f"{around[0]}{lines[0]}\n\n{text}\n{lines[1]}{around[1]}")
-    _show(boards, Console())
-    _show_times(times, Console())
+    _show(boards, new_console())
+    _show_times(times, new_console())
     print(remark, *notes(folder), sep="\n")
     return path / TABLE
 

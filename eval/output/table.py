@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
-from ns3_env.config.command_line import EXTRAS, install
+from ns3_env.config.command_line import EXTRAS, install, new_console
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import METRICS, own_names
@@ -86,10 +86,10 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
     if any(WAY[0] in metrics for metrics in rows.values()):
         columns.insert(2, WAY)
     # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
-    table = new_table(escape(title), "\ncontroller", (heading for _, heading, _ in columns))
+    table = new_table(title, "\ncontroller", (heading for _, heading, _ in columns))
     for name, metrics in rows.items():
         table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
-    console = console or Console()
+    console = console or new_console()
     console.print(table)
     if own_names():
         metric_rows = [
@@ -99,7 +99,7 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
         console.print(of_own_metrics(metric_rows))
 
 
-def of_own_metrics(rows: Iterable[tuple[str, Sequence[float]]]) -> Table:
+def of_own_metrics(rows: Iterable[tuple[str | Text, Sequence[float]]]) -> Table:
     """A table of the metrics that the user named, beside which the usual columns keep their room.
 
     Args:

@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from ns3_env.agents.configuration.run_folder import versions
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_links, replace_folder
 from ns3_env.errors import ScenarioError
@@ -117,7 +118,7 @@ def paper(
         )
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
-    console = console or Console()
+    console = console or new_console()
     start = time.monotonic()
     with (
         console.status(experiment.name) as status,
@@ -148,11 +149,9 @@ def paper(
         **combine([outcome.as_dict() for outcome in outcomes]),
     }
     replace_folder(out, lambda folder: _write(folder, result, outcomes[0]))
-    console.print(
-        f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False, markup=False
-    )
+    console.print(f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False)
     show(result, console)
-    console.print(f"{out}: {seconds:.1f} s", highlight=False, markup=False)
+    console.print(f"{out}: {seconds:.1f} s", highlight=False)
     if json_file is not None:
         write_json(json_file, result)
     return result
@@ -160,7 +159,7 @@ def paper(
 
 def list_experiments(console: Console | None = None) -> None:
     """Prints every experiment, where it comes from, and what ``--scale`` changes."""
-    console = console or Console()
+    console = console or new_console()
     for one in EXPERIMENTS.values():
         console.print(f"{one.name}: {one.title}", highlight=False)
         console.print(f"    {one.source}; --scale {one.scale:g}: {one.what_scales}", highlight=False)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file
 from ns3_env.eval.output.plots import legend, picture, settings, size
 from ns3_env.eval.speed.alone import play_alone
@@ -143,7 +144,7 @@ def sheet(measured: pd.DataFrame) -> Table:
 
 def report(folder: Path, console: Console | None = None) -> pd.DataFrame:
     """Measures, prints the table and writes ``large-networks.csv`` and ``.png`` into ``folder``."""
-    out = console or Console()
+    out = console or new_console()
     with out.status("measuring") as status:
         measured = measure(progress=lambda text: status.update(f"measuring: {text}"))
     out.print(sheet(measured))

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file, write_files
 from ns3_env.config.folders import DATA, replace_folders
 from ns3_env.decision.observations import column
@@ -285,7 +286,7 @@ def table(figures: dict[str, Any]) -> Table:
 
 def report(json_path: Path | None, console: Console | None = None) -> dict[str, Any]:
     """Measures, prints the table and writes the same numbers to ``json_path``."""
-    out = console or Console()
+    out = console or new_console()
     with out.status("measuring") as status:
         figures = measure(progress=lambda text: status.update(f"measuring: {text}"))
     out.print(table(figures))

@@ -40,6 +40,9 @@ MAX_THREADS = 1024
 MAX_HOSTS = 50_000
 MAX_SWITCHES = 10_000
 MAX_FLOWS = 1_000_000
+#: Of a job's files, all ranks together.
+MAX_NODES = 1_000_000
+MAX_JOB_BYTES = 256 << 20
 MAX_PROCESSES = 1024
 MAX_COUNT = 10**12
 MAX_SETTING = 10**6
@@ -56,6 +59,7 @@ WHY_BDPS = "no flow is that large"
 WHY_RATE = "a byte then takes a picosecond, the simulator's smallest time"
 WHY_HOSTS = "each takes memory in the simulator, and a path to every other one"
 WHY_FLOWS = "each takes memory, here and in the simulator"
+WHY_NODES = "each takes memory, and time before the simulator begins"
 WHY_PROCESSES = "each is a process or a thread of this machine"
 WHY_COUNT = "no machine gets that far"
 WHY_SETTING = "memory and time grow with it"

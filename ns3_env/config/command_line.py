@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning, SimulatorError
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
 POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
@@ -70,6 +73,13 @@ class AnyOrder(argparse.ArgumentParser):
             self._within = False
 
 
+def new_console(*, stderr: bool = False) -> Console:
+    """Returns a console that shows texts as they are: brackets and colons in names are no markup."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, emoji=False)
+
+
 def typed(command: str) -> str:
     """Returns how the user types one of the commands "train", "eval" and "export", by how this one was
     typed."""
@@ -79,10 +89,10 @@ def typed(command: str) -> str:
 def guarded(work: Callable[[], int]) -> int:
     """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
     or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C and SIGTERM. Each
-    with one message on standard error. A scenario's warnings go there, too, a line each."""
+    with one message on standard error. Warnings go there, too, a line each."""
     warnings.formatwarning = _plain
     try:
-        with _terminated_as_interrupted():
+        with _interrupted_by_signals():
             return work()
     except (ConfigError, ScenarioError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -108,16 +118,11 @@ def guarded(work: Callable[[], int]) -> int:
         return 130
 
 
-_formatted = warnings.formatwarning
-
-
 def _plain(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning of a scenario as a line for its user; another one as Python shows it."""
-    if issubclass(category, ScenarioWarning):
-        return f"warning: {message}\n"
-    return _formatted(message, category, filename, lineno, line)
+    """A warning as a line for the user of a command, without the place in the code that gave it."""
+    return f"warning: {' '.join(str(message).split())}\n"
 
 
 def os_fault(error: OSError) -> str:
@@ -133,8 +138,8 @@ def os_fault(error: OSError) -> str:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM interrupts the block as Ctrl-C does, where this is the main thread."""
+def _interrupted_by_signals() -> Iterator[None]:
+    """Ctrl-C and SIGTERM interrupt the block, if this is the main thread; but not those that are ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -142,11 +147,13 @@ def _terminated_as_interrupted() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    numbers = [x for x in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(x) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def install(extra: str) -> str:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ns3_env.config.files import find_link, put_in_place
@@ -51,6 +53,21 @@ def _written(folder: Path, write: Callable[[Path], None]) -> Path:
             error.filename = str(error.filename).replace(str(partial), str(folder))
         raise
     return partial
+
+
+#: File in a folder that is held while a command works there.
+LOCK = ".lock"
+
+
+@contextmanager
+def alone_in(folder: Path, what: str, raises: type[ValueError] = ConfigError) -> Iterator[None]:
+    """Holds a folder's lock. Raises ConfigError, or ``raises``, if another ``what`` runs in the folder."""
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise raises(f"{folder}: another {what} is running in it: wait for its end") from None
+        yield
 
 
 def refuse_foreign(folder: Path, names: Collection[str], what: str) -> None:

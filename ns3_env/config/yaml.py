@@ -15,6 +15,8 @@ from ns3_env.errors import ConfigError
 
 #: Levels of keys and lists within each other.
 MAX_DEPTH = 50
+#: Keys that a file's merge keys (``<<``) bring into others.
+MAX_MERGED = 100_000
 #: Characters of a whole number.
 MAX_DIGITS = 500
 
@@ -23,9 +25,10 @@ _Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]
-    """Values that are none are errors with line and column; nesting has an end."""
+    """Values that are none are errors with line and column; nesting and merging have an end."""
 
     _depth = 0
+    _merged = 0
 
     def descend_resolver(self, node: Any, index: Any) -> None:
         """Called for each value on the way down, by both of PyYAML's parsers."""
@@ -36,6 +39,18 @@ class _Loader(_Base):  # type: ignore[misc]
     def ascend_resolver(self) -> None:
         """The way up."""
         self._depth -= 1
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Puts what merge keys name into a mapping."""
+        for key, value in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                for part in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                    if isinstance(part, yaml.MappingNode):
+                        self.flatten_mapping(part)
+                        self._merged += len(part.value)
+                    if self._merged > MAX_MERGED:
+                        raise _fault(f"merge keys (<<) bring in more than {MAX_MERGED} keys", node)
+        super().flatten_mapping(node)
 
 
 def _fault(text: str, node: Any = None) -> yaml.YAMLError:

@@ -17,6 +17,7 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
+from multiprocessing.util import Finalize
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -145,8 +146,12 @@ class LocalPool:
     def close(self) -> None:
         """Ends the processes, and their simulators; what is still under way is given up."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        for (
+            worker
+        ) in self._workers:  # all of them first: an interrupt here leaves no thread that waits for one
+            worker.kill()
         for worker in self._workers:
-            worker.close()
+            worker.end()
         self._threads.shutdown()
 
     def __enter__(self) -> LocalPool:
@@ -162,6 +167,7 @@ class _Worker:
     def __init__(self) -> None:
         self._process: ForkServerProcess | None = None
         self._pipe: Connection | None = None
+        self._at_exit: Callable[[], object] = bool
         self._lock = threading.Lock()
         self._closed = False
 
@@ -171,12 +177,12 @@ class _Worker:
         try:
             pipe.send_bytes(cloudpickle.dumps(job))
             if not wait([pipe, process.sentinel], timeout_s):
-                self._end()
+                self.end()
                 raise TimeoutError
             done, value = cloudpickle.loads(pipe.recv_bytes())
         except (EOFError, ConnectionError):
             process.join(_PATIENCE_S)
-            self._end()
+            self.end()
             raise SimulatorDied(f"the worker process {_death(process.exitcode)}") from None
         if not done:
             raise value
@@ -189,33 +195,44 @@ class _Worker:
             if self._closed:
                 raise SimulatorDied("the pool is closed")
             if self._process is None or self._pipe is None:
-                resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
-                self._pipe, worker_end = _CONTEXT.Pipe()
-                with _no_interrupts(), _no_main_module():
-                    arguments = worker_end, dict(os.environ)
-                    self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
-                    self._process.start()
-                worker_end.close()
+                self._process, self._pipe = _start()
+                # Python's exit would send SIGTERM, which workers block, and wait.
+                self._at_exit = Finalize(None, self._process.kill, exitpriority=0)
+                if self._closed:  # while it started
+                    self._process.kill()
                 wait([self._pipe, self._process.sentinel], _PATIENCE_S)
-                with suppress(EOFError, OSError):  # where it has died, the job will find out
+                with suppress(EOFError, OSError):  # if it has died, the job shows it
                     self._pipe.recv()
             return self._process, self._pipe
 
-    def _end(self) -> None:
+    def kill(self) -> None:
+        """Kills the process, whatever it does, and starts no other; threads that wait for it see it dead."""
+        self._closed = True
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
         """Ends the process at once; its simulator ends when it sees it gone."""
         with self._lock:
             if self._process is not None and self._pipe is not None:
-                self._process.kill()
+                self._at_exit()
                 self._process.join()
                 self._pipe.close()
             self._process = self._pipe = None
 
-    def close(self) -> None:
-        """Ends the process, whatever it does, and starts no other."""
-        self._closed = True
-        if (process := self._process) is not None:
-            process.kill()  # whoever waits for it sees it dead
-        self._end()
+
+def _start() -> tuple[ForkServerProcess, Connection]:
+    """Starts a worker process; our end of the pipe to it. Raises OSError, which says that it could not."""
+    try:
+        resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
+        pipe, worker_end = _CONTEXT.Pipe()
+        with worker_end, _no_interrupts(), _no_main_module():
+            process = _CONTEXT.Process(target=_work, args=(worker_end, dict(os.environ)), daemon=True)
+            process.start()
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or "the process that forks them has ended"
+        raise OSError(getattr(error, "errno", 0), reason, "a worker process cannot start") from error
+    return process, pipe
 
 
 def _death(code: int | None) -> str:

@@ -44,7 +44,9 @@ def test_a_dissemination_sends_as_many_messages_as_it_says(tmp_path: Path, simul
 
 
 def test_what_irequires_another_begins_with_it(tmp_path: Path, simulator: Simulator) -> None:
-    text = "num_ranks 2\nrank 0 {\na: calc 500\nb: calc 4000\nb requires a\nc: calc 100\nc irequires b\n"
+    text = (
+        "num_ranks 2\nrank 0 {\na: calc 500\nb: calc 4000\nb requires a\nc: calc 100 cpu 1\nc irequires b\n"
+    )
     text += "d: send 9b to 1\nd requires c\n}\nrank 1 {\nr: recv 9b from 0\n}\n"
     results = simulator.play(scenario(tmp_path, text))
     assert sorted(results["steps"]["start_ns"]) == [0, 500, 500]

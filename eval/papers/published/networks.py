@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ns3_env.config.command_line import new_console
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.output import table
 from ns3_env.eval.papers.published.played_networks import network_of
@@ -179,7 +180,7 @@ def report(
             what the published simulator has not.
         SimulatorError: the simulator failed.
     """
-    out = console or Console()
+    out = console or new_console()
     if random is not None:
         write_networks([draw_network(seed, i) for i in range(random)], folder)
     if runs:

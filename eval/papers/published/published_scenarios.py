@@ -18,6 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output import table
@@ -182,7 +183,7 @@ def report(
     preset: Preset | None = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
-    out = console or Console()
+    out = console or new_console()
     with out.status("simulating") as status:
         results = compare_all(lambda text: status.update(f"simulating {text}"), preset)
     for name, rows in results.items():

@@ -72,6 +72,12 @@ class PublishedText:
         self._words = []
         return words
 
+    def width(self, what: str) -> int:
+        """Words that are left of the next line that has any. Raises ValueError where the file ends."""
+        words = self.line_of_words(what)
+        self.put_back(words)
+        return len(words)
+
     def put_back(self, words: Sequence[str]) -> None:
         """These words of the line come once more."""
         self._words = list(words[::-1])
@@ -103,6 +109,7 @@ class PublishedText:
 
 
 _COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
+_HEADER = ("nodes", "switches", "links")
 _SIMAI_WORDS = 6  # of the first line: nodes, GPUs of a server, its switches, others, links, type of GPU
 _DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
 _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
@@ -124,7 +131,9 @@ class PublishedTopology(FileTopology):
     def _take(self, lines: TextIO) -> None:
         text = PublishedText(lines)
         links: list[GraphLink] = []
+        header = 0
         try:
+            header = text.width("the number of nodes")
             nodes, switches, rows = self._head(text)
             if nodes > MAX_HOSTS + MAX_SWITCHES or rows > MAX_LINKS:
                 most = f"{MAX_HOSTS + MAX_SWITCHES} and {MAX_LINKS}"
@@ -150,7 +159,8 @@ class PublishedTopology(FileTopology):
         except UnicodeDecodeError:
             raise
         except ValueError as error:
-            self._wrong.add(text.line, str(error))
+            more = f"; the first line has {header} numbers, and should have three: nodes, switches, links"
+            self._wrong.add(text.line, str(error) + (more if header > len(_HEADER) else ""))
             return
         if not len(self._wrong):
             self._graph = Graph(nodes=kinds, links=links)
@@ -166,7 +176,7 @@ class PublishedTopology(FileTopology):
             nodes, _, inner, outer, rows = (text.whole(word, "a number of nodes") for word in words[:5])
             return nodes, inner + outer, rows
         text.put_back(words)
-        nodes, switches, rows = (text.count(f"the number of {x}") for x in ("nodes", "switches", "links"))
+        nodes, switches, rows = (text.count(f"the number of {x}") for x in _HEADER)
         return nodes, switches, rows
 
     def _check(self, error_rate: str, delay: str, line: int) -> None:

@@ -17,6 +17,8 @@ from ns3_env.scenario.traffic.kind import DATA_GROUP, MAX_GROUP
 from ns3_env.scenario.traffic.listed import FlowList
 
 _COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_time")
+#: Forks of the published simulator write a flow's id before them.
+_COLUMNS_WITH_ID = ("id", *_COLUMNS)
 _SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
 #: Of every flow here, and of the published files (docs/sources/published-simulator.md).
 DESTINATION_PORT = 100
@@ -26,7 +28,8 @@ class PublishedFlows(FlowsInFile):
     """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
-    in seconds, which is cut to nanoseconds as its double is there. A network has one data class: all have the
+    in seconds, which is cut to nanoseconds as its double is there; in files of some forks an id stands before
+    src. A network has one data class: all have the
     same priority group. Switches neither mark, pause nor lose group 0.
     """
 
@@ -45,8 +48,10 @@ class PublishedFlows(FlowsInFile):
         ports: set[int] = set()
         try:
             flows = words.count("the number of flows")
+            what = f"one of {flows} flows"
+            columns = _COLUMNS_WITH_ID if flows and words.width(what) == len(_COLUMNS_WITH_ID) else _COLUMNS
             for _ in range(flows):
-                row = words.row(_COLUMNS, f"one of {flows} flows")
+                row = words.row(columns, what)[-len(_COLUMNS) :]
                 line = words.line
                 if self._is_full(line):
                     return
@@ -71,7 +76,7 @@ class PublishedFlows(FlowsInFile):
                 self._group = group
                 ports.add(port)
                 self._add(line, src, dst, size, start)
-            words.pass_over(self.file, _COLUMNS, f"{flows} flows")
+            words.pass_over(self.file, columns, f"{flows} flows")
         except UnicodeDecodeError:
             raise
         except ValueError as error:

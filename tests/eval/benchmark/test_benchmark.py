@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 import yaml
 
+from ns3_env.config.folders import LOCK
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark import runner
-from ns3_env.eval.benchmark.folder import LOCK, BenchFolder
+from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main

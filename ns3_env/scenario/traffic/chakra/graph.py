@@ -12,7 +12,15 @@ from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
 from ns3_env.scenario.traffic.chakra.order import Place, Turns, find_needs, sort_by_need
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COLLECTIVES, PARALLELISM, RECEIVE, SEND, Node
+from ns3_env.scenario.traffic.chakra.trace import (
+    AT_ONCE,
+    COLLECTIVE,
+    COLLECTIVES,
+    PARALLELISM,
+    RECEIVE,
+    SEND,
+    Node,
+)
 from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
@@ -63,6 +71,8 @@ class Graph:
     node_ranks: int = 1
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
+    #: Of each send: what is over when its receiver has it.
+    _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
     def play(self) -> Flows:
         """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
@@ -124,9 +134,12 @@ class Graph:
             self._check_count(self.where.count_pieces(send.size_bytes))
             where = replace(self.where, part="send", iteration=node.iteration)
             flows = self._send(where, send, [], after[0], 0) if send.size_bytes else []
-            self._over[rank, i] = tuple(flows) or after[0]
+            self._delivered[rank, i] = tuple(flows) or after[0]
+            self._over[rank, i] = after[0] if AT_ONCE in node.numbers else self._delivered[rank, i]
         elif node.type == RECEIVE and not node.launches():
-            self._over[rank, i] = self._reduce((*self._over[match.sender[rank, i]], *after[0]))
+            self._over[rank, i] = self._reduce((*self._delivered[match.sender[rank, i]], *after[0]))
+        elif AT_ONCE in node.numbers:
+            self._over[rank, i] = after[0]
         else:
             label = Label(self.where.job, node.iteration, "compute", rank)
             step = Step(self.durations.ns(node), after[0], self.where.start_ns)

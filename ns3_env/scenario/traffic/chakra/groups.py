@@ -70,7 +70,7 @@ def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
         try:
             for group in json.loads(text[begin : end + 2]):
                 groups[str(group["pg_name"])] = tuple(sorted({int(rank) for rank in group["ranks"]}))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise WireError(f"{node}: its process groups cannot be read: {error}") from None
     return groups
 

@@ -20,7 +20,7 @@ from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.trace import Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
+from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.jobs.sending import Collected
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
@@ -78,6 +78,7 @@ class FileJob(TraceJob):
 
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)
     _wrong: str = PrivateAttr(default="")
+    _budget: Budget = PrivateAttr(default_factory=Budget)
     #: As errors call what is being read.
     _place: str = PrivateAttr(default="")
 
@@ -131,17 +132,18 @@ class TextJob(FileJob):
 
     def _lines(self) -> list[str]:
         """The text's lines. Raises OSError, and WireError where there is none."""
+        self._place = "file" if self.file is None else f"file: {self.file}"
         if (self.file is None) == (self.content is None):
-            self._place = "file"
             raise WireError("say either file or content")
-        if self.file is None:
-            return (self.content or "").splitlines()
-        self._place = f"file: {self.file}"
-        with naming(Path(self.file)):
-            try:
-                return read_text(self.file).splitlines()
-            except UnicodeDecodeError:
-                raise WireError("it is not UTF-8 text") from None
+        text = self.content or ""
+        if self.file is not None:
+            with naming(Path(self.file)):
+                try:
+                    text = read_text(self.file)
+                except UnicodeDecodeError:
+                    raise WireError("it is not UTF-8 text") from None
+        Budget().spend(size_bytes=len(text))
+        return text.splitlines()
 
     def _at(self, line: int) -> None:
         """Has errors name a line, the first being 1."""

@@ -22,9 +22,10 @@ from ns3_env.scenario.traffic.chakra.trace import (
     METADATA,
     NODE_TYPES,
     Node,
+    checked_bits,
     take_number,
 )
-from ns3_env.scenario.traffic.chakra.wire import WireError
+from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _BEGIN = re.compile(rb"\s*\{\s*[\"}]")
 _SPACE = re.compile(r"\s*")
@@ -44,10 +45,10 @@ def is_json(data: bytes) -> bool:
     return _BEGIN.match(data) is not None
 
 
-def read_json(data: bytes) -> list[Node]:
+def read_json(data: bytes, budget: Budget) -> list[Node]:
     """The nodes of a file of JSON. Raises WireError: what is wrong with it, and at which node."""
     try:
-        objects = list(_objects(data.decode()))
+        objects = list(_objects(data.decode(), budget))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise WireError(f"no JSON: {error}") from None
     first = objects[0]
@@ -56,18 +57,20 @@ def read_json(data: bytes) -> list[Node]:
             if key == "nodes" and "schema" in first:
                 raise WireError("PyTorch's own trace, before Chakra's converter; play what that makes of it")
             objects = [first, *first[key]]
+            budget.spend(nodes=len(objects))
             break
     if "traceEvents" in first:
         raise WireError("a trace of Kineto, before Chakra's converter; play what that makes of it")
     return [_node(content, place) for place, content in enumerate(objects[1:])]
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _objects(text: str, budget: Budget) -> Iterator[dict[str, Any]]:
     decoder, place = json.JSONDecoder(), _end_of_space(text, 0)
     while place < len(text):
         content, place = decoder.raw_decode(text, place)
         if not isinstance(content, dict):
             raise WireError(f"{shown(content)} where an object should stand")
+        budget.spend(nodes=1)
         yield content
         place = _end_of_space(text, place)
 
@@ -124,7 +127,7 @@ def _take_attribute(attribute: Any, where: str, numbers: dict[str, int], texts: 
 
 def _take(name: str, value: Any, where: str, numbers: dict[str, int], texts: dict[str, str]) -> None:
     if isinstance(value, bool | int):
-        numbers[name] = int(value)
+        numbers[name] = checked_bits(int(value), f"{where}: {shown(name)[1:-1]}")
     elif isinstance(value, float):
         take_number(name, value, numbers, texts)
     elif isinstance(value, str):
@@ -139,9 +142,7 @@ def _whole(value: Any, what: str) -> int:
         number = int(value)
     except (TypeError, ValueError):
         raise WireError(f"{what} is {shown(value)}, must be a whole number") from None
-    if not -(1 << 63) <= number < 1 << 64:
-        raise WireError(f"{what} is {shown(value)}, which has more than 64 bits")
-    return number
+    return checked_bits(number, what)
 
 
 def _list(value: Any, where: str) -> list[Any]:

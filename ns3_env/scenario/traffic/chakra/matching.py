@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.order import Place
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, RECEIVE, SEND, Node
+from ns3_env.scenario.traffic.chakra.trace import ANY_TAG, COLLECTIVE, RECEIVE, SEND, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 
 
@@ -34,7 +34,8 @@ def match_nodes(
             collectives than the others.
     """
     calls: dict[tuple[str, tuple[int, ...] | None, int], list[Place]] = defaultdict(list)
-    ends: dict[int, dict[tuple[int, int, int, int], Place]] = {SEND: {}, RECEIVE: {}}
+    sends: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    receives: dict[tuple[int, int], list[Place]] = defaultdict(list)
     for rank, (trace, order) in enumerate(zip(traces, orders, strict=True)):
         count: dict[object, int] = defaultdict(int)
         for i in order:
@@ -46,20 +47,42 @@ def match_nodes(
                 call = (*group, count[group])
                 calls[call].append((rank, i))
                 count[group] += 1
-            elif node.type in ends:
-                ends_and_tag = _pair(node, rank, groups, len(traces))
-                pair = (*ends_and_tag, count[node.type, ends_and_tag])
-                ends[node.type][pair] = (rank, i)
-                count[node.type, ends_and_tag] += 1
+            elif node.type in (SEND, RECEIVE):
+                there = _peer(node, rank, groups, len(traces))
+                if node.type == SEND:
+                    sends[rank, there].append((rank, i))
+                else:
+                    receives[there, rank].append((rank, i))
     for (name, members, _), places in calls.items():
         _check_all_are_there(name, members, places, traces)
-    for pair, (rank, i) in ends[RECEIVE].items():
-        if pair not in ends[SEND]:
-            text = f"rank {rank} receives from rank {pair[0]} what that does not send"
-            raise WireError(f"{traces[rank][i]}: {text}")
-    sender = {place: ends[SEND][pair] for pair, place in ends[RECEIVE].items()}
-    receiver = {place: pair[1] for pair, place in ends[SEND].items()}
+    sender = {
+        place: other
+        for pair in receives
+        for place, other in _senders(traces, pair[0], sends[pair], receives[pair])
+    }
+    receiver = {place: pair[1] for pair, places in sends.items() for place in places}
     return Match({place: group for group in calls.values() for place in group}, sender, receiver)
+
+
+def _senders(
+    traces: Sequence[Sequence[Node]], source: int, sends: Sequence[Place], receives: Sequence[Place]
+) -> Iterator[tuple[Place, Place]]:
+    """Each receive from a rank, and its send: the first of its tag that no other receive has. Raises
+    WireError."""
+    of_tag: dict[int | None, deque[Place]] = defaultdict(deque)
+    for rank, i in sends:
+        of_tag[traces[rank][i].number("comm_tag", 0)].append((rank, i))
+        of_tag[None].append((rank, i))
+    matched: set[Place] = set()
+    for rank, i in receives:
+        node = traces[rank][i]
+        candidates = of_tag[None if ANY_TAG in node.numbers else node.number("comm_tag", 0)]
+        while candidates and candidates[0] in matched:
+            candidates.popleft()
+        if not candidates:
+            raise WireError(f"{node}: rank {rank} receives from rank {source} what that does not send")
+        matched.add(candidates[0])
+        yield (rank, i), candidates.popleft()
 
 
 def _check_all_are_there(
@@ -73,18 +96,17 @@ def _check_all_are_there(
         raise WireError(f"{traces[rank][i]} of rank {rank}: {text}")
 
 
-def _pair(node: Node, rank: int, groups: ProcessGroups, ranks: int) -> tuple[int, int, int]:
-    """Returns sender, receiver and tag. Raises WireError."""
-    there = _peer(node, rank, groups)
+def _peer(node: Node, rank: int, groups: ProcessGroups, ranks: int) -> int:
+    """The rank at the other end. Raises WireError."""
+    there = _named_peer(node, rank, groups)
     if not 0 <= there < ranks or there == rank:
         raise WireError(f"{node} of rank {rank} names rank {there}; there are ranks 0 to {ranks - 1}")
-    tag = node.number("comm_tag", 0)
-    return (rank, there, tag) if node.type == SEND else (there, rank, tag)
+    return there
 
 
-def _peer(node: Node, rank: int, groups: ProcessGroups) -> int:
-    """The rank at the other end: a node that names none, as PyTorch's converter leaves it, has the other one
-    of a process group of two. Raises WireError."""
+def _named_peer(node: Node, rank: int, groups: ProcessGroups) -> int:
+    """The rank that a node names: one that names none, as PyTorch's converter leaves it, has the other one of
+    a process group of two. Raises WireError."""
     name = "comm_dst" if node.type == SEND else "comm_src"
     if not node.has(name) and node.group:
         members = groups.members(node, rank)

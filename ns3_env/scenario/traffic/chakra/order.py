@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ns3_env.scenario.traffic.chakra.trace import Node
 
 Place = tuple[int, int]  # rank, number of its node in the file
+Unit = tuple[int, bool, int]  # rank, and Node.unit
 
 
 def find_needs(trace: Sequence[Node]) -> list[list[int]]:
@@ -37,8 +38,8 @@ def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 class Turns:
-    """Turns of computation: a rank's accelerator computes one node after the other, and so does its processor
-    (nodes with ``is_cpu_op``), beside each other.
+    """Turns of computation: each unit of a rank (``Node.unit``) computes one node after the other, and units
+    beside each other.
 
     Args:
         traces: of each rank.
@@ -47,13 +48,14 @@ class Turns:
 
     def __init__(self, traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> None:
         self._traces = traces
-        self._left: dict[tuple[int, bool], deque[int]] = defaultdict(deque)
+        self._left: dict[Unit, deque[int]] = defaultdict(deque)
         for rank, order in enumerate(orders):
             for i in order:
                 if traces[rank][i].takes_turns():
                     self._left[self._unit((rank, i))].append(i)
-        self._last: dict[tuple[int, bool], int] = {}
+        self._last: dict[Unit, int] = {}
         self._early: set[Place] = set()
+        self._early_in_order: list[Place] = []
 
     def before(self, place: Place) -> list[int]:
         """The rank's computation before this one, if there is any."""
@@ -65,11 +67,15 @@ class Turns:
         if not self._computes(place) or self._left[self._unit(place)][0] == place[1]:
             return True
         self._early.add(place)
+        heapq.heappush(self._early_in_order, place)
         return False
 
     def first_early(self) -> list[Place]:
         """The first computation that was kept, for where nothing else can go on."""
-        return [min(self._early)] if self._early else []
+        while self._early_in_order:
+            if (first := heapq.heappop(self._early_in_order)) in self._early:
+                return [first]
+        return []
 
     def pass_on(self, place: Place) -> list[Place]:
         """Ends a node; the computation that was kept until its turn, which has come."""
@@ -85,9 +91,8 @@ class Turns:
         self._early.discard(following)
         return [following]
 
-    def _unit(self, place: Place) -> tuple[int, bool]:
-        """Tells what computes a node: the rank's accelerator, or its processor (True)."""
-        return place[0], self._traces[place[0]][place[1]].of_processor()
+    def _unit(self, place: Place) -> Unit:
+        return (place[0], *self._traces[place[0]][place[1]].unit)
 
     def _computes(self, place: Place) -> bool:
         return self._traces[place[0]][place[1]].takes_turns()

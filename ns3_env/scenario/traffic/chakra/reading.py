@@ -10,10 +10,10 @@ import re
 import zlib
 from pathlib import Path
 
-from ns3_env.config.files import MAX_FILE_BYTES, check_plain, naming
+from ns3_env.config.files import check_plain, naming
 from ns3_env.scenario.traffic.chakra.json_trace import is_json, read_json
 from ns3_env.scenario.traffic.chakra.trace import Node, check_nodes, read_protobuf
-from ns3_env.scenario.traffic.chakra.wire import WireError
+from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 #: Ends of names: Chakra's, its JSON's, STAGE's; each may be compressed.
 SUFFIXES = tuple(f".{kind}{packed}" for kind in ("et", "json", "eg") for packed in ("", ".gz"))
@@ -21,24 +21,32 @@ _END = re.compile(r"\.0\.(et|json|eg)(\.gz)?")
 _GZIP = b"\x1f\x8b"
 
 
-def read_trace(data: bytes) -> list[Node]:
-    """The nodes of a file of protocol buffers or JSON, perhaps in gzip. Raises WireError: what is wrong."""
+def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
+    """The nodes of a file of protocol buffers or JSON, perhaps in gzip.
+
+    Args:
+        data: the file.
+        budget: of the job, of which it is one file; None: the only one.
+
+    Raises:
+        WireError: what is wrong with it.
+    """
+    budget = budget or Budget()
     if data.startswith(_GZIP):
-        data = _unpack(data)
-    trace = read_json(data) if is_json(data) else read_protobuf(data)
+        data = _unpack(data, budget.size_bytes)
+    budget.spend(size_bytes=len(data))
+    trace = read_json(data, budget) if is_json(data) else read_protobuf(data, budget)
     check_nodes(trace)
     return trace
 
 
-def _unpack(data: bytes) -> bytes:
+def _unpack(data: bytes, most_bytes: int) -> bytes:
+    """What is in a file, or one byte more than the most that there may be."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+            return file.read(most_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise WireError(f"not whole: {error}") from None
-    if len(content) > MAX_FILE_BYTES:
-        raise WireError(f"more than {MAX_FILE_BYTES} B are in it, which is the most")
-    return content
 
 
 def common_name(file: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
@@ -34,6 +35,9 @@ NODE_TYPES = (
 )
 #: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
 INPUTS = "inputs.values"
+#: Attributes of schedules' nodes, which files of traces lack: number of the unit that computes; a receive has
+#: the first send of any tag; the node is over when it may begin.
+CPU, ANY_TAG, AT_ONCE = "goal cpu", "goal any tag", "goal at once"
 #: Attribute of a collective: what its ranks share ("tensor", "data"); results name it beside the collective.
 PARALLELISM = "parallelism"
 COLLECTIVES = {
@@ -88,11 +92,12 @@ class Node:
         if name not in self.texts and default is not None:
             return default
         try:
-            return int(self.texts[name])
+            number = int(self.texts[name])
         except KeyError:
             raise wire.WireError(f"{self} has no attribute {name}") from None
         except ValueError:
             raise wire.WireError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
+        return checked_bits(number, f"{self}: {name}")
 
     def has(self, name: str | None) -> bool:
         """Tells whether it has this attribute."""
@@ -120,8 +125,13 @@ class Node:
         return self.numbers.get("iteration", 0)
 
     def takes_turns(self) -> bool:
-        """Tells whether it is a computation that waits for its rank's others (``in_turn`` 0: it does not)."""
-        return self.type == COMPUTE and self.numbers.get("in_turn", 1) != 0
+        """Tells whether it is a computation, of which a unit of its rank does one after the other."""
+        return self.type == COMPUTE
+
+    @property
+    def unit(self) -> tuple[bool, int]:
+        """Unit of its rank that does it: whether that is a processor, and its number (``CPU``)."""
+        return self.of_processor(), self.numbers.get(CPU, 0)
 
     def of_processor(self) -> bool:
         """Tells whether the processor does it (``is_cpu_op``), and not the accelerator."""
@@ -133,9 +143,10 @@ class Node:
         return self.of_processor() and not self.has(required)
 
 
-def read_protobuf(data: bytes) -> list[Node]:
+def read_protobuf(data: bytes, budget: wire.Budget) -> list[Node]:
     """The nodes of a file of protocol buffers. Raises wire.WireError: what is wrong with it."""
-    _, *nodes = wire.messages(data) if data else (b"",)
+    _, *nodes = islice(wire.messages(data), budget.nodes + 2) if data else (b"",)
+    budget.spend(nodes=len(nodes))
     return [_node(message) for message in nodes]
 
 
@@ -188,6 +199,13 @@ def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -
             take_number(name, wire.read_fixed(value, _FIXED[key]), numbers, texts)
         elif key == _TEXT and isinstance(value, bytes):
             texts[name] = value.decode("utf-8", "replace")
+
+
+def checked_bits(number: int, what: str) -> int:
+    """A whole number, which must have 64 bits. Raises WireError."""
+    if not -(1 << 63) <= number < 1 << 64:
+        raise wire.WireError(f"{what} is {shown(number)}, which has more than 64 bits")
+    return number
 
 
 def take_number(name: str, number: float, numbers: dict[str, int], texts: dict[str, str]) -> None:

@@ -63,7 +63,7 @@ class Chakra(FileJob):
 
     def _load(self) -> None:
         for data in self._data():
-            self._traces.append(read_trace(data))
+            self._traces.append(read_trace(data, self._budget))
         if not isinstance(self.groups, str):
             self._groups = self.groups
             return

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ns3_env.config.bounds import MAX_JOB_BYTES, MAX_NODES, WHY_NODES
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _LONGEST = 10  # bytes of a varint
@@ -17,6 +20,23 @@ _MASK = (1 << 64) - 1
 
 class WireError(ValueError):
     """Bytes that are no messages."""
+
+
+@dataclass
+class Budget:
+    """Nodes and bytes that the files of a job may still have, all ranks together."""
+
+    nodes: int = MAX_NODES
+    size_bytes: int = MAX_JOB_BYTES
+
+    def spend(self, nodes: int = 0, size_bytes: int = 0) -> None:
+        """Takes off what was read. Raises WireError where it is more than a job may have."""
+        self.nodes -= nodes
+        self.size_bytes -= size_bytes
+        if self.nodes < 0:
+            raise WireError(f"a job may have at most {MAX_NODES} nodes, of all ranks together: {WHY_NODES}")
+        if self.size_bytes < 0:
+            raise WireError(f"a job's files may have at most {MAX_JOB_BYTES} B together: {WHY_NODES}")
 
 
 def varint(data: bytes, place: int) -> tuple[int, int]:

@@ -15,11 +15,20 @@ from typing import NamedTuple
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.trace import COLLECTIVE, COMM_TYPES, COMPUTE, PARALLELISM, Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
+from ns3_env.scenario.traffic.chakra.trace import (
+    AT_ONCE,
+    COLLECTIVE,
+    COMM_TYPES,
+    COMPUTE,
+    PARALLELISM,
+    Node,
+)
+from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _WHOLE = re.compile(r"\d{1,19}")
 _COLUMNS = 12
+#: Nodes that a node waits for; instead of more there is one that is over with them.
+_MOST_WAITS = 16
 _COLLECTIVES = {
     "ALLREDUCE": "ALL_REDUCE",
     "ALLGATHER": "ALL_GATHER",
@@ -111,6 +120,7 @@ class LayerProgram:
         groups: name and size of each group of ranks, by its kind.
         unit_ns: of the layers' times.
         whole_gathers: an all-gather's size is what ranks have afterwards, and not what each brings.
+        budget: of nodes.
         bottom: last layer of the bottom, for ``policy.embedding``.
     """
 
@@ -119,6 +129,7 @@ class LayerProgram:
     groups: Mapping[str, tuple[str, int]]
     unit_ns: int
     whole_gathers: bool
+    budget: Budget
     bottom: int = 0
     nodes: list[Node] = field(default_factory=list)
     _last: tuple[int, ...] = ()
@@ -175,6 +186,8 @@ class LayerProgram:
         self._last = tuple(dict.fromkeys((*self._last, *after)))
         if part.time:
             self._last = (self._add(COMPUTE, part.time * self.unit_ns, self._last, {}, {}),)
+        elif len(self._last) > _MOST_WAITS:
+            self._last = (self._add(0, 0, self._last, {AT_ONCE: 1}, {}),)
 
     def _collective(self, part: Part, usual: str, after: tuple[int, ...]) -> tuple[int, ...]:
         """The collective after a part; () where it sends nothing."""
@@ -193,6 +206,7 @@ class LayerProgram:
     def _add(
         self, kind: int, ns: int, after: tuple[int, ...], numbers: dict[str, int], texts: dict[str, str]
     ) -> int:
+        self.budget.spend(nodes=1)
         number = len(self.nodes)
         if self._pass:
             numbers = {**numbers, "iteration": self._pass}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from typing import Literal
@@ -18,7 +19,7 @@ from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, 
 from ns3_env.scenario.traffic.training.layers import POLICIES, Layer, LayerProgram, read_layer
 from ns3_env.scenario.traffic.training.program import Layout
 
-_ENTRY = re.compile(r"(\w+):?\s+(\d{1,18})")
+_NUMBER = re.compile(r"\d{1,18}")
 _COUNT = re.compile(r"\d{1,9}")
 _BOTTOM = "DLRM_LAST_BOTTOM_LAYER"
 
@@ -49,7 +50,8 @@ class Workload(TextJob):
             raise WireError("a line of the parallelism should stand here, the number of layers, and layers")
         self._at(lines[0][0])
         kind, *words = lines[0][1].split()
-        numbers = {name: int(text) for name, text in _ENTRY.findall(" ".join(words))}
+        pairs = itertools.pairwise(words)
+        numbers = {name.removesuffix(":"): int(text) for name, text in pairs if _NUMBER.fullmatch(text)}
         if kind not in POLICIES:
             raise WireError(f"the parallelism is {shown(kind)}; {', '.join(POLICIES)} are played")
         if numbers.get("checkpoints"):
@@ -67,7 +69,7 @@ class Workload(TextJob):
         for rank in range(layout.ranks):
             groups = {"all": ("", layout.ranks), **layout.groups(rank)}
             program = LayerProgram(
-                layers, POLICIES[kind], groups, self.unit_ns, "all_gpus" in numbers, bottom
+                layers, POLICIES[kind], groups, self.unit_ns, "all_gpus" in numbers, self._budget, bottom
             )
             self._traces.append(program.play(self.iterations, kind == "MICRO"))
         if layout.pp > 1:
