@@ -10,8 +10,6 @@ import importlib
 from importlib.metadata import version
 from typing import Any
 
-import gymnasium as gym
-
 from ns3_env.errors import (
     PaddingError,
     ScenarioError,
@@ -20,7 +18,7 @@ from ns3_env.errors import (
     SimulatorHung,
     SimulatorNotFound,
 )
-from ns3_env.ids import VERSIONS, id_of
+from ns3_env.ids import VERSIONS, register, register_task
 
 #: What is imported when it is first asked for: some of it needs libraries that are extras.
 _LAZY = {
@@ -31,7 +29,9 @@ _LAZY = {
     "Rollouts": "ns3_env.envs.rollouts",
     "Scenario": "ns3_env.scenario",
     "Task": "ns3_env.decision.task",
+    "load_flows": "ns3_env.eval",
     "load_policy": "ns3_env.policies.released",
+    "load_results": "ns3_env.eval",
     "masked": "ns3_env.envs.sb3_buffers",
 }
 
@@ -49,7 +49,9 @@ __all__ = [
     "SimulatorHung",
     "SimulatorNotFound",
     "Task",
+    "load_flows",
     "load_policy",
+    "load_results",
     "masked",
 ]
 
@@ -63,34 +65,12 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(_LAZY[name]), name)
 
 
-# (Gymnasium's passive checker fails after an interrupt in the first reset or step; tests run the whole one.)
-if "ns3_env/RdmaIncast-v0" not in gym.registry:
-    gym.register(
-        id="ns3_env/RdmaIncast-v0",
-        entry_point="ns3_env.envs.gym_env:FlowEnv",
-        vector_entry_point="ns3_env.envs.gym_vector_env:FlowVectorEnv",
-        nondeterministic=False,
-        disable_env_checker=True,
-    )
-    gym.register(
-        id="ns3_env/TcpBottleneck-v0",
-        entry_point="ns3_env.envs.tcp_env:TcpBottleneckEnv",
-        vector_entry_point="ns3_env.envs.tcp_env:TcpBottleneckVectorEnv",
-        nondeterministic=False,
-        disable_env_checker=True,
-    )
-    for _name in VERSIONS:
-        gym.register(
-            id=id_of(_name),
-            entry_point="ns3_env.tasks.front_ends:TaskEnv",
-            vector_entry_point="ns3_env.tasks.front_ends:TaskVectorEnv",
-            nondeterministic=False,
-            disable_env_checker=True,
-            kwargs={"task": _name},
-        )
-    gym.register(
-        id="ns3_env/Ns3Ai-v0",
-        entry_point="ns3_env.ns3ai:Ns3AiEnv",
-        nondeterministic=True,
-        disable_env_checker=True,
-    )
+register("ns3_env/RdmaIncast-v0", "ns3_env.envs.gym_env:FlowEnv", "ns3_env.envs.gym_vector_env:FlowVectorEnv")
+register(
+    "ns3_env/TcpBottleneck-v0",
+    "ns3_env.envs.tcp_env:TcpBottleneckEnv",
+    "ns3_env.envs.tcp_env:TcpBottleneckVectorEnv",
+)
+for _name in VERSIONS:
+    register_task(_name)
+register("ns3_env/Ns3Ai-v0", "ns3_env.ns3ai:Ns3AiEnv", nondeterministic=True)

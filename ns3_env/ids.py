@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Versions of the tasks: one goes up with each change that moves a score."""
+"""Ids of the environments, as Gymnasium registers them, and versions of the tasks."""
 
 from __future__ import annotations
 
-#: By the task's name. Gymnasium's ids are made of them before any task is drawn.
+from typing import Any
+
+import gymnasium as gym
+
+#: ``max_episode_steps`` of each id, far above what the tests' longest time limit (200 ms) and shortest round
+#: trip (4 µs) allow, so that an episode ends by itself.
+MAX_EPISODE_STEPS = 10_000_000
+
+#: By the task's name; a version goes up with each change that moves a score. Gymnasium's ids are made of them
+#: before any task is drawn.
 VERSIONS: dict[str, int] = {
     "Incast": 3,
     "Joining": 3,
@@ -36,3 +45,25 @@ CHANGES: dict[tuple[str, int], str] = {
 def id_of(name: str) -> str:
     """Returns the id under which Gymnasium registers the task."""
     return f"ns3_env/{name}-v{VERSIONS[name]}"
+
+
+def register(name: str, environment: str, vector: str | None = None, **settings: Any) -> None:
+    """Registers an environment with Gymnasium under an id, unless it is registered.
+
+    Args:
+        name: the id.
+        environment: its class, as ``pkg.module:Class``.
+        vector: the class of many of them.
+        settings: of ``gymnasium.register``.
+    """
+    if name not in gym.registry:
+        # Gymnasium's passive checker fails after an interrupt in the first reset or step; tests run it whole.
+        usual = {"disable_env_checker": True, "max_episode_steps": MAX_EPISODE_STEPS}
+        gym.register(name, environment, vector_entry_point=vector, **{**usual, **settings})
+
+
+def register_task(name: str) -> None:
+    """Registers a task with Gymnasium; one that is not of this package has version 0."""
+    VERSIONS.setdefault(name, 0)
+    front_ends = "ns3_env.tasks.front_ends"
+    register(id_of(name), f"{front_ends}:TaskEnv", f"{front_ends}:TaskVectorEnv", kwargs={"task": name})

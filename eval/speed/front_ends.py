@@ -80,7 +80,7 @@ def _vector() -> Steps:
 
 def _stable_baselines(flows: int = _FLOWS) -> Steps:
     """Every flow of two networks decides, at every step of the clock; slots that wait are not counted."""
-    with FlowVecEnv(_incast(flows), slots=flows, num_simulators=2) as env:
+    with FlowVecEnv(_incast(flows), slots=flows, num_simulators=2, telemetry=False) as env:
         env.mask.acknowledge()
         env.reset()
         actions = np.zeros((env.num_envs, 1), dtype=np.float32)

@@ -11,15 +11,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from ns3_env import _native
-from ns3_env.decision.late import LateDict
 
 #: The observation of Zhang 2023, section 4.2.
 FDCC_FIELDS: tuple[str, ...] = (
@@ -114,33 +111,6 @@ def elapsed(records: NDArray[np.float64]) -> NDArray[np.float64]:
     return column(records, "interval_ns") / column(records, "base_rtt_ns")
 
 
-def named(record: NDArray[np.float64]) -> dict[str, float]:
-    """The values of a record (fields,), by name, without those that its transport does not know."""
-    values = record.tolist()
-    return {name: value for name, value in zip(INDEX, values, strict=True) if value == value}
-
-
-class Telemetry(LateDict):
-    """The values of a record as of :func:`named`, which is called when somebody first looks.
-
-    The record must not change until then. Arrays and tensors that are made of it are the record (fields,).
-    """
-
-    __slots__ = ("_record",)
-
-    def __init__(self, record: NDArray[np.float64]) -> None:
-        """``record``: (fields,)."""
-        self._record = record
-        super().__init__(partial(named, record))
-
-    def __deepcopy__(self, memo: Any) -> Telemetry:
-        return Telemetry(self._record.copy())
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self._record, dtype=dtype)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._record.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self._record.__dlpack_device__()
+def named(records: NDArray[np.float64]) -> list[dict[str, float]]:
+    """The values of each record (k, fields), by name, without those that its transport does not know."""
+    return _native.named(records)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,15 @@ from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
 from ns3_env import _native
+from ns3_env.config.model import shown
 from ns3_env.decision import observations
-from ns3_env.decision.actions import ActionMap, MultiplicativeWindow, base_of, unobserved
+from ns3_env.decision.actions import (
+    ActionMap,
+    MultiplicativeWindow,
+    base_of,
+    make_action_map,
+    unobserved,
+)
 from ns3_env.decision.observations import (
     FDCC_FIELDS,
     INDEX,
@@ -81,6 +88,16 @@ def _read_by(reward: Reward) -> Sequence[str]:
 TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain", "job_cost": "JobCost"}
 
 
+def _chosen(key: str, chosen: Any, make: Callable[[str], Any], fits: Callable[[Any], bool]) -> Any:
+    """Returns what ``make`` gives for a name, or what was chosen if it ``fits``. Raises TypeError."""
+    if isinstance(chosen, str):
+        return make(chosen)
+    if isinstance(chosen, type) or not fits(chosen):
+        text = f"{chosen.__name__}()" if isinstance(chosen, type) else f"{make.__name__}(name, **settings)"
+        raise TypeError(f"{key}: is {shown(chosen)}: write a name, or {text} of {make.__module__}")
+    return chosen
+
+
 class Task:
     """A decision problem, whatever the network; every environment has one.
 
@@ -98,22 +115,26 @@ class Task:
         self,
         fields: Sequence[str] = FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
-        action: ActionMap | None = None,
+        action: str | ActionMap | None = None,
         telemetry_bytes: int | None = None,
     ) -> None:
         """
         Args:
             fields: of the observation.
             reward: its name, or the reward.
-            action: what actions do; None: ``MultiplicativeWindow()``.
+            action: name of an action map, or the map; None: ``MultiplicativeWindow()``.
             telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
 
-        Raises KeyError for an unknown field or reward, naming those that are known; ValueError where the
-        action map reads a field that is not observed.
+        Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
+        for a reward or an action map that is neither a name nor callable; ValueError where the action map
+        reads a field that is not observed.
         """
+        if isinstance(fields, str):
+            raise TypeError(f"fields: is {fields!r}: write a list of names, [{fields!r}]")
         self.fields = tuple(fields)
-        self.reward: Reward = make_reward(reward) if isinstance(reward, str) else reward
-        self.action: ActionMap = MultiplicativeWindow() if action is None else action
+        self.reward: Reward = _chosen("reward", reward, make_reward, callable)
+        action = MultiplicativeWindow() if action is None else action
+        self.action: ActionMap = _chosen("action", action, make_action_map, lambda one: hasattr(one, "space"))
         if fault := unobserved(self.action, self.fields):
             raise ValueError(fault)
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
@@ -122,6 +143,13 @@ class Task:
             None  # the scenario that came last, and what it became
         )
         self._reading = self._compiled()
+
+    @classmethod
+    def of(cls, task: Task | None, *parts: Any) -> Task:
+        """Returns the task, or, if it is None, that of these parts. Raises TypeError for anything else."""
+        if task is not None and not isinstance(task, cls):
+            raise TypeError(f"task: is {shown(task)}: write ns3_env.Task(fields, reward, action)")
+        return cls(*parts) if task is None else task
 
     def _compiled(self) -> _native.Reading:
         """Compiles what it reads from records: a call costs less than NumPy's for a few rows."""

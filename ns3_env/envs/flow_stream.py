@@ -63,7 +63,7 @@ class StreamOptions(TypedDict, total=False):
     slots: int
     fields: Sequence[str]
     reward: str | Reward
-    action: ActionMap | None
+    action: str | ActionMap | None
     task: Task | None
     seed: int
     seeds: Sequence[int]
@@ -106,7 +106,7 @@ class FlowStream(WithTask):
         slots: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
-        action: ActionMap | None = None,
+        action: str | ActionMap | None = None,
         task: Task | None = None,
         seed: int = 1,
         seeds: Sequence[int] = (),
@@ -124,7 +124,7 @@ class FlowStream(WithTask):
         self.num_simulators = num_simulators
         self.slots = slots
         self.ordered = ordered
-        self.task = Task(fields, reward, action, telemetry_bytes) if task is None else task
+        self.task = Task.of(task, fields, reward, action, telemetry_bytes)
         self._simulators = [
             Simulator(max(64, 2 * slots), executable=executable) for _ in range(num_simulators)
         ]

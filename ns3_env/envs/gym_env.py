@@ -13,6 +13,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ns3_env.config.model import shown
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.actions import ActionMap
@@ -26,8 +27,6 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
 from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.simulator.simulator import around
 
@@ -38,9 +37,12 @@ Draw = Callable[[int], Scenario]
 
 def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:
     """A dumbbell at 100 Gb/s in which ``flows`` hosts send ``size_bytes`` each to one receiver."""
-    return Scenario(
-        topology=Dumbbell(senders=flows),
-        traffic=Incast(size_bytes=size_bytes, spread_ns=spread_ns),
+    return Scenario.from_mapping(
+        {
+            "topology": {"kind": "dumbbell", "senders": flows},
+            "traffic": {"kind": "incast", "size_bytes": size_bytes, "spread_ns": spread_ns},
+        },
+        f"incast of {shown(flows)} flows",
     )
 
 
@@ -50,16 +52,23 @@ def scenario_of(definition: Scenario | Mapping[str, Any]) -> Scenario:
 
 
 def first_played(
-    definition: Scenario | Mapping[str, Any] | Draw | None, flows: int
+    definition: Scenario | Mapping[str, Any] | Draw | None, flows: int | None
 ) -> tuple[Scenario, Draw | None]:
-    """Returns what an environment plays first, and what draws the scenarios that follow; None: always the
-    first.
+    """Returns the first scenario of an environment, and the function that draws the following ones; None:
+    always the first.
 
-    Given nothing, it is :func:`incast_scenario` of ``flows``. Raises ScenarioError.
+    Without a definition, it is :func:`incast_scenario` of ``flows``, None: 4. Raises ScenarioError.
     """
+    if definition is not None and flows is not None:
+        raise ScenarioError(
+            f"flows={shown(flows)}: belongs to the default scenario, and this one has its own flows: "
+            "leave it out"
+        )
     if callable(definition):
         return definition(0), definition
-    return incast_scenario(flows) if definition is None else scenario_of(definition), None
+    return incast_scenario(4 if flows is None else flows) if definition is None else scenario_of(
+        definition
+    ), None
 
 
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
@@ -79,7 +88,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     Args:
         scenario: the scenario, its keys, what draws one for each episode's seed, or None for
             :func:`incast_scenario` of ``flows``.
-        flows: senders of the default scenario.
+        flows: senders of the default scenario; None: 4.
         flow: the controlled flow's index in the flow list; None: another in each episode.
         others: the other flows' controller by name, where the scenario names none; or a policy that steers
             them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
@@ -98,12 +107,12 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self,
         scenario: Scenario | Mapping[str, Any] | Draw | None = None,
         *,
-        flows: int = 4,
+        flows: int | None = None,
         flow: int | None = 0,
         others: str | Policy = "hpcc",
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
-        action: ActionMap | None = None,
+        action: str | ActionMap | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
@@ -115,7 +124,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._others = others
         self._companions = None if isinstance(others, str) else BackgroundPolicy(others)
         self.render_mode = render_mode
-        self.task = Task(fields, reward, action) if task is None else task
+        self.task = Task.of(task, fields, reward, action)
         self.observation_space = self.task.observation_space  # type: ignore[assignment]
         self.action_space = self.task.action_space
         self._of_others = () if isinstance(others, str) else tuple(others.fields)
@@ -298,18 +307,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         observation: Observation = self.task.observe(records)[0]
         return observation, outcome
 
-    def info(
-        self,
-        rows: DecisionBatch,
-        index: int,
-        outcome: dict[str, Any],
-        telemetry: Callable[[NDArray[np.float64]], dict[str, float]] = observations.named,
-    ) -> dict[str, Any]:
+    def info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
         """Infos of a step: its rows, the flow's one, and what :meth:`Outcomes.infos` tells of that."""
-        record = rows.records[index]
+        (telemetry,) = observations.named(rows.records[index : index + 1])
+        return {"telemetry": telemetry, **self._short_info(rows, index, outcome)}
+
+    def _short_info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
+        """The same without telemetry by name, whose record stays in ``_record``."""
+        record = self._record = rows.records[index]
         if self._film.rolls:
             self._film.see([self._flow], record[None])
-        info = {"time_ns": rows.time_ns, "telemetry": telemetry(record), **outcome}
+        info = {"time_ns": rows.time_ns, **outcome}
         if not np.count_nonzero(record != record):
             info["record"] = record
         return info

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 
 from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.late import LateDict
-from ns3_env.decision.observations import Telemetry
+from ns3_env.decision.observations import INDEX
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 from ns3_env.simulator import DecisionBatch, LockStep
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+#: Keys under which Gymnasium says of which environments a value is.
+_MASKS = tuple(f"_{name}" for name in INDEX)
 
 
 class FlowVectorEnv(SyncVectorEnv):
@@ -35,6 +39,7 @@ class FlowVectorEnv(SyncVectorEnv):
             every step is a decision. NEXT_STEP, which Gymnasium's NormalizeObservation wants: it begins in
             the next step, which ignores the row's action and pays nothing. DISABLED:
             ``reset(options={"reset_mask": ...})`` begins it.
+        max_episode_steps: steps after which an episode is truncated; None: no limit.
         arguments: those of FlowEnv.
     """
 
@@ -52,11 +57,21 @@ class FlowVectorEnv(SyncVectorEnv):
         num_envs: int = 1,
         render_mode: str | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        max_episode_steps: int | None = None,
         **arguments: Any,
     ) -> None:
         make = partial(self.env_class, render_mode=render_mode, **arguments)
         self._together = LockStep([], 1)
+        self._most_steps = np.inf if max_episode_steps is None else max_episode_steps
+        self._steps = np.zeros(num_envs)  # of each episode
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """See SyncVectorEnv."""
+        self._steps[(options or {}).get("reset_mask", slice(None))] = 0
+        return super().reset(seed=seed, options=options)
 
     def step(self, actions: NDArray[Any]) -> Batch:
         """Observations (num_envs, D), rewards, terminated, truncated (num_envs,), infos.
@@ -77,9 +92,11 @@ class FlowVectorEnv(SyncVectorEnv):
         flags = np.array([(m.first[row], m.terminated[row], m.truncated[row]) for m, row in arrivals]).T
         task = self.envs[0].task
         outcomes, observations = task.outcomes(records, *flags), task.observe(records)
-        over = flags[1] | flags[2]
+        self._steps += 1
+        over = flags[1] | flags[2] | (self._steps >= self._most_steps)
+        self._steps[over] = 0
         row_infos = [
-            env.info(rows, row, info, Telemetry)
+            env._short_info(rows, row, info)
             for env, (rows, row), info in zip(self.envs, arrivals, outcomes.infos(), strict=True)
         ]
         infos: dict[str, Any] = {}
@@ -88,11 +105,11 @@ class FlowVectorEnv(SyncVectorEnv):
             for i in ended:
                 infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
                 self.envs[i]._send_reset(None)
-            infos["final_info"] = self._joined([(i, row_infos[i]) for i in ended])
+            infos["final_info"] = self._joined(ended, [row_infos[i] for i in ended])
             infos["_final_info"] = over
             for i in ended:
                 observations[i], row_infos[i] = self.envs[i]._finish_reset()
-        infos.update(self._joined(list(enumerate(row_infos))))
+        infos.update(self._joined(range(self.num_envs), row_infos))
         return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
 
     def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
@@ -111,6 +128,8 @@ class FlowVectorEnv(SyncVectorEnv):
             else:
                 observations[i], rewards[i], terminated[i], truncated[i], info = env._finish_step()
             infos = self._add_info(infos, info, i)
+        self._steps = np.where(begins, 0, self._steps + 1)
+        truncated |= ~(begins | terminated) & (self._steps >= self._most_steps)
         self._autoreset_envs = terminated | truncated
         return observations, rewards, terminated, truncated, infos
 
@@ -156,27 +175,31 @@ class FlowVectorEnv(SyncVectorEnv):
             arrivals.append(env._take_rows(joint.batch(one, time_ns)) if count == 1 else env._receive_rows())
         return arrivals
 
-    def _joined(self, infos: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-        """The infos of these environments as Gymnasium joins them, the telemetry when somebody looks."""
+    def _joined(self, envs: Sequence[int], infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The infos of these environments, with their last telemetry, as Gymnasium joins them."""
         mask = np.zeros(self.num_envs, dtype=np.bool_)
-        mask[[i for i, _ in infos]] = True
+        mask[envs] = True
         joined: dict[str, Any] = {}
-        keys = infos[0][1].keys()
-        if mask.all() and all(info.keys() == keys for _, info in infos):
+        keys = infos[0].keys()
+        if mask.all() and all(info.keys() == keys for info in infos):
             for key in keys - {"telemetry"}:
-                joined[key], joined[f"_{key}"] = np.array([info[key] for _, info in infos]), mask.copy()
+                joined[key], joined[f"_{key}"] = np.array([info[key] for info in infos]), mask.copy()
         else:
-            for i, info in infos:
+            for i, info in zip(envs, infos, strict=True):
                 self._add_info(joined, {key: info[key] for key in info if key != "telemetry"}, i)
-        telemetry = [(i, info["telemetry"]) for i, info in infos]
-        joined["telemetry"], joined["_telemetry"] = LateDict(partial(self._added, telemetry)), mask
-        return joined
-
-    def _added(self, infos: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-        """Joins infos as Gymnasium does."""
-        joined: dict[str, Any] = {}
-        for i, info in infos:
-            joined = self._add_info(joined, info, i)
+        records = np.full((len(INDEX), self.num_envs), np.nan)
+        records[:, envs] = np.array([self.envs[i]._record for i in envs]).T
+        present = records == records
+        records[~present] = 0.0
+        telemetry: dict[str, Any] = dict(zip(INDEX, records, strict=True))
+        if mask.all() and present.all():
+            telemetry.update(dict.fromkeys(_MASKS, present[0]))
+        else:
+            telemetry.update(zip(_MASKS, present, strict=True))
+            for name, known in zip(INDEX, present.any(axis=1).tolist(), strict=True):
+                if not known:
+                    del telemetry[name], telemetry[f"_{name}"]
+        joined["telemetry"], joined["_telemetry"] = telemetry, mask
         return joined
 
     def close_extras(self, **kwargs: Any) -> None:

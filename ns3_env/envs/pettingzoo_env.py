@@ -124,16 +124,20 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
     ``["slowdown"]`` is the flow's (0 before).
 
+    :meth:`state` is for a critic of all agents: the observations of ``possible_agents``, one after the other,
+    zeros where an agent is not among ``agents`` or has not started. Its shape is always the same.
+
     Args:
         scenario: the scenario, its keys, or what draws one for each episode's seed; None:
             :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
         slots: agents at most; None: those of the scenario.
-        flows: senders of the default scenario.
+        flows: senders of the default scenario; None: 4.
         fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable: see :class:`ns3_env.simulator.Simulator`.
         reset_tells_all: a reset tells of every possible agent, as TorchRL's PettingZooWrapper wants it; zeros
-            of those that have no flow in the episode, which are not in ``agents``.
+            of those that have no flow in the episode, which are not in ``agents``. Infos' telemetry is then
+            an array (fields,), NaN where nothing is known, as that wrapper reads no dict.
 
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """
@@ -149,11 +153,11 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         self,
         scenario: Scenario | Mapping[str, Any] | Draw | None = None,
         *,
-        flows: int = 4,
+        flows: int | None = None,
         slots: int | None = None,
         fields: Sequence[str] = observations.FDCC_FIELDS,
         reward: str | Reward = DEFAULT_REWARD,
-        action: ActionMap | None = None,
+        action: str | ActionMap | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
@@ -166,8 +170,11 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             raise ScenarioError(
                 f"{scenario.source or 'scenario'}: clock.name: a ParallelEnv needs 'synchronous'"
             )
-        task = task or Task(fields, reward, action)
+        task = Task.of(task, fields, reward, action)
         self.set_up(scenario, task, render_mode, executable, draw, slots)
+        one = task.observation_space
+        count = len(self.possible_agents)
+        self.state_space = gym.spaces.Box(np.tile(one.low, count), np.tile(one.high, count), dtype=np.float32)
         self._last: Observations = {}
         self._reset_tells_all = reset_tells_all
         self._told: list[Any] = []  # agents that were observed last
@@ -180,6 +187,14 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         """Space of an agent's action."""
         return self.action_spaces[agent]
 
+    def state(self) -> NDArray[np.float32]:
+        """The last observations of all possible agents, (len(possible_agents) * len(fields),)."""
+        state: NDArray[np.float32] = np.zeros((len(self.possible_agents), len(self.fields)), dtype=np.float32)
+        slots = {agent: slot for slot, agent in enumerate(self.possible_agents)}
+        for agent in self.agents:
+            state[slots[agent]] = self._last[agent]
+        return state.reshape(-1)
+
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
@@ -189,7 +204,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._told = list(self.possible_agents if self._reset_tells_all else self.agents)
         self._last = {agent: zeros.copy() for agent in self._told}
-        infos = {agent: _silent() for agent in self._told} | self._advance({}, {}, {})
+        infos = {agent: self._silent() for agent in self._told} | self._advance({}, {}, {})
         return dict(self._last), infos
 
     def step(
@@ -215,7 +230,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
         self, rewards: dict[str, float], terminated: dict[str, bool], truncated: dict[str, bool]
     ) -> dict[str, dict[str, Any]]:
         """Receives until an agent is due, or none is left."""
-        infos = {agent: _silent() for agent in self.agents}
+        infos = {agent: self._silent() for agent in self.agents}
         living = set(self.agents)
         self._due = None
         while living:
@@ -227,10 +242,11 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             observation_rows = self.task.observe(rows.records)
             slots, due, first = rows.slots.tolist(), rows.due.tolist(), rows.first.tolist()
             paid, row_infos = outcomes.rewards.tolist(), outcomes.infos()
+            telemetry = list(rows.records) if self._reset_tells_all else observations.named(rows.records)
             for row, slot in enumerate(slots):
                 agent = self.possible_agents[slot]
                 self._last[agent] = observation_rows[row]
-                infos[agent] = _info(due[row], rows.time_ns, rows.records[row], row_infos[row])
+                infos[agent] = _info(due[row], rows.time_ns, telemetry[row], row_infos[row])
                 if not first[row]:
                     rewards[agent] = paid[row]
                 if not due[row]:
@@ -244,13 +260,12 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                 self._simulator.send_actions(())
         return infos
 
+    def _silent(self) -> dict[str, Any]:
+        """Returns the info of an agent that does not decide."""
+        nothing: Any = np.full(len(observations.FIELDS), np.nan) if self._reset_tells_all else {}
+        return _info(False, 0.0, nothing, {"elapsed": 0.0, "slowdown": 0.0, "cut": False})
 
-def _info(due: bool, time_ns: float, record: NDArray[np.float64], outcome: dict[str, Any]) -> dict[str, Any]:
+
+def _info(due: bool, time_ns: float, telemetry: dict[str, float], outcome: dict[str, Any]) -> dict[str, Any]:
     """Returns an agent's info, always with the same keys."""
-    return {"due": due, "time_ns": time_ns, "telemetry": observations.Telemetry(record), **outcome}
-
-
-def _silent() -> dict[str, Any]:
-    """Returns the info of an agent that does not decide."""
-    nothing = np.full(len(observations.FIELDS), np.nan)
-    return _info(False, 0.0, nothing, {"elapsed": 0.0, "slowdown": 0.0, "cut": False})
+    return {"due": due, "time_ns": time_ns, "telemetry": telemetry, **outcome}

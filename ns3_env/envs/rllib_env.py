@@ -28,7 +28,7 @@ NAME = "ns3_env/RdmaMultiAgent-v0"
 #: Keys of ``env_config``, with what they are by default.
 DEFAULTS: dict[str, Any] = {
     "scenario": None,
-    "flows": 4,
+    "flows": None,
     "slots": None,
     "fields": observations.FDCC_FIELDS,
     "reward": DEFAULT_REWARD,
@@ -78,7 +78,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         scenario, draw = first_played(settings["scenario"], settings["flows"])
         if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
-        task = settings["task"] or Task(settings["fields"], settings["reward"], settings["action"])
+        task = Task.of(*(settings[key] for key in ("task", "fields", "reward", "action")))
         self.set_up(scenario, task, settings["render_mode"], settings["executable"], draw, settings["slots"])
         self._ended: list[Any] = []  # agents whose flow was over in the last step
         self._cut = False
@@ -123,13 +123,13 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         while (rows := self._received()) is not None:
             outcomes = self._came(rows)
             observed, row_infos = self.task.observe(rows.records), outcomes.infos()
+            telemetry = observations.named(rows.records)
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
                     continue  # ended before its first decision: it never was there
                 agent_observations[agent] = observed[row]
-                telemetry = observations.Telemetry(rows.records[row])
-                infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry, **row_infos[row]}
+                infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry[row], **row_infos[row]}
                 if rows.first[row]:
                     self.agents.append(agent)
                 else:

@@ -164,7 +164,7 @@ class EpisodeQueue(WithTask, ABC):
         seed: int = 1,
     ) -> None:
         self.sampler = sampler
-        self.task = Task(fields, reward) if task is None else task
+        self.task = Task.of(task, fields, reward)
         self._seed = seed
         self.next_episode = 0
         # In the order of their numbers, until they are given out.

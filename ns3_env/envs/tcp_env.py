@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ns3_env.config.model import shown
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.scenario import Scenario
@@ -30,7 +31,7 @@ def bottleneck_scenario(flows: int = 2) -> Scenario:
             },
             "traffic": {"kind": "incast", "size_bytes": ENDLESS, "spread_ns": 10_000},
         },
-        "bottleneck",
+        f"bottleneck of {shown(flows)} flows",
     )
 
 
@@ -38,7 +39,7 @@ class TcpBottleneckEnv(FlowEnv):
     """One TCP flow under the agent at a bottleneck that it shares with others.
 
     As :class:`ns3_env.envs.gym_env.FlowEnv` in all but its defaults: the scenario is
-    :func:`bottleneck_scenario` of ``flows``, the others are under ``cubic``, observations are
+    :func:`bottleneck_scenario` of ``flows`` (None: 2), the others are under ``cubic``, observations are
     :data:`TCP_FIELDS`, and the reward is goodput less what it costs in delay. What only switches could tell,
     the length of a queue say, TCP does not know: such a field is a ScenarioError.
     """
@@ -47,14 +48,15 @@ class TcpBottleneckEnv(FlowEnv):
         self,
         scenario: Scenario | Mapping[str, Any] | None = None,
         *,
-        flows: int = 2,
+        flows: int | None = None,
         others: Any = "cubic",
         fields: Sequence[str] = TCP_FIELDS,
         reward: Any = "goodput_delay",
         **arguments: Any,
     ) -> None:
-        chosen = bottleneck_scenario(flows) if scenario is None else scenario
-        super().__init__(chosen, flows=flows, others=others, fields=fields, reward=reward, **arguments)
+        if scenario is None:
+            scenario, flows = bottleneck_scenario(2 if flows is None else flows), None
+        super().__init__(scenario, flows=flows, others=others, fields=fields, reward=reward, **arguments)
 
 
 class TcpBottleneckVectorEnv(FlowVectorEnv):

@@ -12,6 +12,7 @@ from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.gym_env import Draw, FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.rollouts import Rollouts
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.networks import task as find
@@ -30,6 +31,11 @@ class TaskEnv(FlowEnv):
 
     def __init__(self, task: str, **arguments: Any) -> None:
         spec = find(task)
+        if unfit := sorted({"scenario", "flows"} & {*arguments}):
+            raise ScenarioError(
+                f"{spec.id}: {unfit[0]}: the task draws its own scenarios; 'ns3_env/RdmaIncast-v0' has "
+                f"{unfit[0]!r}"
+            )
         first = spec.training(0)
         defaults = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
         super().__init__(spec.training, **{**defaults, **arguments})

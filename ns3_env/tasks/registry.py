@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ns3_env.ids import register_task
 from ns3_env.tasks.definition import Draw, TaskSpec
 
 #: The tasks, by name.
@@ -13,10 +14,14 @@ TASKS: dict[str, TaskSpec] = {}
 
 
 def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
-    """Makes a function that draws scenarios a task; settings are those of :class:`TaskSpec`."""
+    """Makes a function that draws scenarios a task; settings are those of :class:`TaskSpec`.
+
+    A task of another package has the id "ns3_env/NAME-v0".
+    """
 
     def put(draw: Draw) -> Draw:
         TASKS[name] = TaskSpec(name, draw, **settings)
+        register_task(name)
         return draw
 
     return put

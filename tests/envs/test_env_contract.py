@@ -275,3 +275,69 @@ def test_info_names_every_value() -> None:
         due_infos = [one for one in infos if one["due"]]
         assert due_infos
         assert all(list(one["telemetry"]) == list(INDEX) and one["flow"] in (0, 1) for one in due_infos)
+
+
+#: Arguments that an environment refuses when it is made, and what it says.
+_REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    (ID, {"flows": 0}, "incast of 0 flows: topology.senders: Input should be greater than or equal to 1"),
+    (ID, {"flows": 3, "scenario": {}}, "flows=3: belongs to the default scenario"),
+    (
+        ID,
+        {"reward": {"name": "slowdown"}},
+        r"reward: is .*: write a name, or make_reward\(name, \*\*settings\) of",
+    ),
+    (ID, {"action": 3}, r"action: is 3: write a name, or make_action_map\(name, \*\*settings\) of"),
+    (ID, {"action": AbsoluteWindow}, r"action: is .*: write a name, or AbsoluteWindow\(\) of ns3_env"),
+    (ID, {"action": "absolut"}, "unknown action map 'absolut'; known: "),
+    (ID, {"fields": "rtt"}, r"fields: is 'rtt': write a list of names, \['rtt'\]"),
+    (ID, {"task": "Incast"}, r"task: is 'Incast': write ns3_env.Task\("),
+    ("ns3_env/Incast-v2", {"flows": 60}, "ns3_env/Incast-v2: flows: the task draws its own scenarios"),
+    ("ns3_env/Incast-v2", {"scenario": {}}, "ns3_env/Incast-v2: scenario: the task draws its own scenarios"),
+    ("ns3_env/TcpBottleneck-v0", {"flows": -1}, "bottleneck of -1 flows: topology.senders: "),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "text"), _REFUSED)
+def test_what_cannot_be_is_a_sentence_when_the_environment_is_made(
+    name: str, arguments: dict[str, Any], text: str
+) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError), match=text) as error:
+        gym.make(name, **arguments)
+    assert "pydantic" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_action_map_may_be_a_name() -> None:
+    env: Any = gym.make(ID, action="absolute_window")
+    assert isinstance(env.unwrapped.action, AbsoluteWindow)
+    env.close()
+
+
+def test_an_episode_ends_before_the_step_limit_of_its_id() -> None:
+    """No flow decides more often than once in a round trip of two of its shortest links."""
+    for name, spec in gym.registry.items():
+        if name.startswith("ns3_env/") and name != "ns3_env/Ns3Ai-v0":
+            env: Any = gym.make(name)
+            played = env.unwrapped.scenario
+            least_rtt_ns = 2 * min(link.delay_ns for link in played.topology.build().links)
+            assert spec.max_episode_steps is not None
+            assert played.time_limit_ns / least_rtt_ns < spec.max_episode_steps / 10
+            env.close()
+
+
+def test_a_parallel_environments_state_has_every_agents_observation_at_its_place() -> None:
+    env = FlowParallelEnv(scenario("synchronous", size_bytes=50_000), slots=5)
+    observations, _ = env.reset(seed=1)
+    width, left = len(env.fields), 0
+    while env.agents:
+        state = env.state()
+        assert state in env.state_space
+        rows = state.reshape(5, width)
+        for slot, agent in enumerate(env.possible_agents):
+            expected = observations[agent] if agent in env.agents else np.zeros(width, np.float32)
+            assert rows[slot].tobytes() == expected.tobytes()
+        left = max(left, 3 - len(env.agents))
+        observations, *_ = env.step({agent: np.zeros(1, np.float32) for agent in env.agents})
+    assert left > 0, "no flow has gone before the others"
+    assert not env.state().any()
+    env.close()

@@ -127,7 +127,12 @@ def test_three_tiers_have_pods_and_links_side_by_side(tmp_path: Path, simulator:
         ("Podsize 4", "Podsize 3", "8 nodes are no multiple of Podsize, 3"),
         ("Radix_Up 4", "Speed 4", "t.topo:14: 'Speed 4'; downlink_speed_gbps,"),
         ("Radix_Up 4", "Radix_Up", "t.topo:14: 'Radix_Up' where a name and a whole number should stand"),
-        ("Radix_Up 4", "", "radix_up is missing"),
+        ("Radix_Up 4", "", "t.topo:11: radix_up is missing in this Tier"),
+        (
+            "Bundle 2",
+            "Bundle 160",
+            "t.topo:18: links down, those of a Bundle together: rate_bps: must be at most",
+        ),
         ("Tiers 3", "Tiers 2", "Nodes, Podsize and 2 or 3 Tiers should stand here; there are 3"),
         ("Nodes 8", "Nodes 80000000", "80000000 nodes; there may be at most 50000"),
     ],

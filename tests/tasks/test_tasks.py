@@ -16,7 +16,9 @@ from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.config.model import validate
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ConfigError
+from ns3_env.ids import VERSIONS
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, make, task
+from ns3_env.tasks.registry import declare
 
 #: Tasks whose flows can decide at every step.
 STEPPED = [name for name, spec in TASKS.items() if spec.clock.name != "per_notification"]
@@ -120,3 +122,23 @@ def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
     assert curriculum.most_flows == 64
     with pytest.raises(ConfigError, match="tasks: there is no task 'Incest'"):
         validate({"tasks": ["Incest"]}, CurriculumConfig, "c.yaml")
+
+
+def test_a_task_of_another_package_is_made_by_name_and_by_id() -> None:
+    def draw(random: np.random.Generator) -> dict[str, Any]:
+        """Two flows."""
+        return {
+            "topology": {"kind": "dumbbell", "senders": 2},
+            "traffic": {"kind": "incast", "size_bytes": 100_000},
+        }
+
+    try:
+        declare("Mine")(draw)
+        assert task("Mine").id == "ns3_env/Mine-v0"
+        assert task("Incast").id == "ns3_env/Incast-v2"
+        for env in (make("Mine"), gymnasium.make("ns3_env/Mine-v0")):
+            env.reset(seed=1)
+            env.close()
+    finally:
+        for place, key in ((TASKS, "Mine"), (VERSIONS, "Mine"), (gymnasium.registry, "ns3_env/Mine-v0")):
+            place.pop(key, None)

@@ -34,6 +34,16 @@ Cut(float value, float low, float high)
     return raised < high ? raised : high;
 }
 
+py::ssize_t
+Rows(const Column<double>& records)
+{
+    if (records.ndim() != 2 || records.shape(1) != static_cast<py::ssize_t>(FIELD_COUNT))
+    {
+        throw std::invalid_argument("records must be (k, " + std::to_string(FIELD_COUNT) + ")");
+    }
+    return records.shape(0);
+}
+
 /// What ns3_env.decision.outcomes and ns3_env.decision.observations read, in one pass, the same to the bit.
 class Reading
 {
@@ -115,15 +125,6 @@ class Reading
         return record[static_cast<size_t>(field)];
     }
 
-    static py::ssize_t Rows(const Column<double>& records)
-    {
-        if (records.ndim() != 2 || records.shape(1) != static_cast<py::ssize_t>(FIELD_COUNT))
-        {
-            throw std::invalid_argument("records must be (k, " + std::to_string(FIELD_COUNT) + ")");
-        }
-        return records.shape(0);
-    }
-
     py::object Rewards(const Column<double>& records, const Column<bool>& first) const
     {
         if (!m_cost)
@@ -146,11 +147,56 @@ class Reading
     std::optional<size_t> m_cost;
 };
 
+/// \return a dict of each record (k, fields): field name to value, without the fields that are NaN
+py::list
+Named(const Column<double>& records)
+{
+    const py::ssize_t count = Rows(records);
+    static const auto* const names = []
+    {
+        auto* all = new std::vector<PyObject*>; // as long as the interpreter
+        for (const FieldSpec& field : ObservationFields())
+        {
+            all->push_back(PyUnicode_InternFromString(field.name));
+        }
+        return all;
+    }();
+    py::dict whole; // a copy has the room already
+    for (PyObject* name : *names)
+    {
+        PyDict_SetItem(whole.ptr(), name, Py_None);
+    }
+    py::list dicts(count);
+    const double* value = records.data();
+    for (py::ssize_t i = 0; i < count; ++i)
+    {
+        auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(whole.ptr()));
+        for (PyObject* name : *names)
+        {
+            if (const double number = *value++; std::isnan(number))
+            {
+                PyDict_DelItem(dict.ptr(), name);
+            }
+            else
+            {
+                const auto boxed = py::reinterpret_steal<py::float_>(PyFloat_FromDouble(number));
+                PyDict_SetItem(dict.ptr(), name, boxed.ptr());
+            }
+        }
+        dicts[i] = std::move(dict);
+    }
+    return dicts;
+}
+
 } // namespace
 
 void
 BindReading(py::module_& module)
 {
+    module.def("named",
+               &Named,
+               py::arg("records"),
+               "A dict of field names and values for each record (k, fields), without NaN.");
     py::class_<Reading>(module, "Reading", "What a task reads from records (k, fields).")
         .def(py::init<std::vector<size_t>,
                       const Column<float>&,

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TextIO
+from typing import Any, TextIO
 
-from pydantic import PrivateAttr, model_validator
+from pydantic import PrivateAttr, ValidationError, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.files import LineFaults, NamedFile
-from ns3_env.scenario.topology.kind import Graph, TopologyKind
+from ns3_env.config.model import describe
+from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import Network
 
 
@@ -31,6 +32,21 @@ class FileTopology(TopologyKind):
     @abstractmethod
     def _take(self, text: TextIO) -> None:
         """Reads the file into ``_graph``; what is wrong goes into ``_wrong``."""
+
+    def _link(self, line: int, link: dict[str, Any], what: str = "") -> GraphLink | None:
+        """The link of these keys; None where one is out of bounds, which is a fault of the file's line.
+
+        Args:
+            line: where the link is declared.
+            link: the keys of a ``GraphLink``.
+            what: begins the fault's text.
+        """
+        try:
+            return GraphLink.model_validate(link)
+        except ValidationError as error:
+            for fault in describe(error, link):
+                self._wrong.add(line, what + fault)
+            return None
 
     def counts(self) -> tuple[int, int, int]:
         return self._graph.counts()

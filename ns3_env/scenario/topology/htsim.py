@@ -26,6 +26,8 @@ _OF_TIER = (
     "queue_up",
     "queue_down",
 )
+#: Those that a tier has to have; the last one not the highest.
+_NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down", "radix_up")
 
 
 @dataclass
@@ -36,11 +38,8 @@ class _Tier:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def get(self, name: str) -> int:
-        """A number. Raises ValueError where it is missing."""
-        usual = {"switch_latency_ns": 0, "bundle": 1}
-        if name not in self.numbers and name not in usual:
-            raise ValueError(f"{name} is missing")
-        return self.numbers.get(name, usual.get(name, 0))
+        """A number, or what the file means by leaving it out."""
+        return self.numbers.get(name, 1 if name == "bundle" else 0)
 
 
 class HtsimTopology(FileTopology):
@@ -71,6 +70,13 @@ class HtsimTopology(FileTopology):
             else:
                 places = ", ".join(_OF_TIER if tiers else _HEADS)
                 self._wrong.add(line, f"{shown(row.strip())}; {places} may stand here, or the next Tier")
+        for i, tier in enumerate(tiers):
+            needed = _NEEDED if i + 1 < len(tiers) else _NEEDED[:-1]
+            if missing := [name for name in needed if name not in tier.numbers]:
+                self._wrong.add(tier.line, f"{', '.join(missing)} is missing in this Tier")
+                continue
+            keys = {"a": 0, "b": 1, "rate_bps": _rate(tier), "delay_ns": _delay_ns(tiers, i)}
+            self._link(tier.line, keys, "links down, those of a Bundle together: ")
         if len(self._wrong):
             return
         try:

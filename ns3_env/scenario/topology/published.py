@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, TextIO
 
-from pydantic import PrivateAttr, ValidationError
+from pydantic import PrivateAttr
 
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
 from ns3_env.config.files import LineFaults
-from ns3_env.config.model import describe, shown
+from ns3_env.config.model import shown
 from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.topology.file_topology import FileTopology
 from ns3_env.scenario.topology.kind import Graph, GraphLink
@@ -147,14 +147,10 @@ class PublishedTopology(FileTopology):
             for _ in range(rows):
                 src, dst, rate, delay, error_rate = text.row(_COLUMNS, f"one of {rows} links")
                 self._check(error_rate, delay, text.line)
-                try:
-                    link = {"a": src, "b": dst, "rate_bps": rate, "delay_ns": _delay_ns(delay)}
-                    links.append(GraphLink.model_validate(link))
-                except ValidationError as error:
-                    for fault in describe(error, link):
-                        self._wrong.add(text.line, fault)
-                    continue
-                self._lines.append(text.line)
+                keys = {"a": src, "b": dst, "rate_bps": rate, "delay_ns": _delay_ns(delay)}
+                if (link := self._link(text.line, keys)) is not None:
+                    links.append(link)
+                    self._lines.append(text.line)
             text.pass_over(self.file, _COLUMNS, f"{rows} links")
         except UnicodeDecodeError:
             raise
