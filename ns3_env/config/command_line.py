@@ -92,8 +92,7 @@ def guarded(work: Callable[[], int]) -> int:
     with one message on standard error. Warnings go there, too, a line each."""
     warnings.formatwarning = _plain
     try:
-        with _interrupted_by_signals():
-            return work()
+        return _work(work)
     except (ConfigError, ScenarioError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -115,7 +114,20 @@ def guarded(work: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        exec("")  # Python forgets an interrupt of code in a string, for which it would end by SIGINT
         return 130
+
+
+def _work(work: Callable[[], int]) -> int:
+    """The exit code of ``work()``. Raises KeyboardInterrupt also if a library made another error of one."""
+    signals: list[int] = []
+    try:
+        with _interrupted_by_signals(signals):
+            return work()
+    except Exception:
+        if signals:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _plain(
@@ -138,13 +150,15 @@ def os_fault(error: OSError) -> str:
 
 
 @contextmanager
-def _interrupted_by_signals() -> Iterator[None]:
-    """Ctrl-C and SIGTERM interrupt the block, if this is the main thread; but not those that are ignored."""
+def _interrupted_by_signals(signals: list[int]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM interrupt the block, if this is the main thread, and are appended to ``signals``; not
+    those that are ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         raise KeyboardInterrupt
 
     numbers = [x for x in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(x) != signal.SIG_IGN]

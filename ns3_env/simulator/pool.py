@@ -24,6 +24,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import cloudpickle  # type: ignore[import-untyped]
 
 from ns3_env.errors import SimulatorDied
+from ns3_env.interrupts import FORKS_FOR
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
 from ns3_env.simulator.process import LOOK_S, killed_by
@@ -45,9 +46,17 @@ def prepare(*modules: str) -> None:
     Worker processes are then forked with it. Without effect where there were some before.
     """
     _CONTEXT.set_forkserver_preload([__name__, *modules])
-    resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
     with _no_interrupts(), _no_main_module():
+        _ensure_forkserver()
+
+
+def _ensure_forkserver() -> None:
+    """Starts the process that forks workers, if there is none; it ends with this one."""
+    os.environ[FORKS_FOR] = str(os.getpid())
+    try:
         forkserver.ensure_running()
+    finally:
+        os.environ.pop(FORKS_FOR, None)
 
 
 class Job(Protocol[T_co]):
@@ -224,9 +233,9 @@ class _Worker:
 def _start() -> tuple[ForkServerProcess, Connection]:
     """Starts a worker process; our end of the pipe to it. Raises OSError, which says that it could not."""
     try:
-        resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
         pipe, worker_end = _CONTEXT.Pipe()
         with worker_end, _no_interrupts(), _no_main_module():
+            _ensure_forkserver()
             process = _CONTEXT.Process(target=_work, args=(worker_end, dict(os.environ)), daemon=True)
             process.start()
     except (OSError, EOFError) as error:
@@ -245,6 +254,7 @@ def _death(code: int | None) -> str:
 def _no_interrupts() -> Iterator[None]:
     """A process started here never sees Ctrl-C or SIGTERM, which go to all of a group and are the caller's to
     handle; ours wait until the end."""
+    resource_tracker.ensure_running()  # would unblock them if it were started within
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     try:
         yield
