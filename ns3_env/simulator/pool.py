@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import cloudpickle  # type: ignore[import-untyped]
 
+from ns3_env.config.command_line import plain_warning
 from ns3_env.errors import SimulatorDied
 from ns3_env.interrupts import FORKS_FOR
 from ns3_env.scenario import Scenario
@@ -236,7 +238,11 @@ def _start() -> tuple[ForkServerProcess, Connection]:
         pipe, worker_end = _CONTEXT.Pipe()
         with worker_end, _no_interrupts(), _no_main_module():
             _ensure_forkserver()
-            process = _CONTEXT.Process(target=_work, args=(worker_end, dict(os.environ)), daemon=True)
+            process = _CONTEXT.Process(
+                target=_work,
+                args=(worker_end, dict(os.environ), warnings.formatwarning is plain_warning),
+                daemon=True,
+            )
             process.start()
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or "the process that forks them has ended"
@@ -281,8 +287,10 @@ def _no_main_module() -> Iterator[None]:
             script.update(hidden)
 
 
-def _work(pipe: Connection, environment: dict[str, str]) -> None:
-    """Works until the pipe is closed."""
+def _work(pipe: Connection, environment: dict[str, str], of_command: bool) -> None:
+    """Works until the pipe is closed; of a command it shows warnings as that does."""
+    if of_command:
+        warnings.formatwarning = plain_warning
     os.environ.clear()
     os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()
