@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ends a command of the project quietly, with exit code 130, when Ctrl-C or SIGTERM comes while it imports
-or ends; a program that imports the package is left alone."""
+"""Ends the project's own processes quietly: a command that is interrupted while it imports or ends, with exit
+code 130, and the process that forks workers when its parent is gone. Other programs are left alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import os
 import signal
 import sys
 from pathlib import Path
+
+#: Variable that names the parent of the process that forks workers, while it starts.
+FORKS_FOR = "NS3_ENV_FORKS_FOR"
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PROGRAMS = [_ROOT / "train.py", _ROOT / "export.py", _ROOT / "eval" / "__main__.py"]
@@ -24,3 +27,8 @@ if _program.name == "ns3-env" or _program.resolve() in _PROGRAMS:
     for _number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(_number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(_number, _end)
+
+_parent = os.getppid()
+if os.environ.pop(FORKS_FOR, "") == str(_parent):  # it looks at its pipe only when all is imported
+    signal.signal(signal.SIGALRM, lambda *_: None if os.getppid() == _parent else os._exit(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)

@@ -121,8 +121,8 @@ def of_module(entry: Entry) -> TrainedPolicy:
     place = f"policy {entry.name}"
     if not is_code(entry.policy or ""):
         raise ScenarioError(
-            f"{place}: expected pkg.module:name, found {shown(entry.policy)}; for the file or folder of a trained "
-            "policy write checkpoint: in place of policy:"
+            f"{place}: expected pkg.module:name, found {shown(entry.policy)}; for the file or folder of a "
+            "trained policy write checkpoint: instead of policy:"
         )
     try:
         factory = import_named(entry.policy or "")

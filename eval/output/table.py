@@ -109,9 +109,9 @@ def of_own_metrics(rows: Iterable[tuple[str | Text, Sequence[float]]]) -> Table:
     table.add_column("controller", no_wrap=True)
     for name in own_names():
         table.add_column(name, justify="right")
-    for name, values in rows:
+    for heading, values in rows:
         numbers = (cell(x, METRICS[metric].format) for metric, x in zip(own_names(), values, strict=False))
-        table.add_row(name, *numbers)
+        table.add_row(heading, *numbers)
     return table
 
 

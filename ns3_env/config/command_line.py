@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ns3_env.config.model import cut
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 
 if TYPE_CHECKING:
@@ -90,12 +91,11 @@ def guarded(work: Callable[[], int]) -> int:
     """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
     or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C and SIGTERM. Each
     with one message on standard error. Warnings go there, too, a line each."""
-    warnings.formatwarning = _plain
+    warnings.formatwarning = plain_warning
     try:
-        with _interrupted_by_signals():
-            return work()
+        return _work(work)
     except (ConfigError, ScenarioError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print("\n".join(map(cut, f"error: {error}".split("\n"))), file=sys.stderr)
         return 2
     except OSError as error:
         print(f"error: {os_fault(error)}", file=sys.stderr)
@@ -115,10 +115,23 @@ def guarded(work: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        exec("")  # Python forgets an interrupt of code in a string, for which it would end by SIGINT
         return 130
 
 
-def _plain(
+def _work(work: Callable[[], int]) -> int:
+    """The exit code of ``work()``. Raises KeyboardInterrupt also if a library made another error of one."""
+    signals: list[int] = []
+    try:
+        with _interrupted_by_signals(signals):
+            return work()
+    except Exception:
+        if signals:
+            raise KeyboardInterrupt from None
+        raise
+
+
+def plain_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
     """A warning as a line for the user of a command, without the place in the code that gave it."""
@@ -138,13 +151,14 @@ def os_fault(error: OSError) -> str:
 
 
 @contextmanager
-def _interrupted_by_signals() -> Iterator[None]:
-    """Ctrl-C and SIGTERM interrupt the block, if this is the main thread; but not those that are ignored."""
+def _interrupted_by_signals(signals: list[int]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM, unless ignored, interrupt the block in the main thread, and go to ``signals``."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         raise KeyboardInterrupt
 
     numbers = [x for x in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(x) != signal.SIG_IGN]

@@ -128,6 +128,11 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
+def cut(line: str) -> str:
+    """An error's line, or the beginning of one that is too long to be read."""
+    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..."
+
+
 def _printable(line: str) -> str:
     """With escapes for what would end the line, or not be seen."""
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
@@ -214,8 +219,7 @@ def describe(error: ValidationError, data: object) -> list[str]:
             text += f" (it is {shown(fault['input'])})"
         link = "." if fault["type"] == _NONE_MEANT else ": "
         lines += [f"{'.'.join(place)}{link}{line}" if place else line for line in text.split("\n")]
-    lines = [line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]}..." for line in lines]
-    lines = [_printable(line) for line in lines]
+    lines = [_printable(cut(line)) for line in lines]
     if len(faults) > MAX_FAULTS:
         lines.append(f"{len(faults) - MAX_FAULTS} more faults")
     return list(dict.fromkeys(lines))

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,7 +24,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import cloudpickle  # type: ignore[import-untyped]
 
+from ns3_env.config.command_line import plain_warning
 from ns3_env.errors import SimulatorDied
+from ns3_env.interrupts import FORKS_FOR
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
 from ns3_env.simulator.process import LOOK_S, killed_by
@@ -45,9 +48,17 @@ def prepare(*modules: str) -> None:
     Worker processes are then forked with it. Without effect where there were some before.
     """
     _CONTEXT.set_forkserver_preload([__name__, *modules])
-    resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
     with _no_interrupts(), _no_main_module():
+        _ensure_forkserver()
+
+
+def _ensure_forkserver() -> None:
+    """Starts the process that forks workers, if there is none; it ends with this one."""
+    os.environ[FORKS_FOR] = str(os.getpid())
+    try:
         forkserver.ensure_running()
+    finally:
+        os.environ.pop(FORKS_FOR, None)
 
 
 class Job(Protocol[T_co]):
@@ -224,10 +235,14 @@ class _Worker:
 def _start() -> tuple[ForkServerProcess, Connection]:
     """Starts a worker process; our end of the pipe to it. Raises OSError, which says that it could not."""
     try:
-        resource_tracker.ensure_running()  # would unblock Ctrl-C if it were started below
         pipe, worker_end = _CONTEXT.Pipe()
         with worker_end, _no_interrupts(), _no_main_module():
-            process = _CONTEXT.Process(target=_work, args=(worker_end, dict(os.environ)), daemon=True)
+            _ensure_forkserver()
+            process = _CONTEXT.Process(
+                target=_work,
+                args=(worker_end, dict(os.environ), warnings.formatwarning is plain_warning),
+                daemon=True,
+            )
             process.start()
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or "the process that forks them has ended"
@@ -245,6 +260,7 @@ def _death(code: int | None) -> str:
 def _no_interrupts() -> Iterator[None]:
     """A process started here never sees Ctrl-C or SIGTERM, which go to all of a group and are the caller's to
     handle; ours wait until the end."""
+    resource_tracker.ensure_running()  # would unblock them if it were started within
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     try:
         yield
@@ -271,8 +287,10 @@ def _no_main_module() -> Iterator[None]:
             script.update(hidden)
 
 
-def _work(pipe: Connection, environment: dict[str, str]) -> None:
-    """Works until the pipe is closed."""
+def _work(pipe: Connection, environment: dict[str, str], of_command: bool) -> None:
+    """Works until the pipe is closed; of a command it shows warnings as that does."""
+    if of_command:
+        warnings.formatwarning = plain_warning
     os.environ.clear()
     os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()

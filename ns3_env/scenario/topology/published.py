@@ -185,7 +185,7 @@ class PublishedTopology(FileTopology):
         if not lossless:
             self._wrong.add(
                 line,
-                f"the error rate is {error_rate}: write 0 here, and in the scenario "
+                f"the error rate is {shown(error_rate)[1:-1]}: write 0 here, and in the scenario "
                 "corruption for this link, or loss_probability for all links",
             )
         if not delay[-1:].isalpha():

@@ -15,6 +15,7 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
 from ns3_env.config.files import LineFaults, NamedFile
+from ns3_env.config.model import shown
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
@@ -174,7 +175,7 @@ class FlowFile(FlowsInFile):
                 self._wrong.add(
                     1,
                     f"the header must name {','.join(CSV_COLUMNS)}, and may name "
-                    f"{', '.join(MORE_COLUMNS)}; it names {header_text}",
+                    f"{', '.join(MORE_COLUMNS)}; it names {shown(header_text)[1:-1]}",
                 )
                 return
             order = [header.index(name) for name in columns]

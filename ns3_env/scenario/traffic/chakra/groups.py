@@ -42,13 +42,13 @@ class ProcessGroups:
         if members is None:
             if self._for_all is None or name in EVERYONE:
                 return None if self._for_all is None else tuple(range(self._ranks))
-            names = ", ".join(self._for_all)
+            names = shown(list(self._for_all))[1:-1]
             raise WireError(f"{node} of rank {rank}: no process group {shown(name)}; there are {names}")
         if strangers := [member for member in members if not 0 <= member < self._ranks]:
             text = f"process group {shown(name)} has rank {strangers[0]}"
             raise WireError(f"{node} of rank {rank}: {text}; there are ranks 0 to {self._ranks - 1}")
         if rank not in members:
-            text = f"process group {shown(name)} has ranks {', '.join(map(str, members))}"
+            text = f"process group {shown(name)} has ranks {shown(list(members))[1:-1]}"
             raise WireError(f"{node} of rank {rank}: {text}, and not this one")
         return members
 
