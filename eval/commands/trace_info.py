@@ -28,7 +28,8 @@ def add(options: argparse.ArgumentParser) -> Work:
 
     def work(arguments: argparse.Namespace) -> None:
         from rich.console import Console
-        from rich.table import Table
+
+        from ns3_env.eval.output.table import new_table, print_table
 
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
@@ -39,10 +40,11 @@ def add(options: argparse.ArgumentParser) -> Work:
             f"{sum(flows.size_bytes):,} B sent",
             soft_wrap=True,
         )
-        table = Table("node", "groups", "ranks each", "nodes", "bytes each", "time")
+        numbers = ("ranks each", "nodes", "bytes each", "time")
+        table = new_table("", "node", numbers, (0, 1, 0, 0), words=("groups",))
         for row in rows(traces):
             table.add_row(*row)
-        console.print(table)
+        print_table(table, console)
 
     return work
 
