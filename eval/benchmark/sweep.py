@@ -78,7 +78,7 @@ def suite_of(
 def _find(what: Path) -> Path:
     """The file of a suite or a scenario. Raises ScenarioError, naming those that there are."""
     try:
-        return find_file(what, "configs/suites", "configs/scenarios")
+        return find_file(what, "configs/scenarios", "configs/suites")
     except ConfigError as error:
         raise ScenarioError(str(error)) from None
 

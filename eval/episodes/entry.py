@@ -219,7 +219,7 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 
 
 #: Options that name a decider, and the form of their values.
-FORMS = {"policy": "NAME=PKG.MODULE:FACTORY", "checkpoint": "NAME=PATH"}
+FORMS = {"policy": "NAME=pkg.module:factory", "checkpoint": "NAME=PATH"}
 
 
 def named_entries(option: str, texts: Sequence[str], taken: Sequence[str]) -> list[Entry]:
@@ -248,8 +248,7 @@ def named_entries(option: str, texts: Sequence[str], taken: Sequence[str]) -> li
             entries.append(Entry.model_validate({"name": name, option: value}))
         except ValueError:
             raise ScenarioError(
-                f"--{option}: expected {FORMS[option]}; the name {name!r}: only letters, digits and _ . + - "
-                "please"
+                f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
             ) from None
     return entries
 

@@ -176,7 +176,7 @@ def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: P
         ("run quik", "scenarios: "),
         ("run quick", "quick: is a suite: python -m eval benchmark quick"),
         ("benchmark quik", "; the nearest known one is 'quick'"),
-        ("benchmark Incas", "suites: "),
+        ("benchmark Incas", "; the nearest known one is 'incast'"),
     ],
 )
 def test_a_name_that_there_is_not_is_told_the_lists_that_apply(
@@ -358,7 +358,7 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
         (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
         (["HPCC"], "; the nearest known one is 'hpcc'"),
         (["hpcc", "--format", "pdf"], "--format: figures as files are those of --trace: add it"),
-        (["hpcc", "--policy", "mpc"], "--policy: expected NAME=PKG.MODULE:FACTORY, found 'mpc'"),
+        (["hpcc", "--policy", "mpc"], "--policy: expected NAME=pkg.module:factory, found 'mpc'"),
         (["hpcc", "--policy", "mpc=fdcc"], "a trained policy is --checkpoint mpc=fdcc"),
         (["hpcc", "--policy", "hpcc=a:b"], "--policy: there is a controller 'hpcc' already"),
         (["hpcc", "--trace", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
