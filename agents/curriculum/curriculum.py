@@ -213,6 +213,14 @@ class Curriculum:
         """Name of the current stage."""
         return self.config.stages[self.stage].name
 
+    def episodes_to_last(self) -> int | None:
+        """Episodes after which the last stage is reached at the latest; None where no count ends a stage."""
+        advances = [stage.advance for stage in self.config.stages[self.stage : -1]]
+        counts = [advance.after_episodes for advance in advances if advance is not None]
+        if len(counts) < len(advances):
+            return None
+        return max(0, sum(counts) - (self.next_index - self.entered[-1]))
+
     @property
     def most_flows(self) -> int:
         """Flows under the agent in the largest scenario: slots that an environment needs."""

@@ -232,16 +232,16 @@ class _Search:
         keep = self.config.keep_checkpoints
         self.folder.save_checkpoint(self.done, lambda folder: self.subject.save(point, folder), state, keep)
 
-    def line(self) -> str:
-        """Generation, the best score so far and the start's, trials per minute."""
-        parts = [f"generation {self.generation}"]
+    def line(self) -> list[str]:
+        """Generation, trials per minute, the best score so far and the start's."""
+        minutes = (time.monotonic() - self.began) / 60
+        rate = (len(self.log.trials) - self.done_before) / max(minutes, 1e-9)
+        parts = [f"generation {self.generation}", f"{rate:.0f}/min"]
         log = self.log if self.config.search.validation is None else self.validations
         if self.best is not None and 0 in log.trials:
             what = "reward" if self.config.objective is None else "score"
             parts.append(f"{what} {self.best.score:.4f} (start {log.trials[0].score:.4f})")
-        minutes = (time.monotonic() - self.began) / 60
-        parts.append(f"{(len(self.log.trials) - self.done_before) / max(minutes, 1e-9):.0f}/min")
-        return " · ".join(parts)
+        return parts
 
     def close(self) -> None:
         """Takes the bar off the terminal, closes the logs."""

@@ -20,6 +20,7 @@ from ns3_env.agents.curriculum.plateau import Score
 from ns3_env.agents.training.progress import VALIDATING, LiveLine, StopRequest
 from ns3_env.agents.training.rollout_env import MakeRollouts, RolloutEnv, local_rollouts
 from ns3_env.agents.training.trainer import Trainer
+from ns3_env.config.command_line import typed
 from ns3_env.config.imports import made_by
 from ns3_env.decision.rewards import in_episodes
 from ns3_env.decision.task import Task
@@ -158,6 +159,8 @@ class RunCallback(BaseCallback):
         self.recent: deque[dict[str, float]] = deque(maxlen=20)
         self.score: float | None = None  # of the last validation
         self.rate_from = (time.monotonic(), trainer.decisions)
+        #: The latest stage, and the decisions and episodes when it was entered, or when this process began.
+        self.stage_from = (curriculum.stage, trainer.decisions, curriculum.next_index)
 
     def _on_training_start(self) -> None:
         self.live.start()
@@ -177,6 +180,8 @@ class RunCallback(BaseCallback):
             for key, value in episode.items():
                 self.logger.record_mean(f"episode/{key}", value)
             self.logger.record("curriculum/stage", self.curriculum.stage)
+            if self.curriculum.stage != self.stage_from[0]:
+                self.stage_from = (self.curriculum.stage, self.trainer.decisions, self.curriculum.next_index)
             self.logger.record("curriculum/episodes", self.curriculum.next_index)
             plateau = self.curriculum.plateau
             if self.validations is not None and plateau is not None and plateau.due:
@@ -233,24 +238,43 @@ class RunCallback(BaseCallback):
             values = [one[key] for one in measured if not np.isnan(one[key])]
             self.logger.record(f"validation_episode/{key}", float(np.mean(values)) if values else np.nan)
 
-    def line(self) -> str:
-        """Stage, episodes, means over the last 20 episodes, decisions per second."""
-        parts = [self.curriculum.stage_name, f"{self.episodes} episodes"]
+    def stages(self) -> str | None:
+        """A line on the stages that were reached, and what reaches the others; None of a single stage."""
+        names = [stage.name for stage in self.curriculum.config.stages]
+        if len(names) == 1:
+            return None
+        reached, others = names[: self.curriculum.stage + 1], names[self.curriculum.stage + 1 :]
+        text = f"stages reached: {', '.join(reached)} ({len(reached)} of {len(names)})"
+        if not others:
+            return text
+        again = f"{typed('train')} --resume {self.folder.path} train.decisions="
+        episodes = self.curriculum.episodes_to_last()
+        _, decisions, first = self.stage_from
+        played = self.curriculum.next_index - first
+        if episodes is None or played < 1:
+            return f"{text}; {again}MORE goes on to {', '.join(others)}"
+        more = episodes * (self.trainer.decisions - decisions) / played
+        enough = float(f"{self.trainer.decisions + more:.1e}")
+        return f"{text}; {again}{enough:.0f} should reach {', '.join(others)}, at the pace of {reached[-1]}"
+
+    def line(self) -> list[str]:
+        """Stage, decisions per second, means over the last 20 episodes, and how many there were."""
+        seconds = time.monotonic() - self.rate_from[0]
+        rate = (self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9)
+        parts = [self.curriculum.stage_name, f"{rate:,.0f}/s"]
+        if self.score is not None:
+            parts.append(f"validated {self.score:.3f}")
         for key, label, form in (
-            ("return", "return", ".1f"),
             ("reward", "reward", ".3f"),
             ("fct_slowdown", "slowdown", ".2f"),
             ("queue_bytes", "queue kB", ".1f"),
+            ("return", "return", ".1f"),
         ):
             values = [episode[key] for episode in self.recent if not np.isnan(episode.get(key, np.nan))]
             if values:
                 scale = 1e-3 if key == "queue_bytes" else 1.0
                 parts.append(f"{label} {scale * float(np.mean(values)):{form}}")
-        if self.score is not None:
-            parts.append(f"validated {self.score:.3f}")
-        seconds = time.monotonic() - self.rate_from[0]
-        parts.append(f"{(self.trainer.decisions - self.rate_from[1]) / max(seconds, 1e-9):,.0f}/s")
-        return " · ".join(parts)
+        return [*parts, f"{self.episodes} episodes"]
 
 
 def named_callbacks(entries: Sequence[Named]) -> list[BaseCallback]:

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -24,6 +24,9 @@ from ns3_env.config.files import naming
 
 #: Between two lines where the output is no terminal, and two looks of the bar where it is one, s.
 _LINE_EVERY_S, _BAR_EVERY_S = 15.0, 0.25
+_SEPARATOR = " · "
+#: Characters of the bar, on wide terminals.
+_BAR = 40
 
 
 class StopRequest:
@@ -90,7 +93,7 @@ class LiveLine:
             return
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            BarColumn(bar_width=min(_BAR, self.console.width // 8)),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[line]}", markup=False),
@@ -100,20 +103,30 @@ class LiveLine:
         self._progress.start()
         self._task = self._progress.add_task(self.unit, total=self.total, line="")
 
-    def show(self, done: int, line: Callable[[], str]) -> None:
+    def _fitting(self, parts: Sequence[str]) -> str:
+        """As many of the parts as the terminal has room for beside the bar, the count and the time left."""
+        bar = min(_BAR, self.console.width // 8)
+        room = self.console.width - bar - 2 * len(str(self.total)) - len(self.unit) - 14
+        line = ""
+        for part in parts:
+            longer = f"{line}{_SEPARATOR}{part}" if line else part
+            line = longer if len(longer) <= room else line
+        return line
+
+    def show(self, done: int, parts: Callable[[], Sequence[str]]) -> None:
         """Shows how far it is, if the last time is long enough ago.
 
         Args:
             done: of the total.
-            line: what stands beside it; asked only when it is shown.
+            parts: what stands next to it, the most important part first; called only when it is shown.
         """
         now = time.monotonic()
         if self._progress is not None and self._task is not None:
             if now - self._at > _BAR_EVERY_S:
-                self._progress.update(self._task, completed=done, line=line())
+                self._progress.update(self._task, completed=done, line=self._fitting(parts()))
                 self._at = now
         elif now - self._at > _LINE_EVERY_S:
-            print(f"{done}/{self.total} {self.unit} · {line()}", flush=True)
+            print(f"{done}/{self.total} {self.unit} · {_SEPARATOR.join(parts())}", flush=True)
             self._at = now
 
     def close(self) -> None:

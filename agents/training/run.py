@@ -166,6 +166,8 @@ def _run(
             callback.close()
             if trainer.decisions > callback.saved_at:
                 callback.checkpoint()
+        if (text := callback.stages()) is not None:
+            print(text, flush=True)
     finally:
         env.close()
         if validations is not None:

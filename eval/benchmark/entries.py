@@ -12,8 +12,7 @@ from ns3_env.config.imports import is_code
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.episodes.entry import Entry, of_checkpoint, of_module
-from ns3_env.policies.released import policy_path
+from ns3_env.eval.episodes.entry import Entry, named_entries, of_checkpoint, of_module
 from ns3_env.scenario import Controller
 
 
@@ -22,32 +21,11 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
 
     Raises ScenarioError for text of another form, or a name that is taken.
     """
+    own = {f"{entry.name}={entry.policy}" for entry in suite.controllers}  # see refuse_imports()
     added: list[Entry] = []
-    suite_entries = suite.controllers
-    for option, texts, form in (
-        ("policy", policies, "NAME=pkg.module:factory"),
-        ("checkpoint", checkpoints, "NAME=PATH"),
-    ):
-        for text in texts:
-            name, equals, value = text.partition("=")
-            if not (name and equals and value):
-                raise ScenarioError(f"--{option}: expected {form}, found {text!r}")
-            if option == "policy" and policy_path(Path(value)).exists():
-                raise ScenarioError(
-                    f"--policy: expected {form}, found {text!r}; a trained policy is --checkpoint {text}"
-                )
-            if option == "policy" and any(
-                entry.name == name and entry.policy == value for entry in suite_entries
-            ):
-                continue  # the suite's own, see refuse_imports()
-            if name in (entry.name for entry in (*suite_entries, *added)):
-                raise ScenarioError(f"--{option}: there is a controller {name!r} already")
-            try:
-                added.append(Entry.model_validate({"name": name, option: value}))
-            except ValueError:
-                raise ScenarioError(
-                    f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
-                ) from None
+    for option, texts in (("policy", [x for x in policies if x not in own]), ("checkpoint", checkpoints)):
+        taken = [entry.name for entry in (*suite.controllers, *added)]
+        added += named_entries(option, texts, taken)
     return suite.model_copy(update={"controllers": [*suite.controllers, *added]})
 
 

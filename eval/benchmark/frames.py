@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.folder import BenchFolder, Cell
+from ns3_env.eval.benchmark.folder import SUITE, BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.episodes.results import METRICS_FILE
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.output.table import import_extra, read_csv
 from ns3_env.simulator.results import Floats
@@ -32,7 +36,8 @@ _MAY_LACK = ("fct_ns", "end_ns", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt
 
 
 def load_results(folder: str | Path) -> pandas.DataFrame:
-    """The complete cells of a benchmark's or a sweep's folder, a row each, in the suite's order.
+    """The complete cells of a benchmark's or a sweep's folder, a row each, in the suite's order; or the
+    episodes of a folder of ``eval run``.
 
     Columns: ``suite``, ``scenario``, ``scenario_family``, ``group``, ``controller``, ``controller_family``,
     ``seed``; one for each parameter of a grid (``traffic.load``, ``hpcc.Eta``; NaN where a row is not of it);
@@ -40,19 +45,42 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
     family is the name that the entries of one grid have in the suite, remote the name itself.
 
     Args:
-        folder: that ``eval benchmark`` left, complete or not; stale cells are left out.
+        folder: that ``eval benchmark`` left, complete or not (stale cells are left out), or the ``--out`` of
+            ``eval run``.
 
     Raises:
         ConfigError: pandas is not installed.
-        ScenarioError: the folder is no benchmark's, or a cell cannot be read.
+        ScenarioError: the folder is none of those, or a cell cannot be read.
     """
     import_extra("pandas")
+    if cells := _episodes(Path(folder)):
+        keys = [("", x.scenario, x.scenario, "", x.controller, x.controller, x.seed) for x in cells]
+        rows = [
+            {**dict(zip(CELL_COLUMNS, key, strict=True)), **x.metrics}
+            for key, x in zip(keys, cells, strict=True)
+        ]
+        return _of_rows(rows, (), cells)
     return _frame(BenchFolder.read(Path(folder)))
+
+
+def _episodes(folder: Path) -> list[Cell]:
+    """The episodes that ``eval run`` left in a folder; none where it is a benchmark's, or nothing."""
+    if (folder / SUITE).exists():
+        return []
+    cells = []
+    for file in sorted((*folder.glob(f"*/{METRICS_FILE}"), *folder.glob(f"*/seed-*/{METRICS_FILE}"))):
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            whose = {name: content[name] for name in ("scenario", "controller", "seed")}
+            metrics = {name: math.nan if x is None else float(x) for name, x in content["metrics"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise ScenarioError(f"{file}: not an episode's metrics: run it again") from None
+        cells.append(Cell(**whose, folder=file.parent, metrics=metrics, fingerprint="", seconds=math.nan))
+    return cells
 
 
 def _frame(folder: BenchFolder) -> pandas.DataFrame:
     """See ``load_results``."""
-    pandas = import_extra("pandas")
     scenarios = {entry.name: entry for entry in folder.suite.scenarios}
     controllers = {entry.name: entry for entry in folder.suite.controllers}
     parameters = list(
@@ -64,10 +92,18 @@ def _frame(folder: BenchFolder) -> pandas.DataFrame:
     rows = [
         _row(folder, cell, scenarios[cell.scenario], controllers[cell.controller]) for cell in folder.cells
     ]
+    return _of_rows(rows, parameters, folder.cells)
+
+
+def _of_rows(
+    rows: Sequence[Mapping[str, Any]], parameters: Sequence[str], cells: Sequence[Cell]
+) -> pandas.DataFrame:
+    """The frame of these rows; metrics of sections are there where a cell has them."""
+    pandas = import_extra("pandas")
     metrics = [
         name
         for name, metric in METRICS.items()
-        if not metric.section or any(name in cell.metrics for cell in folder.cells)
+        if not metric.section or any(name in cell.metrics for cell in cells)
     ]
     frame = pandas.DataFrame(rows, columns=[*CELL_COLUMNS, *parameters, *metrics])
     frame = frame.astype({"seed": "int64", **dict.fromkeys(metrics, "float64")})
@@ -94,7 +130,8 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
         ScenarioError: the folder is no benchmark's, or a file cannot be read; names it.
     """
     pandas = import_extra("pandas")
-    several = [_flows_of(pandas, cell) for cell in BenchFolder.read(Path(folder)).cells]
+    cells = _episodes(Path(folder)) or BenchFolder.read(Path(folder)).cells
+    several = [_flows_of(pandas, cell) for cell in cells]
     return pandas.concat(several, ignore_index=True) if several else pandas.DataFrame(columns=[*FLOW_KEYS])
 
 
@@ -187,7 +224,7 @@ def _flows_of(pandas: Any, cell: Cell) -> Any:
     try:
         frame = pandas.read_csv(path)
         for name in _MAY_LACK:
-            if name not in frame and name.startswith("rtt_"):
+            if name not in frame and name != "fct_ns":
                 continue
             frame[name] = frame[name].astype("float64").where(frame[name] >= 0)
         frame["finished"] = frame["finished"].astype(bool)

@@ -122,6 +122,7 @@ def benchmark(
             console.print(f"{done} of {total} cells are done; the same command goes on from here.")
             raise
     folder = BenchFolder.read(out)
+    console.print(f"summary: comparing {len(folder.cells)} cells", highlight=False)
     summary(folder, console)
     return folder.complete
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,7 +44,7 @@ BOUND = "a bound, not ranked"
 
 @dataclass(frozen=True)
 class Edge:
-    """A controller beside the best other baseline; ``better``: significantly (1), worse (−1) or open (0)."""
+    """A controller compared with the best one; ``better``: significantly (1), worse (−1) or open (0)."""
 
     other: str
     difference: Difference
@@ -62,7 +62,8 @@ class Score:
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
         interval: "low–high" as shown; "" with fewer than two values, or where all look alike.
-        edge: beside the best other baseline; None where there is nothing to compare.
+        edge: compared with the scenario's best by the mean; None for the best itself, and if there is nothing
+            to compare.
     """
 
     values: FloatArray
@@ -111,13 +112,15 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Standing:
-    """One scenario: a row for each controller, a verdict for each metric that has a better direction."""
+    """One scenario: a row for each controller; for each metric that has a better direction a verdict, and the
+    best entry by its mean, policies included, with which every other row is compared."""
 
     name: str
     title: str
     group: str
     rows: Sequence[Row]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    best: Mapping[str, str] = field(default_factory=dict)
 
 
 def standings(
@@ -175,11 +178,6 @@ class _Scenario:
         bounds = references(case.scenario.transport)
         #: Shown, and neither ranked nor compared with.
         self.references = {entry.name for entry in everyone if entry.controller in bounds}
-        self.baselines = [
-            entry.name
-            for entry in everyone
-            if entry.controller is not None and entry.name not in self.references
-        ]
         self.cells = {
             entry.name: [x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)]
             for entry in everyone
@@ -199,6 +197,7 @@ class _Scenario:
     def standing(self, metrics: Sequence[str]) -> Standing:
         scores: dict[str, dict[str, Score]] = {name: {} for name in self.cells}
         verdicts: dict[str, Verdict] = {}
+        best: dict[str, str] = {}
         for name in metrics:
             metric = METRICS[name]
             of_metric = {
@@ -209,13 +208,20 @@ class _Scenario:
                     x: player_score for x, player_score in of_metric.items() if x not in self.references
                 }
                 verdicts[name] = self.verdict(metric, ranked)
-                of_metric |= {player: self._with_edge(metric, player, ranked) for player in ranked}
+                defined = {x: one for x, one in ranked.items() if not math.isnan(one.mean)}
+                if defined:
+                    best[name] = self._best(metric, defined)
+                    of_metric |= {
+                        player: self._with_edge(metric, player, of_metric[player], best[name])
+                        for player in defined
+                        if player != best[name]
+                    }
             for player, score_here in of_metric.items():
                 scores[player][name] = score_here
         case = self.case
         rows = [self._row(player, by_metric) for player, by_metric in scores.items()]
         title = (case.title or case.name) + case.scenario.measured_text()
-        return Standing(case.name, title, case.group or "Scenarios", rows, verdicts)
+        return Standing(case.name, title, case.group or "Scenarios", rows, verdicts, best)
 
     def _row(self, player: str, scores: Mapping[str, Score]) -> Row:
         def here(keys: Iterable[Key]) -> set[Key]:
@@ -271,29 +277,13 @@ class _Scenario:
         wins = all(self._better(metric, self.beside(metric, best, other)) > 0 for other in others)
         return Verdict(best, best) if wins else Verdict(None, UNDECIDED)
 
-    def _with_edge(self, metric: Metric, player: str, scores: Mapping[str, Score]) -> Score:
-        player_score = scores[player]
-        others = {
-            name: scores[name]
-            for name in self.baselines
-            if name != player and not math.isnan(scores[name].mean)
-        }
-        if not others or math.isnan(player_score.mean):
-            return player_score
-        other = self._best(metric, others)
-        difference = self.beside(metric, player, other)
+    def _with_edge(self, metric: Metric, player: str, player_score: Score, best: str) -> Score:
+        difference = self.beside(metric, player, best)
         if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
             return player_score  # nothing to say
         better = self._better(metric, difference) if difference.pairs >= least_pairs(self.comparisons) else 0
-        edge = Edge(other, difference, better, _edge_text(other, difference, metric))
-        return Score(
-            player_score.values,
-            player_score.mean,
-            player_score.low,
-            player_score.high,
-            player_score.text,
-            player_score.interval,
-            edge,
+        return replace(
+            player_score, edge=Edge(best, difference, better, _edge_text(best, difference, metric))
         )
 
     def _best(self, metric: Metric, scores: Mapping[str, Score]) -> str:

@@ -12,7 +12,7 @@ from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Row, has_way, standings
 from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.metrics import own_names
-from ns3_env.eval.output.table import cell, new_table, of_own_metrics
+from ns3_env.eval.output.table import cell, new_table, of_own_metrics, print_table
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
@@ -37,25 +37,25 @@ def show(folder: BenchFolder, console: Console) -> None:
     table = new_table(_title(folder), "\ncontroller", headings)
     metric_rows: list[tuple[str | Text, list[float]]] = []
     for scenario in summary:
-        best = scenario.verdicts[SCORE].winner
+        winner, best = scenario.verdicts[SCORE].winner, scenario.best.get(SCORE)
         table.add_section()
         heading = Text(scenario.name, style="bold")
-        table.add_row(heading)
+        table.add_row(heading + Text("" if best is None else f" (best: {best})"))
         metric_rows.append((heading, []))
         for row in scenario.rows:
-            name = f"{row.controller} *" if row.controller == best else row.controller
+            name = f"{row.controller} *" if row.controller == winner else row.controller
             if row.reference:
                 name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
             table.add_row(f" {name}", *_numbers(row, with_way))
             metric_rows.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
-    console.print(table)
+    print_table(table, console)
     if own_names():
-        console.print(of_own_metrics(metric_rows))
+        print_table(of_own_metrics(metric_rows), console)
     console.print(
-        "means over seeds; vs best: slowdown / that of the best other controller of the simulator, seed by "
-        "seed on the same flows, its 95 % interval over all comparisons of a scenario; "
+        "means over seeds; vs best: slowdown / that of the scenario's best entry by the mean, named next to "
+        "it, seed by seed on the same flows, its 95 % interval over all comparisons of a scenario; "
         "*: significantly less than each other one, all flows finished; (bound): nobody could deploy it"
         + ("; way: from what is deployed to the oracle" if with_way else ""),
         style="dim",

@@ -16,7 +16,7 @@ from ns3_env.config.model import nearest, shown
 from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.grid import MAX_POINTS, short_names
-from ns3_env.eval.benchmark.suite import SUITE_FOLDER, Suite, known_suites
+from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import in_full
 from ns3_env.policies.released import controller_names
@@ -77,14 +77,10 @@ def suite_of(
 
 def _find(what: Path) -> Path:
     """The file of a suite or a scenario. Raises ScenarioError, naming those that there are."""
-    if what.exists():
-        return what
-    if what.name in known_suites() and len(what.parts) == 1:
-        return SUITE_FOLDER / f"{what}.yaml"
     try:
-        return find_file(what, "configs/scenarios")
+        return find_file(what, "configs/scenarios", "configs/suites")
     except ConfigError as error:
-        raise ScenarioError(f"{error}; suites: {', '.join(known_suites())}") from None
+        raise ScenarioError(str(error)) from None
 
 
 def _of_scenario(data: Mapping[str, Any], file: Path) -> dict[str, Any]:

@@ -11,12 +11,10 @@ import numpy as np
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.statistics import Difference, least_pairs, paired
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import Controller
 
-#: What a policy that learned nothing easily looks like: every flow sends at line rate, one BDP at most.
-CONSTANT_WINDOW = Controller(name="fixed-window", attributes={"WindowBdp": 1.0})
-#: Its row in a table.
+#: Row of the constant window in a table: what a policy that learned nothing easily looks like.
 ROW = "constant window"
 
 #: What is compared, and how a line calls it.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env.errors import ConfigError
@@ -64,7 +64,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         help="a film of each scenario that keeps series, of its first seed under all controllers; the report "
         "has links to them",
     )
-    options.add_argument("--policy", action="append", default=[], metavar="NAME=PKG.MODULE:FACTORY")
+    shared.add_policy(options)
     shared.add_checkpoint(options)
     shared.add_metric(options)
     shared.add_plugin(options)
@@ -102,7 +102,7 @@ def _work(options: argparse.Namespace) -> int:
 
         for page in write_benchmark_films(BenchFolder.read(out)):
             print(f"film: {page}")
-    show(f"report: {write_shown(out)}")
+    show(f"report: {write_shown(out, say=print)}")
     return 0 if done else 1
 
 
@@ -158,22 +158,32 @@ def _report(options: argparse.Namespace) -> None:
     show(written + (f"\nfigures: {options.run / FOLDER}" if formats else ""))
 
 
-def write_shown(folder: Path, formats: Sequence[str] = ()) -> Path:
-    """Writes a benchmark's report, and shows how far it is."""
+def write_shown(
+    folder: Path, formats: Sequence[str] = (), say: Callable[[str], None] = lambda text: None
+) -> Path:
+    """Writes a benchmark's report, and shows how far it is; ``say`` gets a line for each phase."""
     from ns3_env.simulator.pool import prepare
 
     prepare(*IMPORTED)
     from rich.text import Text
 
     from ns3_env.config.command_line import new_console
+    from ns3_env.eval.output.progress import progress_lines
     from ns3_env.eval.report import write
 
-    with new_console(stderr=True).status("report: reading") as status:
+    now = ["report"]
+    with new_console(stderr=True).status(now[0]) as status, progress_lines(new_console(), lambda: now[0]):
+
+        def phase(what: str) -> None:
+            now[0] = f"report: {what}"
+            say(now[0])
+            status.update(Text(now[0]))
 
         def progress(scenario: str, done: int, of: int) -> None:
-            status.update(Text(f"report: {done} of {of} scenarios, {scenario}"))
+            now[0] = f"report: {done} of {of} scenarios, {scenario}"
+            status.update(Text(now[0]))
 
-        return write(folder, formats, progress)
+        return write(folder, formats, progress, phase)
 
 
 def show(written: str) -> None:

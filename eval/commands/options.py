@@ -153,6 +153,17 @@ def add_checkpoint(options: argparse.ArgumentParser, what: str = "a trained poli
     )
 
 
+def add_policy(options: argparse.ArgumentParser) -> None:
+    """``--policy NAME=PKG.MODULE:FACTORY``, repeated"""
+    options.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME=PKG.MODULE:FACTORY",
+        help="a policy in Python, which the factory makes; may be repeated",
+    )
+
+
 def add_planner(options: argparse.ArgumentParser) -> None:
     """``--planner BASE,every=4``, repeated"""
     options.add_argument(

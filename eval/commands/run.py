@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 
 
@@ -19,6 +20,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     )
     shared.add_overrides(options, "traffic.load=0.5, or hpcc.Eta=0.9")
     shared.add_controllers(options, "the scenario's own")
+    shared.add_policy(options)
     shared.add_checkpoint(options)
     shared.add_planner(options)
     shared.add_seeds(options, "the scenario's")
@@ -46,6 +48,8 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 def _work(options: argparse.Namespace) -> None:
     from ns3_env.eval.episodes.scenario import run
 
+    if options.format and not options.trace:
+        raise ConfigError("--format: figures as files are those of --trace: add it")
     trace = None
     if options.trace:
         from ns3_env.eval.episodes.trace import TraceFiles
@@ -69,6 +73,7 @@ def _work(options: argparse.Namespace) -> None:
         film=film,
         queue_series_ns=options.queue_series,
         pcap=options.pcap,
+        policies=options.policy,
         checkpoints=options.checkpoint,
         planned=options.planner,
         overrides=options.overrides,

@@ -27,9 +27,8 @@ def add(options: argparse.ArgumentParser) -> Work:
     options.add_argument("--npus", metavar="N", type=int, help="ranks of a workload that does not say them")
 
     def work(arguments: argparse.Namespace) -> None:
-        from rich.table import Table
-
         from ns3_env.config.command_line import new_console
+        from ns3_env.eval.output.table import new_table, print_table
 
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
@@ -40,10 +39,11 @@ def add(options: argparse.ArgumentParser) -> Work:
             f"{sum(flows.size_bytes):,} B sent",
             soft_wrap=True,
         )
-        table = Table("node", "groups", "ranks each", "nodes", "bytes each", "time")
+        numbers = ("ranks each", "nodes", "bytes each", "time")
+        table = new_table("", "node", numbers, (0, 1, 0, 0), words=("groups",))
         for row in rows(traces):
             table.add_row(*row)
-        console.print(table)
+        print_table(table, console)
 
     return work
 

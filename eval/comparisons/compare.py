@@ -16,7 +16,7 @@ from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import naming, write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, METRIC, ROW, beside, ways
+from ns3_env.eval.benchmark.yardsticks import METRIC, ROW, beside, ways
 from ns3_env.eval.comparisons.figure import draw_comparison
 from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
 from ns3_env.eval.metrics import mean, without_nan
@@ -24,7 +24,7 @@ from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
-from ns3_env.policies.released import named_controller, released_names
+from ns3_env.policies.released import CONSTANT_WINDOW, named_controller, released_names
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.pool import LocalPool

@@ -16,14 +16,14 @@ from ns3_env.agents.search.objectives import Episode, Objective
 from ns3_env.agents.search.plan import Plan
 from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.training.checkpoint import resolve
-from ns3_env.config.command_line import new_console
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, ROW
+from ns3_env.eval.benchmark.yardsticks import ROW
 from ns3_env.eval.comparisons.compare import means, show_played
 from ns3_env.eval.episodes.policy import Episode as Played
 from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.output import table
+from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Floats
@@ -62,7 +62,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     title = f"{table_scenario.flow_count} flows, {table_scenario.topology.kind}, unseen ({folder.path})"
     title += table_scenario.measured_text()
     show_played(title, episodes_by_name, folder, after, table_scenario.transport)
-    new_console().print(_score_table(scores, plan.objective.heading))
+    table.print_table(_score_table(scores, plan.objective.heading))
     gains: dict[str, Any] = {}
     if plan.subject.before is not None:
         before = plan.subject.before[0]

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import Floats, new_axes, picture
+from ns3_env.eval.output.plots import Floats, new_axes, picture, styles
 
 #: What a run may count by; the first that its table has.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
@@ -66,16 +67,22 @@ _SCORES = {
     "episode/reward": "reward of a decision, while learning",
 }
 _LINE = "#0072B2"
+_STAGE = "curriculum/stage"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A run's score (n,) over what it counts by (n,), and what both are."""
+    """A run's score (n,) over what it counts by (n,), and what both are.
+
+    ``stages`` are the curves of each stage of a curriculum by name, in the order in which they were entered;
+    none of a run with a single stage.
+    """
 
     at: Floats
     score: Floats
     counted: str
     judged: str
+    stages: Mapping[str, tuple[Floats, Floats]]
 
 
 def read_curve(run: Path) -> Curve:
@@ -85,9 +92,29 @@ def read_curve(run: Path) -> Curve:
     score = next((name for name in _SCORES if any(name in row for row in rows)), None)
     if count is None or score is None:
         raise ConfigError(f"{run}: has no progress.csv with a score: name a run that has learned")
-    points = [(row[count], row[score]) for row in rows if count in row and score in row]
-    at, scores = np.array(points).T
-    return Curve(at, scores, COUNTS[count], _SCORES[score])
+    at, scores = _points(rows, count, score)
+    return Curve(at, scores, COUNTS[count], _SCORES[score], _stages(rows, count, score))
+
+
+def _points(rows: Sequence[Mapping[str, float]], count: str, score: str) -> tuple[Floats, Floats]:
+    """The points (n,) and the scores there (n,)."""
+    at, scores = np.array([(row[count], row[score]) for row in rows if count in row and score in row]).T
+    return at, scores
+
+
+def _stages(rows: Sequence[Mapping[str, float]], count: str, score: str) -> dict[str, tuple[Floats, Floats]]:
+    """The curves of a curriculum's stages: of each the validations, or the episodes while it was the last."""
+    prefix = "validation/"
+    names = [name for row in rows for name in row if name.startswith(prefix) and name != score]
+    if score.startswith(prefix):
+        curves = {name.removeprefix(prefix): _points(rows, count, name) for name in dict.fromkeys(names)}
+    else:
+        entered = dict.fromkeys(int(row[_STAGE]) for row in rows if {_STAGE, count, score} <= row.keys())
+        curves = {
+            f"stage {stage + 1}": _points([row for row in rows if row.get(_STAGE) == stage], count, score)
+            for stage in entered
+        }
+    return dict(sorted(curves.items(), key=lambda item: item[1][0][0])) if len(curves) > 1 else {}
 
 
 def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -102,6 +129,9 @@ def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 def draw_learning(runs: Sequence[Path], out: Path) -> Path:
     """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
+
+    Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve,
+    and a single run's background changes where a stage begins.
 
     Args:
         runs: folders of runs that differ in their seeds.
@@ -119,14 +149,38 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
             )
     figure, axes = new_axes(6.2, 3.6)
     thin = 0.7 if len(curves) > 1 else 1.6
+    if first.stages:
+        _draw_stages(axes, curves, thin)
+    else:
+        _draw_scores(axes, curves, thin)
+    axes.set_xlabel(first.counted)
+    axes.set_ylabel(first.judged)
+    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
+    return out
+
+
+def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
+    """Draws each run's curve of each stage; of a single run also where stages begin."""
+    names = list(dict.fromkeys(name for curve in curves for name in curve.stages))
+    looks = styles(names)
+    for name in names:
+        for number, curve in enumerate(curve for curve in curves if name in curve.stages):
+            at, scores = curve.stages[name]
+            label = None if number else name
+            axes.plot(at, scores, color=looks[name].colour, marker=".", linewidth=width, label=label)
+    if len(curves) == 1:
+        begins = [at[0] for at, _ in curves[0].stages.values()]
+        for number, (begin, end) in enumerate(zip(begins, [*begins[1:], curves[0].at[-1]], strict=True)):
+            axes.axvspan(begin, end, color="0.5", alpha=0.12 if number % 2 else 0.0, linewidth=0)
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _draw_scores(axes: Axes, curves: Sequence[Curve], width: float) -> None:
+    """Draws each run's score; of several also the mean and the range."""
     for curve in curves:
-        axes.plot(curve.at, curve.score, color=_LINE, linewidth=thin, alpha=0.6 if thin < 1 else 1.0)
+        axes.plot(curve.at, curve.score, color=_LINE, linewidth=width, alpha=0.6 if len(curves) > 1 else 1.0)
     if len(curves) > 1:
         common, scores = together([(curve.at, curve.score) for curve in curves])
         axes.fill_between(common, scores.min(axis=0), scores.max(axis=0), color=_LINE, alpha=0.15)
         axes.plot(common, scores.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
         axes.legend(frameon=False, fontsize=9)
-    axes.set_xlabel(first.counted)
-    axes.set_ylabel(first.judged)
-    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
-    return out

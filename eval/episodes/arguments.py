@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ns3_env.agents.configuration.inputs import apply_overrides
-from ns3_env.config.folders import find_file
-from ns3_env.config.model import nearest, validate
+from ns3_env.config.command_line import typed
+from ns3_env.config.folders import data_names, find_file
+from ns3_env.config.model import LIKE, nearest, validate
 from ns3_env.config.yaml import read_mapping
-from ns3_env.errors import ScenarioError, SimulatorNotFound
+from ns3_env.errors import ConfigError, ScenarioError, SimulatorNotFound
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.policies.released import controller_names, released_names, unfit
+from ns3_env.policies.released import CONSTANT, controller_names, is_released, released_names, unfit
 from ns3_env.programs.executable import references
 from ns3_env.programs.transport import SHOWN, TRANSPORTS, Transport, other
 from ns3_env.scenario import POLICY, Controller, Scenario
@@ -26,7 +27,10 @@ def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
     rules = controller_names(transport)
     for i, name in enumerate(names):
         if name not in rules:
-            raise ScenarioError(f"--controllers: {wrong(name, transport)}; known: {', '.join(rules)}")
+            fault = wrong(name, transport)
+            raise ScenarioError(
+                f"--controllers: {fault}; known: {', '.join(rules)}{nearest(name, rules, LIKE)}"
+            )
         if name in names[:i]:
             raise ScenarioError(f"--controllers: {name!r} is there twice")
 
@@ -41,7 +45,7 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
     """
     if name == POLICY:
         return f"{name!r} plays a policy's file: name it, --checkpoint NAME=FILE"
-    if name in released_names():
+    if is_released(Path(name)):
         return f"{name!r} cannot play: it observes {unfit(name, transport)}"
     if name in _of(other(transport)):
         return f"{name!r} is {SHOWN[other(transport)]}'s, and {whose} is {transport}"
@@ -94,7 +98,14 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
         ScenarioError: the file, a key or a value is wrong, or a name is none of the scenario's transport.
         ConfigError: an override is not of the form key=value.
     """
-    file = find_file(scenario_file, "configs/scenarios")
+    try:
+        file = find_file(scenario_file, "configs/scenarios")
+    except ConfigError as error:
+        if str(scenario_file) in data_names("configs/suites"):
+            raise ScenarioError(
+                f"{scenario_file}: is a suite: {typed('eval')} benchmark {scenario_file}"
+            ) from None
+        raise ScenarioError(str(error)) from None
     data = read_mapping(file, ScenarioError)
     source, title, cell = str(file), file.stem, None
     if isinstance(data.get("scenario"), dict):  # a cell: cells/SCENARIO/CONTROLLER/seed-N/config.yaml
@@ -130,7 +141,9 @@ def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -
     entries: list[Entry] = []
     for text in texts:
         base, *rest = text.split(",")
-        able = [name for name in controller_names(transport) if name not in references(transport)]
+        able = [
+            name for name in controller_names(transport) if name not in (*references(transport), CONSTANT)
+        ]
         if transport == "tcp":
             able = [name for name in able if name in released_names()]
         if base not in able:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rich.console import Console
 
 from ns3_env.eval.metrics.job_times import SECTION, covered_ns, groups
-from ns3_env.eval.output.table import new_table
+from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.simulator.results import Floats, Results
 
 FILE = "critical_path.csv"
@@ -137,7 +137,7 @@ def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], c
             parts = (f"{shares[part]:.0%}" if part in shares else "–" for part in names)
             title = name if len(paths) == 1 else f"{name} {path.job}"
             table.add_row(title, *times, *parts, ports.get(name, "–"))
-    console.print(table)
+    print_table(table, console)
 
 
 def busiest_port(results: Results) -> str:

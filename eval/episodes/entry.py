@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +19,7 @@ from ns3_env.decision.actions import make_action_map
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
-from ns3_env.policies.released import released_names
+from ns3_env.policies.released import is_released, named_controller, policy_path
 from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
 from ns3_env.scenario.parameters import with_preset
 from ns3_env.simulator import Simulator
@@ -49,9 +48,13 @@ class OfGrid(Strict):
         return self.family or self.name
 
 
-def in_full(name: str) -> dict[str, str]:
+def in_full(name: str) -> dict[str, Any]:
     """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
-    return {"name": name, "checkpoint" if name in released_names() else "controller": name}
+    if is_released(Path(name)):
+        return {"name": name, "checkpoint": name}
+    controller = named_controller(name)
+    attributes = {"attributes": dict(controller.attributes)} if controller.attributes else {}
+    return {"name": name, "controller": controller.name, **attributes}
 
 
 class Entry(OfGrid):
@@ -216,15 +219,43 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
 
 def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
     """The files of trained policies, by name. Raises ScenarioError, naming the option."""
-    policies: dict[str, Path] = {}
-    for text in checkpoints:
-        name, _, path = text.partition("=")
-        if not (path and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name)):
-            raise ScenarioError(f"--checkpoint: expected NAME=PATH, found {shown(text)}")
-        if name in names or name in policies:
-            raise ScenarioError(f"--checkpoint: there is a controller {name!r} already")
-        policies[name] = policy_of(Path(path))
-    return policies
+    entries = named_entries("checkpoint", checkpoints, names)
+    return {entry.name: policy_of(Path(entry.checkpoint or "")) for entry in entries}
+
+
+#: Options that name a decider, and the form of their values.
+FORMS = {"policy": "NAME=pkg.module:factory", "checkpoint": "NAME=PATH"}
+
+
+def named_entries(option: str, texts: Sequence[str], taken: Sequence[str]) -> list[Entry]:
+    """The entries of a command line's ``--policy`` or ``--checkpoint``.
+
+    Args:
+        option: a key of ``FORMS``.
+        texts: its values.
+        taken: names that are not free.
+
+    Raises ScenarioError for text of another form, or a name that is taken.
+    """
+    entries: list[Entry] = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise ScenarioError(f"--{option}: expected {FORMS[option]}, found {shown(text)}")
+        if option == "policy" and policy_path(Path(value)).exists():
+            raise ScenarioError(
+                f"--policy: expected {FORMS[option]}, found {shown(text)}; a trained policy is "
+                f"--checkpoint {text}"
+            )
+        if name in taken or name in (entry.name for entry in entries):
+            raise ScenarioError(f"--{option}: there is a controller {name!r} already")
+        try:
+            entries.append(Entry.model_validate({"name": name, option: value}))
+        except ValueError:
+            raise ScenarioError(
+                f"--{option}: the name {name!r}: only letters, digits and _ . + - please"
+            ) from None
+    return entries
 
 
 def policy_of(path: Path) -> Path:

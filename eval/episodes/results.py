@@ -79,8 +79,11 @@ MORE_COLUMNS = (
     "rtt_p99_ns",
     "rtt_max_ns",
 )
+#: An episode's metrics, and of what it is.
+METRICS_FILE = "metrics.json"
 #: What such a folder may hold.
 FILES = (
+    METRICS_FILE,
     "flows.csv",
     "streams.csv",
     "queues.csv",

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,14 +21,15 @@ from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
+from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes import critical_path
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
 from ns3_env.eval.episodes.critical_path import CriticalPath
-from ns3_env.eval.episodes.entry import Entry, results_of, trained_policies, under
+from ns3_env.eval.episodes.entry import Entry, named_entries, results_of, trained_policies, under
 from ns3_env.eval.episodes.recording import recorded, series_files
-from ns3_env.eval.episodes.results import FILES, result_files
-from ns3_env.eval.metrics import by_group, line, load_metrics, own_metrics, without_nan
+from ns3_env.eval.episodes.results import FILES, METRICS_FILE, result_files
+from ns3_env.eval.metrics import by_group, line, load_metrics, measure, own_metrics, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.released import named_controller
@@ -123,10 +125,12 @@ class _Play:
         used = None
         if self.entry is not None and self.entry.planner is not None:
             used = {"planner": self.entry.planner.model_dump(mode="json"), "versions": versions()}
-        write_files(
-            self.into, {**result_files(recorded_scenario, results, used=used), **series_files(results)}
-        )
-        title = f"{self.title} under {self.folder.partition('/')[0]}, seed {recorded_scenario.seed}"
+        who, seed = self.folder.partition("/")[0], recorded_scenario.seed
+        of_episode = {"scenario": self.title, "controller": who, "seed": seed}
+        content = {**of_episode, "metrics": without_nan(measure(results))}
+        files = {**result_files(recorded_scenario, results, used=used), **series_files(results)}
+        write_files(self.into, {**files, METRICS_FILE: json.dumps(content, indent=1, allow_nan=False)})
+        title = f"{self.title} under {who}, seed {seed}"
         for extra in self.extras:
             extra.write(self.into, results, title + recorded_scenario.measured_text())
         flows = len(results["flows"]["src"])
@@ -187,6 +191,7 @@ def run(
     film: Extra | None = None,
     queue_series_ns: int | None = None,
     pcap: bool = False,
+    policies: Sequence[str] = (),
     checkpoints: Sequence[str] = (),
     planned: Sequence[str] = (),
     overrides: Sequence[str] = (),
@@ -207,6 +212,7 @@ def run(
         film: ports and flows are sampled together, and this writes them into each folder.
         queue_series_ns: sampling interval of ``queue_series.csv`` and the film; None: the scenario's; of a
             trace or a film what a benchmark would take.
+        policies: "NAME=pkg.module:factory" of policies in Python.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
         planned: "BASE,every=4" of planners, which search branches over a base (``agents/planning``).
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
@@ -223,7 +229,9 @@ def run(
     record = _record(scenario, queue_series_ns, pcap, trace is not None, film is not None)
     extras = tuple(extra for extra in (trace, film) if extra is not None)
     planning = planners(planned, names, scenario.transport)
-    players = [*_players(arguments, names, checkpoints, planning)]
+    in_python = named_entries("policy", policies, names)
+    taken = [*names, *(entry.name for entry in in_python)]
+    players = [*_players(arguments, names, trained_policies(checkpoints, taken), [*in_python, *planning])]
     common = partial(_Play, record=record, extras=extras, title=arguments.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
@@ -234,6 +242,7 @@ def run(
     for play in plays:  # what is wrong with one is said before the first has run for hours
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
         refuse_foreign(out / play.folder, {*FILES, *extra_files}, "run's folder")
+    _refuse_another_run(out, plays)
     console = console or new_console()
     for entry in planning:
         console.print(
@@ -265,6 +274,36 @@ def run(
     return rows
 
 
+def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
+    """Raises ScenarioError where the folder has results of another scenario that these plays do not replace,
+    or of one seed where several are to be."""
+    wanted, folders = _compared(plays[0].scenario.model_dump(mode="json")), {play.folder for play in plays}
+    for config in sorted((*out.glob("*/config.yaml"), *out.glob("*/seed-*/config.yaml"))):
+        folder = str(config.parent.relative_to(out))
+        if folder in folders:
+            continue
+        inside = any(name.startswith(f"{folder}/") for name in folders)
+        scenario = read_mapping(config, ScenarioError).get("scenario")
+        if inside or (isinstance(scenario, dict) and _compared(scenario) != wanted):
+            raise ScenarioError(
+                f"--out: {out} has {folder} of {'one seed' if inside else 'another scenario'}: name another "
+                f"folder, or remove {config.parent}"
+            )
+
+
+def _compared(keys: Mapping[str, Any]) -> list[Any]:
+    """What two runs in one folder have to agree in: network and traffic, whoever controls it."""
+    return [
+        _without_controllers(keys.get(key)) for key in ("transport", "topology", "traffic", "time_limit_ns")
+    ]
+
+
+def _without_controllers(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _without_controllers(x) for key, x in content.items() if key != "controller"}
+    return [_without_controllers(x) for x in content] if isinstance(content, list) else content
+
+
 def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> None:
     """Raises ScenarioError where the cell's own policy would run code that nobody has allowed."""
     cell = arguments.cell
@@ -281,11 +320,10 @@ def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> 
 
 
 def _players(
-    arguments: Given, names: Sequence[str], checkpoints: Sequence[str], planning: Sequence[Entry]
+    arguments: Given, names: Sequence[str], policies: Mapping[str, Path], others: Sequence[Entry]
 ) -> Iterator[Entry]:
     """Yields the players in the order of the command line."""
-    policies = trained_policies(checkpoints, names)
-    if arguments.cell is not None and not (names or policies or planning):
+    if arguments.cell is not None and not (names or policies or others):
         yield arguments.cell
     for name in names:
         if arguments.cell is not None and name == arguments.cell.name:
@@ -296,7 +334,7 @@ def _players(
         yield Entry(name=name, controller=controller.name, attributes=attributes)
     for name, policy in policies.items():
         yield Entry(name=name, checkpoint=str(policy))
-    yield from planning
+    yield from others
 
 
 def _plays(

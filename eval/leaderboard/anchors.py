@@ -12,9 +12,10 @@ import numpy as np
 
 from ns3_env.config.files import write_atomically
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, DEPLOYED
+from ns3_env.eval.benchmark.yardsticks import DEPLOYED
 from ns3_env.eval.metrics.job_times import SECTION, job_completion, spans
 from ns3_env.ids import VERSIONS
+from ns3_env.policies.released import CONSTANT, CONSTANT_WINDOW
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, Results, charged_slowdowns
@@ -55,8 +56,6 @@ def group_of(spec: TaskSpec) -> Group:
     return RDMA if spec.fields == RDMA_FIELDS else LAYER2
 
 
-#: A constant window of one BDP, as an entry.
-CONSTANT = "constant-window"
 #: Below this ratio to the reference the base leaves nothing to score.
 _LEAST_RATIO = 1.1
 #: Anchors that differ by more have moved.

@@ -11,18 +11,23 @@ from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
 from ns3_env.eval.episodes.arguments import is_known
 from ns3_env.eval.episodes.entry import Entry, in_full
-from ns3_env.eval.leaderboard.anchors import CONSTANT, LAYER2, group_of
-from ns3_env.policies.released import FOLDER, LAYOUT, policy_path, released_names
+from ns3_env.eval.leaderboard.anchors import LAYER2, group_of
+from ns3_env.policies.released import (
+    CONSTANT,
+    LAYOUT,
+    TRAINED,
+    controller_names,
+    policy_path,
+    released_names,
+    trained_names,
+)
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.tasks import TASKS, TaskSpec
 
-#: Trained entries that come along, a folder each.
-TRAINED = FOLDER / "tasks"
 #: The parameters of an entry that is one run, one policy of it, or one checkpoint, of several.
 RUN, TASK, DECISIONS = "run", "task", "decisions"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
@@ -102,23 +107,19 @@ def _named(text: str) -> tuple[str, list[Entry]]:
     """An entry's name, and its policies."""
     name, equals, path = text.rpartition("=")
     if not equals:
-        if text == CONSTANT:
-            return text, [Entry(name=text, controller=CONSTANT_WINDOW.name, attributes=_window())]
+        if text in trained_names():
+            return text, list(_policies(text, TRAINED / text))
         if text in released_names() or (is_known(text) and text not in (AGENT, POLICY)):
             return text, [Entry.model_validate(in_full(text))]
         name = Path(text).absolute().name.partition(".")[0] if Path(text).is_file() else Path(text).name
     if not Path(path).exists() and path not in released_names():
-        names = [*(x for t in TRANSPORTS for x in list_controllers(transport=t)), *released_names()]
+        names = [x for transport in TRANSPORTS for x in controller_names(transport)]
         raise ConfigError(
             f"--entries: {shown(path)} is no rule, no released policy and no path{nearest(path, names)}"
         )
     if not _NAME.fullmatch(name):
         raise ConfigError(f"--entries: the name {name!r}: only letters, digits and _ . + - please")
     return name, list(_policies(name, Path(path)))
-
-
-def _window() -> dict[str, bool | int | float | str]:
-    return dict(CONSTANT_WINDOW.attributes)
 
 
 def _policies(name: str, path: Path) -> Iterator[Entry]:

@@ -38,7 +38,7 @@ from ns3_env.eval.leaderboard.suite import is_of_tasks
 from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, whole, write_parquet
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
-from ns3_env.eval.output.table import new_table
+from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.
@@ -149,7 +149,7 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
             table.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
-        console.print(table)
+        print_table(table, console)
 
 
 def _show_times(times: Sequence[JobTimes], console: Console) -> None:
@@ -159,4 +159,4 @@ def _show_times(times: Sequence[JobTimes], console: Console) -> None:
         table = new_table(title, "entry", METRICS.values(), (0, 1, 0, 0), edge=True)
         for name, ratios in task_times.ratios.items():
             table.add_row(name, *(f"{x:.3f}" for x in ratios))
-        console.print(table)
+        print_table(table, console)

@@ -9,10 +9,12 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -58,13 +60,64 @@ def new_table(
     headings: Iterable[str],
     padding: int | tuple[int, int, int, int] = 0,
     edge: bool = False,
+    words: Iterable[str] = (),
 ) -> Table:
-    """Returns a table for the terminal without rows: a column of names, one of numbers for each heading."""
+    """Returns a table for :func:`print_table` without rows: a column of names, those of ``words``, and one of
+    numbers for each heading."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding, show_edge=edge)
-    table.add_column(first, no_wrap=True)
+    for heading in (first, *words):
+        table.add_column(heading)
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     return table
+
+
+#: A column of words may be made as narrow as this.
+_NARROW = 16
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Prints a table in the width that there is, without cutting a number.
+
+    Headings and columns of words (those to the left) fold; columns of numbers (those to the right) that find
+    no room follow below, beside the first column again.
+    """
+    console = console or new_console()
+
+    def widest(texts: Iterable[object]) -> int:
+        lines = [line for text in texts for line in console.render_str(str(text)).plain.split("\n")]
+        return max(map(cell_len, lines), default=1)
+
+    headings = [str(column.header) for column in table.columns]
+    words = [column.justify == "left" for column in table.columns]
+    folded = [
+        max(widest(x.cells), widest(heading.split()))
+        for x, heading in zip(table.columns, headings, strict=True)
+    ]
+    least = [min(width, _NARROW) if w else width for width, w in zip(folded, words, strict=True)]
+    gap = 1 + table.padding[1] + table.padding[3]
+    room = console.width + 1 - 2 * table.show_edge
+    blocks: list[list[int]] = [[0]]
+    for i in range(1, len(headings)):
+        if len(blocks[-1]) > 1 and sum(least[x] + gap for x in (*blocks[-1], i)) > room:
+            blocks.append([0])
+        blocks[-1].append(i)
+    for block in blocks:
+        widths = {i: max(folded[i], widest([headings[i]])) for i in block}
+        if sum(widths.values()) + gap * len(block) > room:
+            widths = {i: folded[i] for i in block}
+        while sum(widths.values()) + gap * len(block) > room:  # the widest words fold
+            i = max((i for i in block if words[i]), key=lambda i: widths[i])
+            if widths[i] == 1:
+                break
+            widths[i] -= 1
+        part = Table(title=table.title if block is blocks[0] else None, title_justify="left", box=table.box)
+        part.padding, part.show_edge, part.rows = table.padding, table.show_edge, table.rows
+        part.columns = [
+            replace(table.columns[i], width=widths[i], no_wrap=False, overflow="fold", _index=at)
+            for at, i in enumerate(block)
+        ]
+        console.print(part)
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> list[str]:
@@ -85,30 +138,25 @@ def show(title: str, rows: Mapping[str, Mapping[str, float]], console: Console |
         columns = [RTT if column[0] == _OF_RDMA else column for column in columns]
     if any(WAY[0] in metrics for metrics in rows.values()):
         columns.insert(2, WAY)
-    # The box itself keeps columns a space apart: with no padding, queues of 100 MB still fit 80 columns.
     table = new_table(title, "\ncontroller", (heading for _, heading, _ in columns))
     for name, metrics in rows.items():
         table.add_row(name, *(cell(metrics.get(metric, math.nan), form) for metric, _, form in columns))
-    console = console or new_console()
-    console.print(table)
+    print_table(table, console)
     if own_names():
         metric_rows = [
             (name, [metrics.get(metric, math.nan) for metric in own_names()])
             for name, metrics in rows.items()
         ]
-        console.print(of_own_metrics(metric_rows))
+        print_table(of_own_metrics(metric_rows), console)
 
 
 def of_own_metrics(rows: Iterable[tuple[str | Text, Sequence[float]]]) -> Table:
-    """A table of the metrics that the user named, beside which the usual columns keep their room.
+    """A table of the metrics that the user named.
 
     Args:
         rows: a name, and a value for each of ``own_names()``; a name without values is a heading.
     """
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("controller", no_wrap=True)
-    for name in own_names():
-        table.add_column(name, justify="right")
+    table = new_table("", "controller", own_names())
     for heading, values in rows:
         numbers = (cell(x, METRICS[metric].format) for metric, x in zip(own_names(), values, strict=False))
         table.add_row(heading, *numbers)

@@ -12,19 +12,16 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ns3_env.config.files import write_file, write_files
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.output.table import new_table, print_table
 
 #: A verdict in words, by whether the claim holds.
 VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "cannot be told"}
-#: Cells no wider than this are not folded.
-_NARROW = 16
 #: An experiment's numbers; it marks a folder as one's.
 RESULT = "result.json"
 #: A page shows the numbers that deviate from the paper's by more than this; the CSV has all of them.
@@ -100,16 +97,11 @@ def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
 def show(result: Mapping[str, Any], console: Console) -> None:
     """Prints tables and notes."""
     for table in tables(result):
-        shape = Table(
-            title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False
-        )
-        for i, heading in enumerate(table.columns):
-            widest = max((len(row[i]) for row in table.rows), default=0)
-            side: Literal["left", "right"] = "left" if i < table.words else "right"
-            shape.add_column(heading, justify=side, min_width=min(widest, _NARROW), overflow="fold")
+        first, *words = table.columns[: table.words] or [""]
+        shape = new_table(table.title, first, table.columns[table.words :], words=words)
         for row in table.rows:
             shape.add_row(*row)
-        console.print(shape)
+        print_table(shape, console)
     for note in result["notes"]:
         console.print(f"- {note}", highlight=False)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,7 +18,10 @@ from ns3_env.eval.report.render import render_html, render_markdown
 
 
 def write(
-    path: Path, formats: Sequence[str] = (), progress: Progress = lambda scenario, done, of: None
+    path: Path,
+    formats: Sequence[str] = (),
+    progress: Progress = lambda scenario, done, of: None,
+    phase: Callable[[str], None] = lambda what: None,
 ) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
@@ -28,6 +31,7 @@ def write(
         path: the folder that ``python -m eval benchmark`` left, complete or not.
         formats: each panel also becomes a file of these formats, in the folder's ``figures``.
         progress: told which scenario is worked out, how many are, and how many there are.
+        phase: told what begins now.
 
     Returns:
         The path of report.html.
@@ -38,12 +42,16 @@ def write(
     page_file, text_file = path / "report.html", path / "report.md"
     for file in (page_file, text_file):
         refuse_link(file)
+    phase("reading the cells")
     folder = BenchFolder.read(path)
+    phase(f"comparing and drawing {len(folder.suite.scenarios)} scenarios, {len(folder.cells)} cells")
     with ThreadPoolExecutor(1) as beside:
         data = beside.submit(results.write_results, folder) if results.lacking() is None else None
         parts = parts_of(folder, progress)
     if data is not None:
+        phase("waiting for results.parquet")
         data.result()
+    phase("writing the pages")
     summary = [part.standing for part in parts]
     facts = gather(folder)
     lost = {part.standing.name: part.lost for part in parts}
@@ -55,5 +63,6 @@ def write(
     write_atomically(text_file, render_markdown(facts, summary, lost))
     write_atomically(page_file, page)
     if formats:
+        phase("writing the figures as files")
         pictures.write_files(folder, summary, formats)
     return page_file

@@ -82,8 +82,8 @@ def render_markdown(facts: Facts, summary: Sequence[Standing], lost: Mapping[str
         f"{facts.done} of {facts.cells} cells complete, {len(facts.failed)} failed, "
         f"{len(facts.missing)} missing, {len(facts.stale)} stale. Figures: report.html.",
         "",
-        "Mean over seeds, in brackets its bootstrap interval (95 %); after the semicolon what it is of the "
-        "best other controller of the simulator, seed by seed on the same flows (95 %, all comparisons of a "
+        "Mean over seeds, in brackets its bootstrap interval (95 %); after the semicolon its ratio to the "
+        "column's best entry by the mean, seed by seed on the same flows (95 %, all comparisons of a "
         "column together). A winner (bold) is significantly better than each other one.",
     ]
     lines += _problems("Failed", [(*key, text) for key, text in facts.failed.items()])

@@ -16,6 +16,7 @@ from rich.table import Table
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file
 from ns3_env.eval.output.plots import legend, picture, settings, size
+from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.eval.speed.alone import play_alone
 from ns3_env.scenario import Scenario
 
@@ -127,8 +128,8 @@ def _how(threads: int) -> str:
 
 def sheet(measured: pd.DataFrame) -> Table:
     """The figures of :func:`measure`, to be printed."""
-    columns = ("hosts", "played", "flows", "packet-hops", "wall", "a hop", "memory")
-    table = Table(*columns, title="Large networks on this machine")
+    columns = ("flows", "packet-hops", "wall", "a hop", "memory")
+    table = new_table("Large networks on this machine", "hosts", columns, (0, 1, 0, 0), words=("played",))
     for row in measured.itertuples():
         table.add_row(
             f"{row.hosts:,}",
@@ -147,7 +148,7 @@ def report(folder: Path, console: Console | None = None) -> pd.DataFrame:
     out = console or new_console()
     with out.status("measuring") as status:
         measured = measure(progress=lambda text: status.update(f"measuring: {text}"))
-    out.print(sheet(measured))
+    print_table(sheet(measured), out)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / "large-networks.csv", measured.to_csv(index=False))
     write_file(folder / "large-networks.png", picture(draw(measured), "png"))

@@ -26,6 +26,7 @@ from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.eval.benchmark.cell import CellJob, Played
 from ns3_env.eval.benchmark.folder import cell_folder
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.eval.speed.alone import play_alone
 from ns3_env.eval.speed.front_ends import (
     FRONT_ENDS,
@@ -255,7 +256,7 @@ def measure(
 
 def table(figures: dict[str, Any]) -> Table:
     """The figures of :func:`measure`, to be printed."""
-    sheet = Table("what", "measured", title="Speed on this machine")
+    sheet = new_table("Speed on this machine", "what", (), (0, 1, 0, 0), words=("measured",))
     sheet.add_row("packet-hops/s, one core", f"{figures['packet_hops_per_s'] / 1e6:.1f} M")
     sheet.add_row("TCP packets/s, one core", f"{figures['tcp_packets_per_s'] / 1e3:.0f} k")
     sheet.add_row("the same, 64-to-1", f"{figures['tcp_incast_packets_per_s'] / 1e3:.0f} k")
@@ -289,7 +290,7 @@ def report(json_path: Path | None, console: Console | None = None) -> dict[str, 
     out = console or new_console()
     with out.status("measuring") as status:
         figures = measure(progress=lambda text: status.update(f"measuring: {text}"))
-    out.print(table(figures))
+    print_table(table(figures), out)
     if json_path is not None:
         write_file(json_path, json.dumps(figures, indent=2) + "\n")
     return figures

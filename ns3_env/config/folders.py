@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ns3_env.config.files import find_link, put_in_place
-from ns3_env.config.model import nearest
+from ns3_env.config.model import LIKE, nearest
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
 
@@ -118,12 +118,12 @@ def data_names(folder: str) -> list[str]:
     return sorted(path.stem for path in (DATA / folder).glob("*.yaml"))
 
 
-def find_file(path: Path, folder: str) -> Path:
+def find_file(path: Path, *folders: str) -> Path:
     """The file that a command line means.
 
     Args:
         path: a path, a path as it is in a clone (``curricula/incast.yaml``), or a bare name (``incast``).
-        folder: where names are looked up, e.g. "curricula".
+        folders: where names are looked up, e.g. "curricula".
 
     Returns:
         ``path`` where it is there, or can be none of ours; otherwise the project's own of that name.
@@ -138,11 +138,14 @@ def find_file(path: Path, folder: str) -> Path:
         return file if file.is_file() else path
     if len(path.parts) != 1 or path.suffix:
         return path
-    file = DATA / folder / f"{path}.yaml"
-    if file.is_file():
-        return file
-    names = data_names(folder)
+    for folder in folders:
+        if (file := DATA / folder / f"{path}.yaml").is_file():
+            return file
+    names = [data_names(folder) for folder in folders]
+    listed = "; ".join(
+        f"{Path(folder).name}: {', '.join(x)}" for folder, x in zip(folders, names, strict=True)
+    )
     raise ConfigError(
-        f"{path}: no such file, nor the name of one that comes with the project ({', '.join(names)})"
-        f"{nearest(path.stem, names)}"
+        f"{path}: no such file, nor the name of one that comes with the project ({listed})"
+        f"{nearest(path.stem, [name for x in names for name in x], LIKE)}"
     )

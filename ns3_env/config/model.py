@@ -138,10 +138,18 @@ def _printable(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-def nearest(key: str, candidates: Sequence[str]) -> str:
-    """``; the nearest known one is 'x'``, or nothing where nothing is known."""
-    near = get_close_matches(key[:_MAX_TEXT], candidates, n=1, cutoff=0.0)
-    return f"; the nearest known one is {near[0]!r}" if near else ""
+#: Least likeness of a name that is suggested where others may be meant: of files and controllers.
+LIKE = 0.6
+
+
+def nearest(key: str, candidates: Sequence[str], least: float = 0.0) -> str:
+    """``; the nearest known one is 'x'``, whatever its case, or nothing where none is known or alike.
+
+    ``least``: how alike it has to be, 1 being equal.
+    """
+    by_text = {name.casefold(): name for name in reversed(candidates)}
+    near = get_close_matches(key[:_MAX_TEXT].casefold(), by_text, n=1, cutoff=least)
+    return f"; the nearest known one is {by_text[near[0]]!r}" if near else ""
 
 
 def validate(

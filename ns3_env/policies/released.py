@@ -19,6 +19,11 @@ from ns3_env.simulator import list_controllers
 LAYOUT = "layout.json"
 #: One folder for each: the policy's file, a model card, its learning curve.
 FOLDER = DATA / "checkpoints"
+#: The leaderboard's trained entries, a folder each with a folder for each seed.
+TRAINED = FOLDER / "tasks"
+#: A constant window of one BDP, by its name on the leaderboard.
+CONSTANT = "constant-window"
+CONSTANT_WINDOW = Controller(name="fixed-window", attributes={"WindowBdp": 1.0})
 
 
 def released_names() -> list[str]:
@@ -26,15 +31,24 @@ def released_names() -> list[str]:
     return sorted(path.parent.name for path in FOLDER.glob(f"*/{POLICY_FILE}"))
 
 
+def trained_names() -> list[str]:
+    """Names of the leaderboard's trained entries that are one policy for all tasks."""
+    return sorted(path.parents[1].name for path in TRAINED.glob(f"*/1/{POLICY_FILE}"))
+
+
 def is_released(path: Path) -> bool:
-    """Tells whether this is no path but the bare name of a released policy; a folder of that name is named
-    by its absolute path."""
-    return len(path.parts) == 1 and not path.is_absolute() and path.name in released_names()
+    """Tells whether this is no path but the bare name of a released policy, or of a trained entry of the
+    leaderboard; a folder of that name is named by its absolute path."""
+    names = {*released_names(), *trained_names()}
+    return len(path.parts) == 1 and not path.is_absolute() and path.name in names
 
 
 def released(name: str) -> Path:
-    """The file of a released policy. Raises ConfigError, naming those that there are."""
+    """The file of a released policy, or of the first seed of a trained entry of the leaderboard. Raises
+    ConfigError, naming those that there are."""
     names = released_names()
+    if name in trained_names():
+        return TRAINED / name / "1" / POLICY_FILE
     if name not in names:
         raise ConfigError(f"{name!r} is no released policy{nearest(name, names)} of {', '.join(names)}")
     return FOLDER / name / POLICY_FILE
@@ -71,10 +85,12 @@ def load_policy(source: str | Path) -> NetworkPolicy:
 
 
 def controller_names(transport: Transport = "rdma") -> list[str]:
-    """Names that ``named_controller`` takes: those of the transport's controllers, and of released policies
-    that read nothing which it does not know."""
+    """Names that ``named_controller`` takes: those of the transport's controllers, and of policies that read
+    nothing which it does not know."""
     names = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
-    return [*names, *released_under(transport)]
+    if transport == "tcp":
+        return [*names, *released_under(transport)]
+    return [*names, CONSTANT, *released_under(transport), *trained_names()]
 
 
 def released_under(transport: Transport) -> list[str]:
@@ -88,8 +104,10 @@ def unfit(name: str, transport: Transport) -> str | None:
 
 
 def named_controller(name: str) -> Controller:
-    """Returns the controller of this name: a released policy, which the simulator plays, or the simulator's
-    own."""
-    if name in released_names():
+    """Returns the controller of this name: a policy (see :func:`released`), which the simulator evaluates, or
+    the simulator's own."""
+    if name == CONSTANT:
+        return CONSTANT_WINDOW
+    if is_released(Path(name)):
         return Controller(name=POLICY, attributes={"File": str(released(name))})
     return Controller(name=name)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
@@ -13,26 +15,25 @@ from ns3_env.scenario.classes import class_conflicts, class_faults, group_faults
 from ns3_env.scenario.controllers import AGENT, POLICY
 from ns3_env.scenario.declared import DECLARED
 from ns3_env.scenario.derived import (
-    accounts_bytes,
     buffer_bytes,
+    committed_bytes,
     controller_indices,
     draw_flows,
+    enough_bytes,
     fastest_port_bps,
+    frame_bytes,
     has_pfc,
-    headroom_frames,
+    keeps_headroom,
     played_controllers,
-    timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.reliability import corruption_faults
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
-from ns3_env.scenario.traffic import ENDLESS_BYTES, Flows
+from ns3_env.scenario.traffic import ENDLESS_BYTES, ConstantRate, Flows, Mix, TrafficKind
 
 #: Hosts whose paths are looked at for windows that are too narrow.
 _MOST_SOURCES = 100
-#: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
-_MAX_HEADER_BYTES = 90
 #: Keys that one transport alone has, and what to do under the other one.
 TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
     "rdma": {
@@ -109,30 +110,29 @@ def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
     Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
     keeps it all the same.
     """
-    needed: dict[int, float] = {}
-    frame = scenario.payload_bytes + _MAX_HEADER_BYTES
-    headrooms = has_pfc(scenario) or timing(scenario) == "published"
-    for link in network.links:
-        headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + headroom_frames(scenario) * frame
-        headroom *= headrooms
-        for end in (link.a, link.b):
-            if network.nodes[end] == "switch":
-                needed[end] = needed.get(end, 0) + accounts_bytes(scenario, headroom)
+    needed = committed_bytes(scenario, network)
     if not needed:
         return []
-    buffer = buffer_bytes(scenario, network)
+    buffer, frame = buffer_bytes(scenario, network), frame_bytes(scenario)
     worst = max(needed, key=lambda node: needed[node])
-    if needed[worst] < buffer and (headrooms or needed[worst] + frame <= buffer):
-        return []
-    if not headrooms:
+    if keeps_headroom(scenario):
+        if needed[worst] < buffer:
+            return []
         return [
-            f"switch.buffer_bytes: {buffer} B hold no packet of {frame} B beside the reserves of switch "
-            f"{worst}, {needed[worst]:.0f} B (reserve_bytes may be 0)"
+            f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
+            f"{needed[worst]:.0f} B; {enough_bytes(needed[worst])} would do"
+            + (
+                ""
+                if has_pfc(scenario)
+                else "; timing 'published' keeps headroom without PFC, 'exact' does not"
+            )
         ]
+    if needed[worst] + frame <= buffer:
+        return []
     return [
-        f"switch.buffer_bytes: {buffer} B is no more than the reserves and headrooms of switch {worst}, "
-        f"{needed[worst]:.0f} B"
-        + ("" if has_pfc(scenario) else "; timing 'published' keeps headroom without PFC, 'exact' does not")
+        f"switch.buffer_bytes: {buffer} B hold no packet of {frame} B beside the reserves of switch "
+        f"{worst}, {needed[worst]:.0f} B (reserve_bytes may be 0); "
+        f"{enough_bytes(needed[worst] + frame)} would do"
     ]
 
 
@@ -192,6 +192,7 @@ def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
         *_rate_warnings(scenario, network),
         *_marking_warnings(scenario, network),
         *_window_warnings(scenario, network),
+        *_tie_warnings(scenario, network),
     ]
 
 
@@ -252,6 +253,33 @@ def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str
             f"tcp.socket_buffer_bytes: {buffer} B are less than the path from host {-src} to host {-dst} "
             f"holds, {bdp:.3g} B: a flow there uses {100 * buffer / bdp:.2g} % of it; {2 * bdp:.3g} would do"
         )
+
+
+def _tie_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
+    """Packets of equal streams over equal links reach a switch together, always in the same order."""
+    fabric = [x.rate_bps for x in network.links if "switch" == network.nodes[x.a] == network.nodes[x.b]]
+    together: dict[tuple[object, ...], list[ConstantRate]] = defaultdict(list)
+    for stream in _streams(scenario.traffic):
+        link, switch = network.access[stream.src], network.access_switch(stream.src)
+        together[stream.rate_bps, stream.start_ns, link.rate_bps, link.delay_ns, switch].append(stream)
+    for streams in together.values():
+        receivers = {stream.dst for stream in streams}
+        sinks = [network.access[dst].rate_bps for dst in receivers if len(receivers) == 1]
+        rate, hosts = streams[0].rate_bps, sorted({stream.src for stream in streams})
+        if len(hosts) > 1 and rate * len(streams) > min([*fabric, *sinks], default=math.inf):
+            yield (
+                f"traffic: packets of the streams from hosts {', '.join(map(str, hosts))}, {rate:g} bit/s "
+                f"each, reach switch {network.access_switch(hosts[0])} at the same instant, always in one "
+                "order: one may lose for all, under every seed; let their rate_bps differ by a thousandth"
+            )
+
+
+def _streams(traffic: TrafficKind) -> Iterator[ConstantRate]:
+    """The streams of a traffic, and of the parts of a mix."""
+    if isinstance(traffic, ConstantRate):
+        yield traffic
+    for part in traffic.parts if isinstance(traffic, Mix) else ():
+        yield from _streams(part)
 
 
 def transport_faults(scenario: ScenarioFields) -> list[str]:

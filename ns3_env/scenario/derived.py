@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ns3_env.config.bounds import MIN_RATE_BPS
+from ns3_env.config.bounds import MAX_BUFFER_BYTES, MIN_RATE_BPS
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
@@ -19,6 +20,8 @@ from ns3_env.scenario.traffic import Flows, Group
 
 MIB = 1 << 20
 _PFC_FRAME_BYTES = 43
+#: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
+_MAX_HEADER_BYTES = 90
 
 
 def timing(scenario: ScenarioFields) -> Literal["exact", "published"]:
@@ -35,7 +38,39 @@ def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
     if scenario.switch.buffer_bytes is not None:
         return scenario.switch.buffer_bytes
     fast = max(link.rate_bps for link in network.links) >= 100e9
-    return (32 if fast else 16) * MIB
+    usual = (32 if fast else 16) * MIB
+    needed = max(committed_bytes(scenario, network).values(), default=0.0)
+    return usual if needed < usual else enough_bytes(needed)
+
+
+def enough_bytes(needed: float) -> int:
+    """A buffer of which half is left beside reserves and headrooms, in whole MiB, at most the largest."""
+    return min(math.ceil(2 * needed / MIB) * MIB, MAX_BUFFER_BYTES)
+
+
+def keeps_headroom(scenario: ScenarioFields) -> bool:
+    """Tells whether ports keep headroom: with PFC, and always in the published simulator."""
+    return has_pfc(scenario) or timing(scenario) == "published"
+
+
+def frame_bytes(scenario: ScenarioFields) -> int:
+    """Bytes of a full data frame with the largest telemetry."""
+    return scenario.payload_bytes + _MAX_HEADER_BYTES
+
+
+def committed_bytes(scenario: ScenarioFields, network: Network) -> dict[int, float]:
+    """Bytes of reserves and headrooms (3 x rate x delay and some frames) by switch."""
+    frames, needed = headroom_frames(scenario) * frame_bytes(scenario), dict[int, float]()
+    each: dict[tuple[float, int], float] = {}
+    for link in network.links:
+        kind = link.rate_bps, link.delay_ns
+        if kind not in each:
+            headroom = 3 * link.rate_bps * link.delay_ns / 8e9 + frames
+            each[kind] = accounts_bytes(scenario, headroom * keeps_headroom(scenario))
+        for end in (link.a, link.b):
+            if network.nodes[end] == "switch":
+                needed[end] = needed.get(end, 0.0) + each[kind]
+    return needed
 
 
 def has_pfc(scenario: ScenarioFields) -> bool:

@@ -89,7 +89,8 @@ class Switch(Strict):
     buffer_bytes: BufferBytes | None = Field(
         default=None,
         gt=0,
-        description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16",
+        description="shared by all ports; none: 32 MiB with links of 100 Gb/s and more, else 16; "
+        "twice the reserves and headrooms if it is no more than these",
     )
     pfc: bool = Field(
         default=True,

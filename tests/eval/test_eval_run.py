@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+import ns3_env
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.recording import COLUMNS
 from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
@@ -130,6 +131,60 @@ def test_a_second_run_replaces_the_first_but_no_folder_of_others(
     assert run(scenario, out, "hpcc") == 2
     assert "thesis.tex" in capsys.readouterr().err
     assert (out / "hpcc" / "thesis.tex").exists()
+
+
+def test_a_folder_has_the_results_of_one_scenario(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run(scenario, out, "hpcc,constant-window") == 0
+    assert run(scenario, out, "dcqcn") == 0  # one more controller
+    assert run(scenario, out, "dcqcn", "time_limit_ns=1ms") == 2
+    assert f"--out: {out} has constant-window of another scenario: name another" in capsys.readouterr().err
+    assert run(scenario, out, "hpcc", "--seeds", "1-2") == 2
+    assert capsys.readouterr().err
+
+
+def test_a_runs_folder_is_read_as_results_and_flows(scenario: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    out = tmp_path / "out"
+    assert run(scenario, out, "hpcc,ppo", "--seeds", "1-2", "--json", str(tmp_path / "t.json")) == 0
+    table = json.loads((tmp_path / "t.json").read_text())
+    frame = ns3_env.load_results(out)
+    assert frame[["scenario", "controller", "seed"]].to_numpy().tolist() == [
+        ["two", who, seed] for who in ("hpcc", "ppo") for seed in (1, 2)
+    ]
+    by_cell = frame.set_index(["controller", "seed"])["fct_slowdown_avg"]
+    assert {f"{who}/seed-{seed}": x for (who, seed), x in by_cell.items()} == {
+        name: row["fct_slowdown_avg"] for name, row in table.items()
+    }
+    flows = ns3_env.load_flows(out)
+    assert flows.groupby(["controller", "seed"])["size_bytes"].sum().tolist() == [100_000] * 4
+
+
+def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: Path) -> None:
+    policy = "mpc=ns3_env.agents.baselines.mpcc:MpccPolicy"
+    assert run(scenario, tmp_path / "out", "mpcc", "--policy", policy) == 0
+    mpc, mpcc = (rows(tmp_path / "out" / name / "flows.csv") for name in ("mpc", "mpcc"))
+    assert len(mpc) == len(mpcc) == 2
+    assert all(row["finished"] == "1" for row in mpc)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("run quik", "scenarios: "),
+        ("run quick", "quick: is a suite: python -m eval benchmark quick"),
+        ("benchmark quik", "; the nearest known one is 'quick'"),
+        ("benchmark Incas", "; the nearest known one is 'incast'"),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_the_lists_that_apply(
+    command: str, text: str, tmp_path: Path, refused: Refused
+) -> None:
+    message = refused(main, *command.split(), "--out", tmp_path / "out")
+    assert text in message
+    assert "tcp_incast'" not in message
 
 
 def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> None:
@@ -301,6 +356,11 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
         (["hpcc", "--planner", "hpcc,every=0"], "planner.every: Input should be greater than or equal to 1"),
         (["hpcc", "--planner", "hpcc", "--planner", "hpcc"], "--planner: 'hpcc' is there twice"),
         (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
+        (["HPCC"], "; the nearest known one is 'hpcc'"),
+        (["hpcc", "--format", "pdf"], "--format: figures as files are those of --trace: add it"),
+        (["hpcc", "--policy", "mpc"], "--policy: expected NAME=pkg.module:factory, found 'mpc'"),
+        (["hpcc", "--policy", "mpc=fdcc"], "a trained policy is --checkpoint mpc=fdcc"),
+        (["hpcc", "--policy", "hpcc=a:b"], "--policy: there is a controller 'hpcc' already"),
         (["hpcc", "--trace", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
         (["hpcc", "--queue-series", str(10**30)], "must be at most"),
         (["hpcc,dctcp", "record.pcap=x"], "record.pcap: the controllers would write the same files"),

@@ -150,6 +150,18 @@ def test_equal_rows_are_flows_of_their_own(tmp_path: Path, simulator: Simulator)
     assert len(set(results["end_ns"])) == 3
 
 
+def test_sizes_and_times_of_a_csv_may_have_units(tmp_path: Path) -> None:
+    text = (
+        HEADER.strip() + ",delay_ns,name,after\n0,4,2MB,1.5us,,a,\n1,4,1e3,0.001s,2us,,a\n2,4,0.5KiB,7,,,\n"
+    )
+    (tmp_path / "flows.csv").write_text(text)
+    traffic = {"kind": "csv", "file": "flows.csv"}
+    flows = Scenario.from_mapping({"traffic": traffic}, "x", tmp_path).flows()
+    assert flows.size_bytes == [2_000_000, 1000, 512]
+    assert flows.start_ns == [1500, 1_000_000, 7]
+    assert flows.tasks.waits[1].delay_ns == 2000
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
@@ -159,7 +171,11 @@ def test_equal_rows_are_flows_of_their_own(tmp_path: Path, simulator: Simulator)
         (HEADER + "0,4,0,0\n", 2, "size_bytes is 0, must be in [1,"),
         (HEADER + "0,4,-7,0\n", 2, "size_bytes is -7"),
         (HEADER + "0,4,1,-1\n", 2, "start_ns is -1, must be in [0,"),
-        (HEADER + "0,4,1e6,0\n", 2, "size_bytes is '1e6', must be a whole number"),
+        (
+            HEADER + "0,4,1MBps,0\n",
+            2,
+            "size_bytes is '1MBps', must be a whole number of bytes; a size takes B, kB",
+        ),
         (HEADER + "0,4,1,0.5\n", 2, "start_ns is '0.5', must be a whole number"),
         (HEADER + "0,4,1,\n", 2, "start_ns is '', must be a whole number"),
         (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),

@@ -306,3 +306,23 @@ def test_the_simulator_itself_refuses_wrong_rows(
     content["streams"][column] = []
     with pytest.raises(ScenarioError, match="'streams' has columns of different lengths"):
         simulator.play(content)
+
+
+@pytest.mark.parametrize(
+    ("rates", "starts", "warned"),
+    [
+        ((0.6, 0.6), (0, 0), True),
+        ((0.6, 0.6), (0, 500), False),
+        ((0.6, 0.601), (0, 0), False),
+        ((0.4, 0.4), (0, 0), False),
+        ((0.4, 0.4, 0.4), (0, 0, 0), True),
+    ],
+)
+def test_equal_streams_that_overload_a_link_are_warned_of(
+    rates: tuple[float, ...], starts: tuple[int, ...], warned: bool
+) -> None:
+    each = zip(rates, starts, strict=True)
+    made = scenario(*(stream(i, rate * GBPS, start) for i, (rate, start) in enumerate(each)))
+    warnings = [text for text in made.warnings() if "same instant" in text]
+    assert len(warnings) == warned
+    assert all("traffic: packets of the streams" in text and "rate_bps differ" in text for text in warnings)

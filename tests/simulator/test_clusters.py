@@ -191,3 +191,40 @@ def test_telemetry_tells_a_used_link_from_an_idle_one_at_any_rate(controller: st
     node = {**CLUSTER, "scale_up": {"rate_bps": f"{rate_gbps}Gbps", "delay_ns": 300}}
     flows = play(scenario(node, (0, 1), size_bytes=20_000_000).under(controller))["flows"]
     assert flows["fct_ns"][0] < 1.15 * flows["standalone_ns"][0]
+
+
+@pytest.mark.parametrize("nodes", [1, 16, 128, 1000])
+def test_a_cluster_of_any_size_runs_with_nothing_else_said(nodes: int) -> None:
+    topology = {"kind": "cluster", "nodes": nodes, "gpus_per_node": 8}
+    made = scenario(topology, (0, 1), (0, 8 * nodes - 1))
+    assert all(link.rate_bps <= 8e12 for link in made.topology.build().links)
+    assert all(fct > 0 for fct in play(made)["flows"]["fct_ns"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (
+            {"nodes": 128, "scale_out": {"spines": 2}},
+            r"scale_out.spines: a leaf's link to one of 2 has 2.56e\+13 bit/s .* 7 spines would do",
+        ),
+        (
+            {"nodes": 128, "scale_out": {"oversubscription": 1e300}},
+            "scale_out.spines: a leaf's link to one of 4 has",
+        ),
+        ({"nodes": 2, "scale_out": {"oversubscription": 1e-300}}, "switches; there may be at most"),
+    ],
+)
+def test_a_derived_rate_is_checked_as_a_written_one(keys: dict[str, Any], text: str) -> None:
+    with pytest.raises(ScenarioError, match=text):
+        scenario({"kind": "cluster", **keys}, (0, 1))
+
+
+def test_a_buffer_that_is_too_small_is_told_how_much_would_do() -> None:
+    made = scenario({"kind": "cluster", "nodes": 128}, (0, 1))
+    content = {**made.model_dump(), "switch": {"buffer_bytes": 32 << 20}}
+    with pytest.raises(ScenarioError, match=r"33554432 B is no more than .*; \d+ would do") as error:
+        Scenario.from_mapping(content, "x")
+    enough = int(str(error.value).rpartition("; ")[2].split()[0])
+    content["switch"]["buffer_bytes"] = enough
+    assert play(Scenario.from_mapping(content, "x"))["flows"]["fct_ns"][0] > 0

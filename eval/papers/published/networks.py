@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -116,11 +115,7 @@ def compare_network(
 
 
 def _by_controller(title: str) -> Table:
-    rendered = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    rendered.add_column(title)
-    for controller in CONTROLLERS:
-        rendered.add_column(controller, justify="right", no_wrap=True)
-    return rendered
+    return table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
 
 
 def render_deviations(agreements: dict[str, dict[str, Agreement]]) -> Table:
@@ -193,9 +188,9 @@ def report(
         for path in track(scenarios, "simulating", console=out, transient=True):
             agreements[path.name] = dict(compare_network(path, simulator, preset))
     if agreements and preset is not None:
-        out.print(render_deviations(agreements))
+        table.print_table(render_deviations(agreements), out)
     elif agreements:
-        out.print(render_exact(agreements))
+        table.print_table(render_exact(agreements), out)
         for name, by in agreements.items():
             for controller, x in by.items():
                 if x.first is not None:

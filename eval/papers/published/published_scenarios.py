@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -149,19 +148,9 @@ def compare_all(
 
 def render_table(name: str, rows: dict[str, Comparison]) -> Table:
     """A scenario's table: slowdowns ours, theirs, difference in percent, and which bars are missed."""
-    table_ = Table(
-        title=name,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=0,  # the box itself keeps columns a space apart: all of it fits 80
-        show_edge=False,
-    )
-    table_.add_column("", no_wrap=True)
-    for figure in ("avg", "p50", "p99"):
-        for heading in (f"{figure}\nours", "\nref", "\n%"):
-            table_.add_column(heading, justify="right", no_wrap=True)
-    table_.add_column("flow\n±%", justify="right", no_wrap=True)
-    table_.add_column("\nverdict", no_wrap=True)
+    headings = [text for x in ("avg", "p50", "p99") for text in (f"{x}\nours", "\nref", "\n%")]
+    table_ = table.new_table(name, "", [*headings, "flow\n±%"])
+    table_.add_column("\nverdict")
     for controller, row in rows.items():
         cells = []
         for figure, digits in (("avg", 3), ("p50", 3), ("p99", 2)):
@@ -187,7 +176,7 @@ def report(
     with out.status("simulating") as status:
         results = compare_all(lambda text: status.update(f"simulating {text}"), preset)
     for name, rows in results.items():
-        out.print(render_table(name, rows))
+        table.print_table(render_table(name, rows), out)
         out.print()
     if json_path is not None:
         content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in results.items()}

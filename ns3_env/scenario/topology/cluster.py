@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import Self
 
-from ns3_env.config.bounds import DelayNs, HostCount, LinkRate, SwitchCount
+from ns3_env.config.bounds import (
+    MAX_RATE_BPS,
+    MAX_SWITCHES,
+    MIN_LINK_RATE_BPS,
+    DelayNs,
+    HostCount,
+    LinkRate,
+    SwitchCount,
+)
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology.kind import GBPS, TopologyKind
 from ns3_env.scenario.topology.network import Link, Network
@@ -29,7 +38,9 @@ class ScaleOut(Strict):
     nodes_per_group: HostCount | None = Field(
         default=None, ge=1, description="nodes that share leaves, one leaf for each rail; none: all nodes"
     )
-    spines: SwitchCount = Field(default=4, ge=1)
+    spines: SwitchCount | None = Field(
+        default=None, ge=1, description="none: 4, or as many as keep their links at 8 Tb/s or below"
+    )
     oversubscription: float = Field(
         default=1.0, gt=0, description="rate of a leaf's cards over that of its links to spines"
     )
@@ -78,6 +89,20 @@ class Cluster(TopologyKind):
     def _leaves(self) -> int:
         return self.nodes // self._nodes_per_group * self._rails
 
+    @property
+    def _uplinks_bps(self) -> float:
+        """Rate of a leaf's links to all spines together."""
+        return self._nodes_per_group * self.scale_out.rate_bps / self.scale_out.oversubscription
+
+    @property
+    def _least_spines(self) -> int:
+        """Spines whose links are no faster than a link may be."""
+        return math.ceil(min(self._uplinks_bps / MAX_RATE_BPS, 10 * MAX_SWITCHES))
+
+    @property
+    def _spines(self) -> int:
+        return self.scale_out.spines or max(4, self._least_spines)
+
     @model_validator(mode="after")
     def _divides(self) -> Self:
         group, rails = self._nodes_per_group, self._rails
@@ -92,13 +117,20 @@ class Cluster(TopologyKind):
                 f"scale_out.rail_optimised: {rails} leaves cannot have equally many of {group} nodes; "
                 f"give nodes_per_group a multiple of {rails}"
             )
+        if self._spines < self._least_spines or self._uplinks_bps / self._spines < MIN_LINK_RATE_BPS:
+            raise ValueError(
+                f"scale_out.spines: a leaf's link to one of {self._spines} has "
+                f"{self._uplinks_bps / self._spines:g} bit/s (rates of its cards over spines and "
+                f"oversubscription), must be {MIN_LINK_RATE_BPS:g} to {MAX_RATE_BPS:g}; "
+                f"{max(1, self._least_spines)} spines would do"
+            )
         return self
 
     def counts(self) -> tuple[int, int, int]:
         cards = self.nodes * self._rails
         within = 0 if self.scale_up is None else self.gpus
-        switches = self._leaves + self.scale_out.spines + (0 if self.scale_up is None else self.nodes)
-        return within + cards, switches, within + cards + self._leaves * self.scale_out.spines
+        switches = self._leaves + self._spines + (0 if self.scale_up is None else self.nodes)
+        return within + cards, switches, within + cards + self._leaves * self._spines
 
     def build(self) -> Network:
         net = Network()
@@ -110,12 +142,12 @@ class Cluster(TopologyKind):
             for gpu in gpus:
                 node, place = divmod(gpu, self.gpus_per_node)
                 net.cards[gpu] = [gpu, cards[node * rails + place % rails]]
-        leaves, spines = net.add("switch", self._leaves), net.add("switch", fabric.spines)
+        leaves, spines = net.add("switch", self._leaves), net.add("switch", self._spines)
         net.links += [
             Link(card, leaves[self._leaf_of(*divmod(i, rails))], fabric.rate_bps, fabric.delay_ns)
             for i, card in enumerate(cards)
         ]
-        up = self._nodes_per_group * fabric.rate_bps / (fabric.spines * fabric.oversubscription)
+        up = self._nodes_per_group * fabric.rate_bps / (self._spines * fabric.oversubscription)
         net.mesh(leaves, spines, up, fabric.delay_ns)
         return net
 

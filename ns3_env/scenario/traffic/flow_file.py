@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TextIO
 
 import numpy as np
@@ -16,6 +16,7 @@ from typing_extensions import Self
 from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
 from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.config.model import shown
+from ns3_env.config.units import SIZE, TIME, Dimension, whole
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
@@ -26,6 +27,14 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 #: Columns of a CSV of flows, and those that may be there.
 CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
 MORE_COLUMNS = ("controller", "name", "after", "delay_ns")
+_DIMENSIONS = {"size_bytes": SIZE, "start_ns": TIME, "delay_ns": TIME}
+
+
+def _with_unit(text: str, dimension: Dimension | None) -> int:
+    """The whole number of a text with a unit. Raises ValueError, always without a dimension."""
+    if dimension is None:
+        raise ValueError(text)
+    return whole(text, dimension)
 
 
 class FlowsInFile(TrafficKind):
@@ -54,12 +63,24 @@ class FlowsInFile(TrafficKind):
         self._wrong.read(self.kind_of_file, self._take)
         return self
 
-    def _wholes(self, line: int, texts: dict[str, str]) -> list[int] | None:
-        """The columns' whole numbers; None, and a fault each, where one is none."""
-        wrong = [name for name, text in texts.items() if not _WHOLE.fullmatch(text)]
-        for name in wrong:
-            self._wrong.add(line, f"{name} is {texts[name][:100]!r}, must be a whole number")
-        return None if wrong else [int(text) for text in texts.values()]
+    def _wholes(
+        self, line: int, texts: dict[str, str], dimensions: Mapping[str, Dimension] = {}
+    ) -> list[int] | None:
+        """The columns' whole numbers; None, and a fault each, where one is none.
+
+        ``dimensions``: of the columns that may have a unit.
+        """
+        numbers: list[int] = []
+        for name, text in texts.items():
+            dimension = dimensions.get(name)
+            try:
+                numbers.append(int(text) if _WHOLE.fullmatch(text) else _with_unit(text, dimension))
+            except ValueError:
+                fault = f"{name} is {text[:100]!r}, must be a whole number"
+                self._wrong.add(
+                    line, fault + (f" of {dimension.unit}; {dimension.takes}" if dimension else "")
+                )
+        return numbers if len(numbers) == len(texts) else None
 
     def _is_full(self, line: int) -> bool:
         """Tells whether there are as many flows as there may be; a fault then."""
@@ -153,9 +174,10 @@ class FlowsInFile(TrafficKind):
 class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
-    Columns may come in any order. The size of a flow that never ends is ``endless``. A column ``controller``
-    may name each flow's; where it is empty the flow has that of the traffic, or the scenario's. ``name``
-    names a flow, ``after`` those that it waits for (with spaces between); it starts ``delay_ns`` later.
+    Columns may come in any order; sizes and times may have units ("2MB", "1.5us"). The size of a flow that
+    never ends is ``endless``. A column ``controller`` may name each flow's; where it is empty the flow has
+    that of the traffic, or the scenario's. ``name`` names a flow, ``after`` those that it waits for (with
+    spaces between); it starts ``delay_ns`` later.
     """
 
     kind_of_file: ClassVar[str] = "CSV"
@@ -193,7 +215,7 @@ class FlowFile(FlowsInFile):
                 texts["delay_ns"] = texts.get("delay_ns") or "0"
                 if endless := texts["size_bytes"] == ENDLESS:
                     texts["size_bytes"] = str(ENDLESS_BYTES)
-                numbers = self._wholes(line, texts)
+                numbers = self._wholes(line, texts, _DIMENSIONS)
                 if numbers is None:
                     continue
                 src, dst, size, start, delay = numbers

@@ -136,8 +136,9 @@ MAX_POINTS = 100_000
 class SizeFile(Strict):
     """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent, or to 1.
 
-    Shares that end at 1 are fractions. Empty lines, and what stands after a ``#``, say nothing. A relative
-    ``file`` is looked for beside the scenario's own file.
+    Shares that end at 1 are fractions. Empty lines, and what stands after a ``#``, say nothing. A first line
+    with a single number is the mean, as Homa's distributions have it: their first share is above 0, and no
+    flow is smaller than its size. A relative ``file`` is looked for beside the scenario's own file.
     """
 
     file: NamedFile
@@ -157,9 +158,13 @@ class SizeFile(Strict):
         return self
 
     def _take(self, lines: Sequence[str], wrong: LineFaults) -> None:
+        with_mean = False
         for number, line in enumerate(lines, start=1):
             words = line.partition("#")[0].split()
             if not words:
+                continue
+            if len(words) == 1 and not (self._points or with_mean) and _NUMBER.fullmatch(words[0]):
+                with_mean = True
                 continue
             if len(self._points) >= MAX_POINTS:
                 wrong.add(number, f"there may be at most {MAX_POINTS} points: sizes need no more")
@@ -174,6 +179,8 @@ class SizeFile(Strict):
             elif size < before[0] or percent < before[1]:
                 wrong.add(number, "sizes and percentages must ascend from line to line")
             else:
+                if with_mean and not self._points and percent > 0:
+                    self._points.append((size, 0.0))
                 self._points.append((size, percent))
 
     @property

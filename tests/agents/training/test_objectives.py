@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import train
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW
 from ns3_env.eval.metrics import measure
 from ns3_env.policies.file import POLICY_FILE
+from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.tasks import task

@@ -16,11 +16,12 @@ from rich.console import Console
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.yardsticks import CONSTANT_WINDOW, HEADING, ROW, beside, ways, within_noise
+from ns3_env.eval.benchmark.yardsticks import HEADING, ROW, beside, ways, within_noise
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.comparisons.compare import against
 from ns3_env.eval.report import write
 from ns3_env.policies.policy import FloatArray, State
+from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from tests.samples import report_folder

@@ -10,7 +10,7 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.comparisons.learning_curves import read_curve
+from ns3_env.eval.comparisons.learning_curves import draw_learning, read_curve
 from ns3_env.eval.comparisons.policy_map import Axis, act_steadily, steady
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -109,3 +109,22 @@ def test_what_has_no_curve_or_another_is_refused(tmp_path: Path) -> None:
         read_curve(tmp_path / "c")
     out = str(tmp_path / "curve.png")
     assert main(["plot", "learning", str(one), str(other), "--out", out]) != 0
+
+
+def test_a_curriculums_stages_have_a_curve_each(tmp_path: Path) -> None:
+    header = "time/total_timesteps,curriculum/stage,validation/score,validation/easy,validation/hard\n"
+    rows = [
+        (100, 0, -1.0, -1.0, ""),
+        (200, 0, -0.5, -0.5, ""),
+        (300, 1, -2.0, -0.5, -3.5),
+        (400, 1, -1.5, -0.5, -2.5),
+    ]
+    (tmp_path / "progress.csv").write_text(header + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    curve = read_curve(tmp_path)
+    easy, hard = curve.stages.values()
+    assert list(curve.stages) == ["easy", "hard"]
+    assert [x.tolist() for x in easy] == [[100, 200, 300, 400], [-1.0, -0.5, -0.5, -0.5]]
+    assert [x.tolist() for x in hard] == [[300, 400], [-3.5, -2.5]]
+    figure = draw_learning([tmp_path], tmp_path / "learning.svg").read_text()
+    assert "easy" in figure
+    assert "hard" in figure
