@@ -59,7 +59,7 @@ def test_what_belongs_to_a_lists_item_stays_in_it(site: Path) -> None:
 def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     page = (site / "notebooks/first-hour.html").read_text("utf-8")
     assert "keeps its window: 26 decisions" in page
-    assert "fixed-window" in page
+    assert "constant-window" in page
     linked = re.findall(r'src="(first-hour-\d\.png)"', page)
     assert len(linked) == 3
     assert all((site / "notebooks" / picture).read_bytes().startswith(b"\x89PNG") for picture in linked)
