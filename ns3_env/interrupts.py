@@ -28,7 +28,14 @@ if _program.name == "ns3-env" or _program.resolve() in _PROGRAMS:
         if signal.getsignal(_number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(_number, _end)
 
-_parent = os.getppid()
-if os.environ.pop(FORKS_FOR, "") == str(_parent):  # it looks at its pipe only when all is imported
-    signal.signal(signal.SIGALRM, lambda *_: None if os.getppid() == _parent else os._exit(1))
+
+def _end_without_parent(*_: object) -> None:
+    if os.getppid() != _parent:
+        os._exit(1)
+
+
+_parent = int(os.environ.pop(FORKS_FOR, "0"))
+if _parent and sys.argv[:1] == ["-c"]:  # by itself it looks only when all is imported
+    _end_without_parent()
+    signal.signal(signal.SIGALRM, _end_without_parent)
     signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)

@@ -7,6 +7,9 @@ import json
 import os
 import resource
 import signal
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +32,7 @@ from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
 from ns3_env.simulator import Simulator
+from tests.paths import ROOT
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
 
@@ -388,3 +392,44 @@ def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(
 
     assert guarded(work) == 2
     assert capsys.readouterr().err.startswith("error: b\\udcfcch: a name that is not UTF-8")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["-m", "eval", "speed"],
+        ["train.py"],
+        ["export.py"],
+        [str(Path(sys.executable).parent / "ns3-env"), "eval"],
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_a_command_imports_is_a_line(
+    command: list[str], number: signal.Signals, tmp_path: Path
+) -> None:
+    (tmp_path / "gymnasium.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, cwd=ROOT, env=environment, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (130, b"interrupted\n")
+
+
+def test_an_interrupt_that_a_library_hides_ends_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return 0
+        except KeyboardInterrupt:
+            raise RuntimeError("what a library makes of it") from None
+
+    assert guarded(work) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warnings, "formatwarning", warnings.formatwarning)
+        guarded(lambda: 0)
+        text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
+    assert text == "warning: one and more\n"

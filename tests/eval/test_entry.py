@@ -69,10 +69,11 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     rows = {name.strip(): [word.strip() for word in words[2:5]] for name, words in cells.items()}
     assert rows["all-to-all"] == ["1", "4", "32"]
     assert rows["all-reduce"] == ["1", "4", "4"]
-    goal = tmp_path / "a.goal"
+    goal = tmp_path / "a[" / "b].goal"  # no markup
+    goal.parent.mkdir()
     goal.write_text("num_ranks 2\nrank 0 {\na: send 500b to 1\n}\nrank 1 {\na: recv 500b from 0\n}\n")
     assert main(["eval", "trace-info", str(goal)]) == 0
-    assert "2 ranks, 2 nodes, 1 flows, 500 B sent" in capsys.readouterr().out
+    assert f"{goal}: 2 ranks, 2 nodes, 1 flows, 500 B sent" in capsys.readouterr().out
     workload = tmp_path / "w.txt"
     workload.write_text("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 6000 1\n")
     assert main(["eval", "trace-info", str(workload), "--npus", "3"]) == 0

@@ -102,6 +102,11 @@ def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
         ("3 4\n", "3 7\n", "topology.txt:2: there is no node 7; nodes are 0 to 4"),
         ("4 2 100", "4 9 100", "topology.txt:6: there is no node 9; nodes are 0 to 4"),
         ("1 3 100", "0 3 100", "topology.txt:4: nodes 0 and 3 are joined already"),
+        (
+            "5 2 4",
+            "5 2 4 9",
+            "topology.txt:1: there is no node 9; nodes are 0 to 4; the first line has 4",
+        ),
         (TOPOLOGY, "", "topology.txt: the file ends where the number of nodes should stand"),
     ],
 )
@@ -162,3 +167,10 @@ def test_other_ports_and_flows_behind_the_time_limit_are_told(tmp_path: Path) ->
         ScenarioError, match="time_limit_ns: the first flow starts at 2000000000 ns, not before"
     ):
         Scenario.load(written(tmp_path, time_limit_ns=1_000_000))
+
+
+def test_flows_may_have_an_id_before_their_source(tmp_path: Path) -> None:
+    plain = Scenario.load(written(tmp_path)).to_simulator_json()
+    number, *rows = FLOWS.splitlines()
+    with_ids = "\n".join([number, *(f"{i} {row}" for i, row in enumerate(rows))])
+    assert Scenario.load(written(tmp_path, flows=with_ids)).to_simulator_json() == plain

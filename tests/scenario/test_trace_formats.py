@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from pathlib import Path
@@ -26,6 +27,7 @@ from ns3_env.scenario.traffic.chakra.trace import INPUTS, LOAD, METADATA
 from ns3_env.scenario.traffic.chakra.wire import framed, written
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
+from tests.cpu_time import within_cpu_s
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
 from tests.samples.job_texts import JSONIZER
@@ -115,6 +117,8 @@ def test_traces_of_one_job_have_one_form(tmp_path: Path) -> None:
         ('{"version": "1"}{"id": 1, "attr": [3]}', "node 1: an attribute is 3, no object"),
         ('{"version": "1"}{"id": 1, "durationMicros": -1}', "node 1 (): duration_micros is -1"),
         ('{"version": "1"}{"id": 36893488147419103232}', "which has more than 64 bits"),
+        ('{"version": "1"}{"id": 1, "num_ops": ' + "9" * 400 + "}", "node 1: num_ops is 999"),
+        ('{"version": "1"}{"id": 1, "durationMicros": Infinity}', "duration_micros is inf, must be a whole"),
         ('{"version": "1"} [', "no JSON: Expecting value"),
         ('{"schema": "1.1.0-chakra.0.0.4", "nodes": []}', "before Chakra's converter"),
         ('{"traceEvents": []}', "a trace of Kineto, before Chakra's converter"),
@@ -123,7 +127,7 @@ def test_traces_of_one_job_have_one_form(tmp_path: Path) -> None:
 def test_json_that_is_no_trace_is_refused_where_it_stands(text: str, fault: str, tmp_path: Path) -> None:
     (tmp_path / "t.0.json").write_text(text)
     with pytest.raises(ScenarioError) as info:
-        scenario(file=str(tmp_path / "t"))
+        scenario(file=str(tmp_path / "t"), flops_per_s=1e12)
     assert fault in str(info.value)
     assert "t.0.json" in str(info.value)
 
@@ -281,3 +285,40 @@ def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:
 def test_metadata_that_is_no_group_says_nothing(tmp_path: Path) -> None:
     nodes = [Node(1, METADATA, "m", (), 0, {}, {INPUTS: "['']"}), collective(2, "0")]
     assert scenario(**write(tmp_path, nodes, nodes)).flow_count == 4
+
+
+@pytest.mark.parametrize(
+    ("node", "fault"),
+    [
+        (
+            {"type": 1, "inputs": {"values": '[{"pg_name": "1", "ranks": [Infinity]}]'}},
+            "groups cannot be read",
+        ),
+        ({"type": 4, "numOps": "9" * 400}, "num_ops is 999"),
+    ],
+)
+def test_a_number_without_an_end_is_named(node: dict[str, Any], fault: str, tmp_path: Path) -> None:
+    (tmp_path / "t.0.json").write_text('{"version": "1"}' + json.dumps({"id": 1, **node}))
+    with pytest.raises(ScenarioError, match=fault):
+        scenario(file=str(tmp_path / "t"), flops_per_s=1e12)
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        {"kind": "chakra", "content": [base64.b64encode(bytes(2_000_000)).decode()]},
+        {"kind": "goal", "content": "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1_000_001 + "}"},
+        {
+            "kind": "workload",
+            "npus": 4096,
+            "content": "DATA\n100\n" + "l -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n" * 100,
+        },
+    ],
+    ids=lambda traffic: str(traffic["kind"]),
+)
+def test_jobs_of_files_have_one_bound(traffic: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        within_cpu_s(20),
+        pytest.raises(ScenarioError, match="a job may have at most 1000000 nodes, of all ranks"),
+    ):
+        idle_star.scenario(**traffic)

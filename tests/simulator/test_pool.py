@@ -3,9 +3,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from ns3_env.config.command_line import os_fault
+from ns3_env.simulator import pool as pool_module
+from ns3_env.simulator.pool import LocalPool, Play
 
 SCRIPT = """
 from ns3_env.scenario import Scenario
@@ -57,3 +65,65 @@ def test_processes_begin_with_what_was_prepared_for_them(tmp_path: Path) -> None
     script.write_text(PREPARED)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+CLOSED = """
+import sys
+from ns3_env.simulator.pool import LocalPool, prepare
+
+prepare("slow")
+pool = LocalPool(2)
+futures = [pool.submit(None) for _ in range(2)]
+while not all(future.running() for future in futures):
+    pass
+pool.close()
+assert all("closed" in str(future.exception()) or future.exception() for future in futures)
+"""
+LEFT_OPEN = """
+from ns3_env.simulator.pool import LocalPool
+
+class Asked:
+    def run(self, simulator):
+        return 3
+
+pool = LocalPool(1)
+assert pool.submit(Asked()).result() == 3
+"""
+
+
+@pytest.mark.parametrize("text", [CLOSED, LEFT_OPEN], ids=["closed while workers start", "left open"])
+def test_a_program_ends_whatever_its_workers_do(text: str, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n")
+    (tmp_path / "mine.py").write_text(text)
+    command = [sys.executable, str(tmp_path / "mine.py")]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_keeps_a_worker_from_starting_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(pool_module, "_ensure_forkserver", refuse)
+    with LocalPool(1) as pool, pytest.raises(OSError, match="Too many open files") as info:
+        pool.submit(Play({}, dict)).result()
+    assert os_fault(info.value) == "a worker process cannot start: Too many open files"
+
+
+KILLED = """
+import os, signal
+from ns3_env.simulator.pool import prepare
+
+prepare("slow")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_process_that_forks_workers_ends_with_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\nfor _ in range(3000): time.sleep(0.01)\n")
+    (tmp_path / "mine.py").write_text(KILLED)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, str(tmp_path / "mine.py")]
+    # It has the standard streams of its parent: their end is its own.
+    subprocess.run(command, capture_output=True, timeout=20, check=False, env=environment)

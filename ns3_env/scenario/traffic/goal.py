@@ -31,8 +31,8 @@ _MOVE = re.compile(
 )
 _NEED = re.compile(r"([A-Za-z]\w*)\s+(i?requires)\s+([A-Za-z]\w*)\b")
 _STATEMENTS = (
-    "[LABEL:] calc NS [cpu N], [LABEL:] send BYTESb to RANK [tag N] [cpu N], [LABEL:] recv BYTESb from RANK "
-    "[tag N] [cpu N], LABEL requires LABEL, LABEL irequires LABEL"
+    "[LABEL:] calc NS, [LABEL:] send BYTESb to RANK [tag N], [LABEL:] recv BYTESb from RANK [tag N], each "
+    "with [cpu N], LABEL requires LABEL, LABEL irequires LABEL"
 )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import shutil
@@ -18,6 +19,7 @@ import yaml
 
 import train
 from ns3_env.agents.training.callback import EpisodeMeter
+from ns3_env.config.folders import alone_in
 from ns3_env.config.yaml import put
 from tests.samples.runs import checkpoints, the_run, written
 
@@ -222,3 +224,22 @@ def test_a_state_that_is_none_is_one_clear_message(
     path.write_text(json.dumps(put(json.loads(path.read_text()), key, value)))
     assert train.main(["--resume", str(tmp_path / "run")]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_two_trainings_do_not_share_a_folder(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with alone_in(whole, "training"):
+        assert train.main(["--resume", str(whole), "train.decisions=500"]) == 2
+    assert f"error: {whole}: another training is running in it" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_sentence_to_a_run_that_continues(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tensorboard.summary.writer.record_writer.RecordWriter.flush", full)
+    monkeypatch.setattr("tensorboard.summary.writer.record_writer.RecordWriter.write", full)
+    shutil.copytree(whole, tmp_path / "run")
+    assert train.main(["--resume", str(tmp_path / "run"), "train.decisions=500"]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path / 'run'}: No space left on device\n"

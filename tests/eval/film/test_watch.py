@@ -61,6 +61,12 @@ def test_the_film_is_written_again_from_the_folders(scenario: Path, tmp_path: Pa
     assert watch(scenario, out) == 0  # an earlier film is replaced
 
 
+def test_a_film_is_made_beside_captures(scenario: Path, tmp_path: Path) -> None:
+    assert watch(scenario, tmp_path / "out", "--pcap") == 0
+    assert (tmp_path / "out" / "film.html").exists()
+    assert all(any((tmp_path / "out" / name / "pcap").iterdir()) for name in ("hpcc", "mpcc"))
+
+
 def test_each_seed_has_a_film(scenario: Path, tmp_path: Path) -> None:
     assert watch(scenario, tmp_path / "out", "--seeds", "1,2") == 0
     assert [path.name for path in sorted((tmp_path / "out").glob("*.html"))] == [

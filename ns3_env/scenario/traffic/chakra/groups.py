@@ -42,7 +42,7 @@ class ProcessGroups:
         if members is None:
             if self._for_all is None or name in EVERYONE:
                 return None if self._for_all is None else tuple(range(self._ranks))
-            names = shown(list(self._for_all))[1:-1]
+            names = ", ".join(self._for_all)
             raise WireError(f"{node} of rank {rank}: no process group {shown(name)}; there are {names}")
         if strangers := [member for member in members if not 0 <= member < self._ranks]:
             text = f"process group {shown(name)} has rank {strangers[0]}"
