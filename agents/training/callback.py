@@ -250,10 +250,10 @@ class RunCallback(BaseCallback):
         again = f"{typed('train')} --resume {self.folder.path} train.decisions="
         episodes = self.curriculum.episodes_to_last()
         _, decisions, first = self.stage_from
-        played = self.curriculum.next_index - first
-        if episodes is None or played < 1:
+        count = self.curriculum.next_index - first
+        if episodes is None or count < 1:
             return f"{text}; {again}MORE goes on to {', '.join(others)}"
-        more = episodes * (self.trainer.decisions - decisions) / played
+        more = episodes * (self.trainer.decisions - decisions) / count
         enough = float(f"{self.trainer.decisions + more:.1e}")
         return f"{text}; {again}{enough:.0f} should reach {', '.join(others)}, at the pace of {reached[-1]}"
 

@@ -104,7 +104,7 @@ class LiveLine:
         self._task = self._progress.add_task(self.unit, total=self.total, line="")
 
     def _fitting(self, parts: Sequence[str]) -> str:
-        """As many of the parts as the terminal has room for beside the bar, the count and the time left."""
+        """Joins as many parts as the terminal has room for next to the bar, the count and the time left."""
         bar = min(_BAR, self.console.width // 8)
         room = self.console.width - bar - 2 * len(str(self.total)) - len(self.unit) - 14
         line = ""

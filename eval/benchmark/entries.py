@@ -21,11 +21,16 @@ def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> S
 
     Raises ScenarioError for text of another form, or a name that is taken.
     """
-    own = {f"{entry.name}={entry.policy}" for entry in suite.controllers}  # see refuse_imports()
+    policies_of_suite = {
+        f"{entry.name}={entry.policy}" for entry in suite.controllers
+    }  # see refuse_imports()
     added: list[Entry] = []
-    for option, texts in (("policy", [x for x in policies if x not in own]), ("checkpoint", checkpoints)):
-        taken = [entry.name for entry in (*suite.controllers, *added)]
-        added += named_entries(option, texts, taken)
+    for option, texts in (
+        ("policy", [x for x in policies if x not in policies_of_suite]),
+        ("checkpoint", checkpoints),
+    ):
+        names = [entry.name for entry in (*suite.controllers, *added)]
+        added += named_entries(option, texts, names)
     return suite.model_copy(update={"controllers": [*suite.controllers, *added]})
 
 

@@ -227,13 +227,13 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 FORMS = {"policy": "NAME=pkg.module:factory", "checkpoint": "NAME=PATH"}
 
 
-def named_entries(option: str, texts: Sequence[str], taken: Sequence[str]) -> list[Entry]:
+def named_entries(option: str, texts: Sequence[str], others: Sequence[str]) -> list[Entry]:
     """The entries of a command line's ``--policy`` or ``--checkpoint``.
 
     Args:
         option: a key of ``FORMS``.
         texts: its values.
-        taken: names that are not free.
+        others: names that are not free.
 
     Raises ScenarioError for text of another form, or a name that is taken.
     """
@@ -247,7 +247,7 @@ def named_entries(option: str, texts: Sequence[str], taken: Sequence[str]) -> li
                 f"--policy: expected {FORMS[option]}, found {shown(text)}; a trained policy is "
                 f"--checkpoint {text}"
             )
-        if name in taken or name in (entry.name for entry in entries):
+        if name in others or name in (entry.name for entry in entries):
             raise ScenarioError(f"--{option}: there is a controller {name!r} already")
         try:
             entries.append(Entry.model_validate({"name": name, option: value}))

@@ -230,8 +230,8 @@ def run(
     extras = tuple(extra for extra in (trace, film) if extra is not None)
     planning = planners(planned, names, scenario.transport)
     in_python = named_entries("policy", policies, names)
-    taken = [*names, *(entry.name for entry in in_python)]
-    players = [*_players(arguments, names, trained_policies(checkpoints, taken), [*in_python, *planning])]
+    others = [*names, *(entry.name for entry in in_python)]
+    players = [*_players(arguments, names, trained_policies(checkpoints, others), [*in_python, *planning])]
     common = partial(_Play, record=record, extras=extras, title=arguments.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
@@ -277,14 +277,14 @@ def run(
 def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
     """Raises ScenarioError where the folder has results of another scenario that these plays do not replace,
     or of one seed where several are to be."""
-    wanted, folders = _compared(plays[0].scenario.model_dump(mode="json")), {play.folder for play in plays}
+    content, folders = _compared(plays[0].scenario.model_dump(mode="json")), {play.folder for play in plays}
     for config in sorted((*out.glob("*/config.yaml"), *out.glob("*/seed-*/config.yaml"))):
         folder = str(config.parent.relative_to(out))
         if folder in folders:
             continue
         inside = any(name.startswith(f"{folder}/") for name in folders)
         scenario = read_mapping(config, ScenarioError).get("scenario")
-        if inside or (isinstance(scenario, dict) and _compared(scenario) != wanted):
+        if inside or (isinstance(scenario, dict) and _compared(scenario) != content):
             raise ScenarioError(
                 f"--out: {out} has {folder} of {'one seed' if inside else 'another scenario'}: name another "
                 f"folder, or remove {config.parent}"
@@ -292,7 +292,7 @@ def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
 
 
 def _compared(keys: Mapping[str, Any]) -> list[Any]:
-    """What two runs in one folder have to agree in: network and traffic, whoever controls it."""
+    """Network and traffic, whoever controls it: two runs in one folder have to agree in them."""
     return [
         _without_controllers(keys.get(key)) for key in ("transport", "topology", "traffic", "time_limit_ns")
     ]

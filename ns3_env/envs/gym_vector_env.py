@@ -196,8 +196,8 @@ class FlowVectorEnv(SyncVectorEnv):
             telemetry.update(dict.fromkeys(_MASKS, present[0]))
         else:
             telemetry.update(zip(_MASKS, present, strict=True))
-            for name, known in zip(INDEX, present.any(axis=1).tolist(), strict=True):
-                if not known:
+            for name, is_there in zip(INDEX, present.any(axis=1).tolist(), strict=True):
+                if not is_there:
                     del telemetry[name], telemetry[f"_{name}"]
         joined["telemetry"], joined["_telemetry"] = telemetry, mask
         return joined

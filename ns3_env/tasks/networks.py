@@ -197,6 +197,8 @@ def rates(random: Random) -> Keys:
             "rate_bps": rate,
             "delay_ns": round(log_uniform(random, 500, 10_000)),
         },
+        # Usual ones: many fast, long links leave nothing of them, and are drawn again.
+        "switch": {"buffer_bytes": (32 if rate >= 100e9 else 16) << 20},
         "traffic": {
             "kind": "incast",
             "size_bytes": round(log_uniform(random, 1e5, 1e6) * rate / 100e9),

@@ -318,10 +318,10 @@ def test_an_episode_ends_before_the_step_limit_of_its_id() -> None:
     for name, spec in gym.registry.items():
         if name.startswith("ns3_env/") and name != "ns3_env/Ns3Ai-v0":
             env: Any = gym.make(name)
-            played = env.unwrapped.scenario
-            least_rtt_ns = 2 * min(link.delay_ns for link in played.topology.build().links)
+            first = env.unwrapped.scenario
+            least_rtt_ns = 2 * min(link.delay_ns for link in first.topology.build().links)
             assert spec.max_episode_steps is not None
-            assert played.time_limit_ns / least_rtt_ns < spec.max_episode_steps / 10
+            assert first.time_limit_ns / least_rtt_ns < spec.max_episode_steps / 10
             env.close()
 
 

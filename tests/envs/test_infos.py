@@ -100,20 +100,22 @@ def _not_plain(content: Any) -> str | None:
 @pytest.mark.parametrize("front_end", [_gymnasium, _make_vec, _stable_baselines, _pettingzoo, _rllib])
 def test_infos_are_plain_dicts_whose_telemetry_has_every_field(front_end: Any) -> None:
     steps = front_end()
-    seen = [next(steps) for _ in range(60)]
+    infos_of_steps = [next(steps) for _ in range(60)]
     steps.close()
-    assert _not_plain(seen) is None
-    names = [set(part) for part in _telemetry(seen)]
+    assert _not_plain(infos_of_steps) is None
+    names = [set(part) for part in _telemetry(infos_of_steps)]
     assert set(INDEX) in [{name for name in one if not name.startswith("_")} for one in names]
 
 
 def _telemetry(content: Any) -> list[dict[str, Any]]:
     """Every dict below a key "telemetry"."""
     if isinstance(content, list):
-        return [found for part in content for found in _telemetry(part)]
+        return [telemetry for part in content for telemetry in _telemetry(part)]
     if not isinstance(content, dict):
         return []
-    below = [found for key, part in content.items() if key != "telemetry" for found in _telemetry(part)]
+    below = [
+        telemetry for key, part in content.items() if key != "telemetry" for telemetry in _telemetry(part)
+    ]
     return below + ([content["telemetry"]] if "telemetry" in content else [])
 
 

@@ -53,13 +53,13 @@ def test_a_run_says_which_stages_it_reached_and_what_reaches_the_others(
 ) -> None:
     files = written(tmp_path, curriculum=CURRICULUM.replace("after_episodes: 3", "after_episodes: 90"))
     assert train.main([*files, "--no-evaluation"]) == 0
-    said = re.search(
+    match = re.search(
         r"^stages reached: two \(1 of 2\); (.* --resume .*) train.decisions=(\d+) should reach four, ",
         capsys.readouterr().out,
         re.M,
     )
-    assert said is not None
-    resumed = ["--resume", str(the_run(tmp_path)), f"train.decisions={said[2]}", "--no-evaluation"]
+    assert match is not None
+    resumed = ["--resume", str(the_run(tmp_path)), f"train.decisions={match[2]}", "--no-evaluation"]
     assert train.main(resumed) == 0
     assert "stages reached: two, four (2 of 2)\n" in capsys.readouterr().out
 

@@ -322,7 +322,7 @@ def test_equal_streams_that_overload_a_link_are_warned_of(
     rates: tuple[float, ...], starts: tuple[int, ...], warned: bool
 ) -> None:
     each = zip(rates, starts, strict=True)
-    made = scenario(*(stream(i, rate * GBPS, start) for i, (rate, start) in enumerate(each)))
-    warnings = [text for text in made.warnings() if "same instant" in text]
+    overloaded = scenario(*(stream(i, rate * GBPS, start) for i, (rate, start) in enumerate(each)))
+    warnings = [text for text in overloaded.warnings() if "same instant" in text]
     assert len(warnings) == warned
     assert all("traffic: packets of the streams" in text and "rate_bps differ" in text for text in warnings)

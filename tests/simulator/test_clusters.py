@@ -196,9 +196,9 @@ def test_telemetry_tells_a_used_link_from_an_idle_one_at_any_rate(controller: st
 @pytest.mark.parametrize("nodes", [1, 16, 128, 1000])
 def test_a_cluster_of_any_size_runs_with_nothing_else_said(nodes: int) -> None:
     topology = {"kind": "cluster", "nodes": nodes, "gpus_per_node": 8}
-    made = scenario(topology, (0, 1), (0, 8 * nodes - 1))
-    assert all(link.rate_bps <= 8e12 for link in made.topology.build().links)
-    assert all(fct > 0 for fct in play(made)["flows"]["fct_ns"])
+    cluster = scenario(topology, (0, 1), (0, 8 * nodes - 1))
+    assert all(link.rate_bps <= 8e12 for link in cluster.topology.build().links)
+    assert all(fct > 0 for fct in play(cluster)["flows"]["fct_ns"])
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_a_derived_rate_is_checked_as_a_written_one(keys: dict[str, Any], text: 
 
 
 def test_a_buffer_that_is_too_small_is_told_how_much_would_do() -> None:
-    made = scenario({"kind": "cluster", "nodes": 128}, (0, 1))
-    content = {**made.model_dump(), "switch": {"buffer_bytes": 32 << 20}}
+    cluster = scenario({"kind": "cluster", "nodes": 128}, (0, 1))
+    content = {**cluster.model_dump(), "switch": {"buffer_bytes": 32 << 20}}
     with pytest.raises(ScenarioError, match=r"33554432 B is no more than .*; \d+ would do") as error:
         Scenario.from_mapping(content, "x")
     enough = int(str(error.value).rpartition("; ")[2].split()[0])

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import HEADLINES, UNDECIDED, standings
+from ns3_env.eval.benchmark.summary import show as show_summary
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.output.plots import envelope
@@ -128,6 +131,24 @@ def test_a_winner_is_better_than_each_other_one_for_sure(tmp_path: Path) -> None
     assert re.search(r"\*\*2.05 \[2.0\d–2.0\d\]\*\*", text)
     assert re.search(r"3.20 \[3.\d+–3.\d+\]; × 1.5\d+ \(1.5\d+–1.5\d+\) of fast", text)
     assert '<span class="edge worse">× 1.56' in page
+
+
+def test_every_row_is_compared_with_the_best_entry_policies_included(tmp_path: Path) -> None:
+    policy = {"name": "fast", "checkpoint": "fdcc"}
+    suite = report_folder.suite(scenarios=1, controllers=["hpcc", "mpcc", policy, "dcqcn"])
+    folder = BenchFolder.read(report_folder.write(tmp_path / "run", suite))
+    (standing,) = standings(folder, ["fct_slowdown_avg"])
+    others = {row.controller: row.scores["fct_slowdown_avg"].edge for row in standing.rows}
+    assert standing.best["fct_slowdown_avg"] == "fast"
+    assert others.pop("fast") is None
+    assert {edge and edge.other for edge in others.values()} == {"fast"}
+    console = Console(width=80, file=io.StringIO())
+    show_summary(folder, console)
+    text = console.file.getvalue()
+    assert "equal (best: fast)" in text
+    for edge in others.values():
+        assert edge is not None
+        assert f"{edge.difference.low:.3f}–{edge.difference.high:.3f}" in text
 
 
 def test_sizes_are_compared_flow_by_flow(tmp_path: Path) -> None:
