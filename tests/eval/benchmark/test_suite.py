@@ -119,8 +119,8 @@ def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -
         (
             ["x=ns3_env.agents.baselines.mpcc"],
             [],
-            "policy x: expected pkg.module:name, found 'ns3_env.agents.baselines.mpcc'; for the file or folder of "
-            "a trained policy write checkpoint: instead of policy:",
+            "policy x: expected pkg.module:name, found 'ns3_env.agents.baselines.mpcc'; for the file or "
+            "folder of a trained policy write checkpoint: instead of policy:",
         ),
         (["x=ns3_env.agents.baselines.mpcc:Mpc"], [], "ns3_env.agents.baselines.mpcc has no 'Mpc'; it has "),
         (
