@@ -25,8 +25,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import cloudpickle  # type: ignore[import-untyped]
 
 from ns3_env.config.command_line import plain_warning
+from ns3_env.config.interrupts import FORKS_FOR
 from ns3_env.errors import SimulatorDied
-from ns3_env.interrupts import FORKS_FOR
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
 from ns3_env.simulator.process import LOOK_S, killed_by

@@ -226,12 +226,14 @@ def test_a_state_that_is_none_is_one_clear_message(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("whole", ["fdcc"], indirect=True)
 def test_two_trainings_do_not_share_a_folder(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with alone_in(whole, "training"):
         assert train.main(["--resume", str(whole), "train.decisions=500"]) == 2
     assert f"error: {whole}: another training is running in it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("whole", ["fdcc"], indirect=True)
 def test_a_full_disk_is_one_sentence_to_a_run_that_continues(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

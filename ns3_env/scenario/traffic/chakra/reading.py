@@ -41,7 +41,7 @@ def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
 
 
 def _unpack(data: bytes, most_bytes: int) -> bytes:
-    """What is in a file, or one byte more than the most that there may be."""
+    """Content of a compressed file, or its first ``most_bytes`` + 1 bytes."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return file.read(most_bytes + 1)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ends the project's own processes quietly: a command that is interrupted while it imports or ends, with exit
-code 130, and the process that forks workers when its parent is gone. Other programs are left alone."""
+"""Ends interrupted commands, and the process that forks workers, quietly.
+
+A command ends with exit code 130 if it is interrupted while it imports or ends; the process that forks
+workers ends when its parent is gone. Other programs that import the package are left alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pathlib import Path
 #: Variable that names the parent of the process that forks workers, while it starts.
 FORKS_FOR = "NS3_ENV_FORKS_FOR"
 
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _PROGRAMS = [_ROOT / "train.py", _ROOT / "export.py", _ROOT / "eval" / "__main__.py"]
 
 
