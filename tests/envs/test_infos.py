@@ -107,6 +107,15 @@ def test_infos_are_plain_dicts_whose_telemetry_has_every_field(front_end: Any) -
     assert set(INDEX) in [{name for name in one if not name.startswith("_")} for one in names]
 
 
+def test_a_vec_env_leaves_telemetry_out_on_request() -> None:
+    with FlowVecEnv(_STEPPED, slots=3, seed=3, telemetry=False) as env:
+        env.mask.acknowledge()
+        env.reset()
+        steps = [env.step(np.zeros((3, 1)))[-1] for _ in range(40)]
+    assert not _telemetry(steps)
+    assert any(info.get("flow") == 2 and info["elapsed"] > 0 for infos in steps for info in infos)
+
+
 def _telemetry(content: Any) -> list[dict[str, Any]]:
     """Every dict below a key "telemetry"."""
     if isinstance(content, list):

@@ -209,6 +209,16 @@ def scenario_file(folder: Path, traffic: dict[str, Any]) -> Path:
     return dumped(folder / "my.yaml", content)
 
 
+def test_a_distribution_with_its_mean_first_begins_at_its_first_size(tmp_path: Path) -> None:
+    """As Homa's files have it."""
+    write_cdf(tmp_path, "6400.5\n100 0.25\n500 0.5\n30000 1.0\n")
+    sizes = Scenario.load(scenario_file(tmp_path, POISSON)).flows().size_bytes
+    assert (min(sizes), max(sizes) <= 30_000) == (100, True)
+    assert 0.2 < sum(size == 100 for size in sizes) / len(sizes) < 0.3
+    write_cdf(tmp_path, "100 0.25\n500 0.5\n30000 1.0\n")
+    assert "from 0 to 100 percent" in refusal(scenario_file(tmp_path, POISSON))
+
+
 def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path) -> None:
     write_cdf(tmp_path)
     file = scenario_file(tmp_path, POISSON)
