@@ -66,8 +66,8 @@ class Declared(Generic[T]):
         for controller in controllers:
             setting = declared[controller.name][self.key] if controller.name in declared else None
             if setting is not None:
-                own = controller.attributes
-                changed = {key: own[name] for name, key in self.attributes.items() if name in own}
+                attributes = controller.attributes
+                changed = {key: attributes[x] for x, key in self.attributes.items() if x in attributes}
                 value = self.read({**setting, **changed} if changed else setting)
                 values.append((controller.name, value))
         return values

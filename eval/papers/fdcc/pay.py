@@ -85,7 +85,7 @@ def pay_of_a_decision(data: Data[dict[Case, dict[str, Measured]]]) -> Outcome:
 
 
 def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
-    """Whether the agent has learned what it is paid for; the bar is ours."""
+    """Judges whether the agent has learned what it is paid for; the bar is ours."""
     shares = {
         f"{title(flows)}, {delay_ns} ns": (by_name[THESIS]["reward"] or 0.0)
         / max(by_name[name]["reward"] or 0.0 for name in ("mpcc", WINDOW))

@@ -274,7 +274,7 @@ Dcqcn::Increase(const FlowState& flow, uint32_t& stage)
 {
     const double line = flow.Path().hostRateBps;
     const double before = m_rateBps;
-    // Zhu 2015, sec. 3.3: fast recovery while both counters are below F, hyper increase once both are beyond it
+    // Zhu 2015, sec. 3: fast recovery while both counters are below F, hyper increase once both are beyond it
     const bool both = m_byteCounter > 0;
     const uint32_t most = std::max(m_stage, m_byteStage);
     const uint32_t least = both ? std::min(m_stage, m_byteStage) : m_stage;

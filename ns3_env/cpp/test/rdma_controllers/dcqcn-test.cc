@@ -142,7 +142,7 @@ TEST("dcqcn: a window follows the rate where RateWindow asks for it")
     ASSERT_EQ(flow.WindowBytes(), std::floor(78000 * flow.RateBps() / (100 * GBPS)), "as of a BDP");
 }
 
-/// Zhu 2015, sec. 3.3, with F = 2: a step by hand for each regime of the two counters.
+/// Zhu 2015, sec. 3, with F = 2: a step by hand for each regime of the two counters.
 TEST("dcqcn: with a byte counter the rate grows fast below F, additively with one counter beyond, "
      "hyper with both")
 {
