@@ -148,7 +148,7 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
             name = f"{line.entry} (bound)" if line.reference else line.entry
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
-            table.add_row(name, str(line.runs), mean.replace("[", "\\["), chance.replace("[", "\\["))
+            table.add_row(name, str(line.runs), mean, chance)
         print_table(table, console)
 
 

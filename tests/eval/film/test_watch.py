@@ -47,6 +47,7 @@ def test_the_film_is_one_file_that_names_no_other(
         "config.yaml",
         "film.npz",
         "flows.csv",
+        "metrics.json",
         "queues.csv",
     ]
 
