@@ -90,7 +90,7 @@ def test_ppo_learns_to_fill_the_link_and_no_queue() -> None:
         return play(judged, lambda observation: model.predict(observation, deterministic=True)[0])[1]
 
     before = reward()
-    model.learn(2048)
+    model.learn(4096)
     after = reward()
     # At its first window, a BDP of the host's link, three quarters of it are queue: -0.07. An empty queue
     # and a full link are 0.24: 10 Gb/s of the host's 40, less headers.
