@@ -102,8 +102,9 @@ def test_simai_s_files_are_read_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "topo").write_text(SIMAI)
     topology = {"kind": "published", "file": str(tmp_path / "topo")}
     flows = play(scenario(topology, (0, 1), (0, 2), (0, 3)))["flows"]
+    # "0.000025ms" of a link within a node is 24 ns to an ns-3 program of that kind
     assert flows["fct_ns"] == pytest.approx(
-        [packet_ns(*[(3600, 25)] * 2), packet_ns(*[(400, 500)] * 2), packet_ns(*[(400, 500)] * 4)], abs=PS
+        [packet_ns(*[(3600, 24)] * 2), packet_ns(*[(400, 500)] * 2), packet_ns(*[(400, 500)] * 4)], abs=PS
     )
 
 
