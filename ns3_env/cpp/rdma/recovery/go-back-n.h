@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Choices of go-back-N, which a network's rules make.
-#ifndef NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
-#define NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+#ifndef NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
+#define NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -23,4 +23,4 @@ struct GoBackN
 
 } // namespace ns3::env::rdma
 
-#endif // NS3_ENV_RDMA_NETWORK_GO_BACK_N_H
+#endif // NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
