@@ -103,7 +103,7 @@ def _cpu_ns(pid: int | None) -> int:
 
 #: The controller that each placement gives the flows; both send packets of the same length.
 PLACEMENTS = {
-    "simulator": Controller(name="mpcc"),
+    "simulator": Controller(name="mpcc", attributes={"AtOnce": True}),
     "python": Controller(name=AGENT, attributes={"TelemetryBytes": 32}),
 }
 

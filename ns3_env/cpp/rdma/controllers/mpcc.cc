@@ -82,6 +82,11 @@ Mpcc::GetTypeId()
                   "is linear in W); otherwise at line rate while the window allows.",
                   &Mpcc::m_pacing,
                   true)
+            .Flag("AtOnce",
+                  "Pace the packet that waits by each new window, as decisions of policies do; "
+                  "otherwise from the next packet on.",
+                  &Mpcc::m_atOnce,
+                  false)
             .Number("ComputationTime",
                     "Simulated time from an ACK until the window decided on it takes effect.",
                     &Mpcc::m_computationTime,
@@ -151,7 +156,8 @@ Mpcc::Apply(FlowState& flow, double windowBytes) const
     flow.SetWindow(windowBytes);
     if (m_pacing)
     {
-        flow.SetRate(flow.Path().hostRateBps * windowBytes / flow.Path().bdpBytes);
+        const double rate = flow.Path().hostRateBps * windowBytes / flow.Path().bdpBytes;
+        m_atOnce ? flow.SetRateAndRepace(rate) : flow.SetRate(rate);
     }
 }
 

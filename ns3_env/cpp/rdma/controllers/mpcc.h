@@ -85,6 +85,7 @@ class Mpcc : public CongestionControl
     MpccSolver m_solver;
     bool m_shortcut;
     bool m_pacing;
+    bool m_atOnce;
     Time m_computationTime;
     bool m_chargeMeasuredTime;
     bool m_measureTime;
