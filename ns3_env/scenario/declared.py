@@ -52,12 +52,8 @@ class Declared(Generic[T]):
 
         Raises SimulatorNotFound, SimulatorDied.
         """
-        all_of_them = describe_controllers(transport=self.transport)
-        return {
-            name: self.read(all_of_them[name][self.key])
-            for name in (all_of_them if names is None else names)
-            if name in all_of_them and all_of_them[name][self.key] is not None
-        }
+        everyone = describe_controllers(transport=self.transport) if names is None else names
+        return dict(self.needed(Controller(name=name) for name in everyone))
 
     def needed(self, controllers: Iterable[Controller]) -> list[tuple[str, T]]:
         """Returns what controllers with these attributes need, by name; raises as :meth:`published`."""

@@ -88,10 +88,10 @@ namespace ns3::env::rdma
 {
 
 /**
- * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs,
- * a timer and, unless ByteCounter is set, no byte counter (docs/sources/published-simulator.md, "Controllers"). Its timers are worked off
- * when a packet leaves or an ACK comes, for only then does the rate matter: a flow costs no event, unless
- * the attribute TimerEvents asks for them.
+ * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs, and the rate
+ * increases by a timer alone (docs/sources/published-simulator.md, "Controllers"); with the attribute ByteCounter by
+ * a byte counter, too, as in the paper. Its timers are worked off when a packet leaves or an ACK comes, for only then
+ * does the rate matter: a flow costs no event, unless the attribute TimerEvents asks for them.
  */
 class Dcqcn : public CongestionControl
 {
