@@ -22,14 +22,22 @@ import onnxruntime
 # An action map returns a window (B), a pacing rate (bit/s), and the echo: the next decision's "last_action".
 
 #: Telemetry that an action map reads beside the action.
-FLOW_FIELDS = ("window_bytes", "rate_bps", "bdp_bytes", "packet_bytes", "base_rtt_ns", "host_rate_bps")
+FLOW_FIELDS = (
+    "window_bytes",
+    "rate_bps",
+    "bdp_bytes",
+    "packet_bytes",
+    "payload_bytes",
+    "base_rtt_ns",
+    "host_rate_bps",
+)
 
 
 def multiplicative_window(
     action: float, flow: Mapping[str, float], alpha: float, rounding: str
 ) -> tuple[float, float, float]:
     """Window (B), pacing rate (bit/s), echo: the window times 1 + alpha a, or / (1 - alpha a) below 0."""
-    packet = flow["packet_bytes"]
+    packet = flow["packet_bytes"] if rounding == "none" else flow["payload_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     old = min(flow["window_bytes"], bdp)
     grown = old * (1 + alpha * action) if action >= 0 else old / (1 - alpha * action)
@@ -49,7 +57,7 @@ def recursive_window(
 
     The echo is the logarithm of the factor, to the base ``most_factor``; it is the next ``last_action``.
     """
-    packet = flow["packet_bytes"]
+    packet = flow["payload_bytes"]
     bdp = max(flow["bdp_bytes"], packet)
     scale = 1 + alpha * action if action >= 0 else 1 / (1 - alpha * action)
     echo = min(max(flow["last_action"] + float(np.log(scale) / np.log(most_factor)), -1.0), 1.0)
@@ -193,6 +201,7 @@ def main(path: str) -> None:
         "host_rate_bps": rate_bps,
         "bdp_bytes": rate_bps * base_rtt_ns / 8e9,
         "packet_bytes": 1090.0,
+        "payload_bytes": 1000.0,
         "window_bytes": rate_bps * base_rtt_ns / 8e9,
         "rate_bps": rate_bps,
         "pacing_rate": 1.0,

@@ -47,6 +47,11 @@ class FdccConfig(AgentConfig):
         description="learn from sign(r)·ln(1+|r|): -RTT spans decades from a small incast to a large one, "
         "and drives the actor into saturation before it has seen anything else",
     )
+    reward_center: Real = Field(
+        default=0.0,
+        description="subtracted from each decision's reward that is learned from, best its mean: values are "
+        "then small beside what an action changes, and paying for many decisions ends (Naik et al. 2024)",
+    )
     buffer_size: Transitions = Field(default=200_000, ge=1, description="transitions")
 
     # The gradient step

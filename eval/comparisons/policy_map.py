@@ -37,6 +37,7 @@ GIVEN: dict[str, float] = {
     "base_rtt_ns": 8_300.0,
     "host_rate_bps": 100e9,
     "packet_bytes": 1048.0,
+    "payload_bytes": 1000.0,
 }
 
 

@@ -53,6 +53,7 @@ main(int argc, char** argv)
         record[Field::BaseRttNs] = 6200;
         record[Field::BdpBytes] = 77500;
         record[Field::PacketBytes] = 1000 + 48 + policy.TelemetryBytes();
+        record[Field::PayloadBytes] = 1000;
         record[Field::WindowBytes] = 77500;
         for (int i = 2; i < argc; ++i)
         {

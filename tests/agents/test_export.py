@@ -374,7 +374,8 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
         while len(rows) < 6:
             seen_by_all = np.minimum(generator.uniform(0, 3, len(fields)), high)
             row = dict(zip(fields, seen_by_all.tolist(), strict=True))
-            row |= {"bdp_bytes": 1e5, "packet_bytes": 1090.0, "base_rtt_ns": 8e3, "host_rate_bps": 1e11}
+            row |= {"bdp_bytes": 1e5, "packet_bytes": 1090.0, "payload_bytes": 1000.0}
+            row |= {"base_rtt_ns": 8e3, "host_rate_bps": 1e11}
             row["window_bytes"] = float(generator.uniform(1090, 1e5))
             row["rate_bps"] = float(generator.uniform(1e6, 1e11))
             rows.append(row)

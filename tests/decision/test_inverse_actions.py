@@ -23,6 +23,7 @@ from ns3_env.decision.observations import FIELDS, INDEX
 #: A flow with a window of ten packets and a BDP of 78.5, at a fifth of its link.
 FLOW = {
     "packet_bytes": 1000.0,
+    "payload_bytes": 1000.0,
     "bdp_bytes": 78_500.0,
     "base_rtt_ns": 6280.0,
     "host_rate_bps": 1e11,

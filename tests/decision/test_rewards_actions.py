@@ -20,6 +20,7 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
         "rtt": 1.0,
         "flow_count": 1.0,
         "packet_bytes": 1000.0,
+        "payload_bytes": 1000.0,
         "bdp_bytes": 78_500.0,
         "base_rtt_ns": 6280.0,
         "host_rate_bps": 1e11,
@@ -173,6 +174,14 @@ def test_recursive_window_leaves_a_window_of_one_packet() -> None:
             np.array([[1.0]]), records(window_bytes=window, last_action=echo)
         )[0]
     assert window == 2000
+
+
+def test_whole_packets_are_counted_by_their_payload() -> None:
+    """As what is in flight is: with a window of the bytes of one on the wire a second packet leaves beside it."""
+    rows = records(packet_bytes=1090.0, window_bytes=10_000.0)
+    assert MultiplicativeWindow()(np.array([[0.0]]), rows)[0, 0] == 10_000
+    assert MultiplicativeWindow(rounding="progress")(np.array([[-1.0]]), rows)[0, 0] == 6000
+    assert RecursiveWindow()(np.array([[1.0]]), rows)[0, 0] == 15_000
 
 
 def test_no_rate_exceeds_the_senders_link() -> None:

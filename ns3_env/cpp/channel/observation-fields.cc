@@ -109,6 +109,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
     {Field::HostRateBps, "host_rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Own},
     {Field::BdpBytes, "bdp_bytes", "B", "", 0.0, TERA, FieldSource::Own},
     {Field::PacketBytes, "packet_bytes", "B", "", 0.0, 1e5, FieldSource::Own},
+    {Field::PayloadBytes, "payload_bytes", "B", "", 0.0, 1e5, FieldSource::Own},
     {Field::InflightBytes, "inflight_bytes", "B", "", 0.0, TERA, FieldSource::Own},
     {Field::AckedBytes, "acked_bytes", "B", "", 0.0, 1e15, FieldSource::Own},
     {Field::StateQueueBytes, "state_queue_bytes", "B", "", 0.0, TERA, FieldSource::HopRecords},

@@ -44,6 +44,7 @@ enum class Field : uint8_t
     HostRateBps,
     BdpBytes,
     PacketBytes,
+    PayloadBytes,
     InflightBytes,
     AckedBytes,
     // The state switch (Zheng 2024, Algorithm 1).

@@ -186,6 +186,7 @@ AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
     r[Field::HostRateBps] = path.hostRateBps;
     r[Field::BdpBytes] = path.bdpBytes;
     r[Field::PacketBytes] = path.packetBytes;
+    r[Field::PayloadBytes] = path.payloadBytes;
     r[Field::InflightBytes] = static_cast<double>(flow.InflightBytes());
     r[Field::AckedBytes] = static_cast<double>(m_acked);
 

@@ -35,11 +35,15 @@ MultiplicativeFactor(double alpha, double a)
     return a >= 0 ? 1 + alpha * a : 1 / (1 - alpha * a);
 }
 
-/// Whole packets in `bytes`. The tolerance keeps a whole number of packets whole through the rounding of a product.
+/**
+ * The window of so many whole packets as fit into `bytes`. It counts their payload, as what is in flight does: with a
+ * window of a packet's bytes on the wire a second packet leaves beside the first. The tolerance keeps a whole number
+ * of packets whole through the rounding of a product.
+ */
 double
-FloorToPackets(double bytes, double packet)
+FloorToPackets(double bytes, double payload)
 {
-    return std::floor(bytes / packet + 1e-9) * packet;
+    return std::floor(bytes / payload + 1e-9) * payload;
 }
 
 enum class WindowRounding : uint8_t
@@ -66,7 +70,8 @@ class MultiplicativeWindow final : public ActionMap
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
-        const double packet = record[Field::PacketBytes];
+        const double packet = m_rounding == WindowRounding::None ? record[Field::PacketBytes]
+                                                                 : record[Field::PayloadBytes];
         const double bdp = std::max(record[Field::BdpBytes], packet);
         const double old = WindowNow(record, bdp);
         const double grown = old * MultiplicativeFactor(m_alpha, a);
@@ -105,7 +110,7 @@ class RecursiveWindow final : public ActionMap
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
-        const double packet = record[Field::PacketBytes];
+        const double packet = record[Field::PayloadBytes];
         const double bdp = std::max(record[Field::BdpBytes], packet);
         const double before = record[Field::LastAction] * m_logOfMost;
         const double exponent = std::clamp(before + std::log(MultiplicativeFactor(m_alpha, a)),

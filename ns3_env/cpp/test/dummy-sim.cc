@@ -167,6 +167,7 @@ class Dummy
         record[Field::HostRateBps] = 1e11;
         record[Field::BdpBytes] = 78000;
         record[Field::PacketBytes] = 1048;
+        record[Field::PayloadBytes] = 1000;
         record[Field::FlowCount] = 1 + static_cast<double>(slot);
     }
 
