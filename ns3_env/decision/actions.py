@@ -109,7 +109,8 @@ class RecursiveWindow(_Relative):
     This is Zhang 2023, section 4.2, as printed: action_{t+1} = action_t (1 + alpha a) for a >= 0 and
     action_t / (1 - alpha a) below, WIN_{t+1} = WIN_t action_{t+1}. The first factor is 1. A factor stays in
     [1 / ``most_factor``, ``most_factor``], [0.5, 2] in Table 3.1; a window is floored to whole packets and
-    kept in [1 packet, BDP], counted as in :class:`MultiplicativeWindow`. The echo, the field ``last_action``, is log(factor) / log(``most_factor``).
+    kept in [1 packet, BDP], counted as in :class:`MultiplicativeWindow`. The echo, the field
+    ``last_action``, is log(factor) / log(``most_factor``).
     """
 
     name: ClassVar[str] = "recursive_window"

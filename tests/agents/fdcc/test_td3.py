@@ -194,6 +194,17 @@ def test_what_is_stored_is_compressed_and_what_is_logged_is_not() -> None:
     assert returns[False] == returns[True]
 
 
+def test_rewards_are_learned_from_less_their_centre_and_logged_as_they_are() -> None:
+    plain, centred = (learner(n_step_return=1, reward_center=center) for center in (0.0, 0.4))
+    n = plain.replay_buffer.size()
+    np.testing.assert_allclose(
+        centred.replay_buffer.rewards[:n], plain.replay_buffer.rewards[:n] - 0.4, rtol=1e-5, atol=1e-6
+    )
+    assert plain.ep_info_buffer is not None
+    assert centred.ep_info_buffer is not None
+    assert [e["r"] for e in centred.ep_info_buffer] == [e["r"] for e in plain.ep_info_buffer]
+
+
 def test_the_defaults_are_the_configurations() -> None:
     model = FDCC("LstmPolicy", FakeRdmaVecEnv(1))
     assert model.config == FdccConfig()
