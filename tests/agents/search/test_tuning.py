@@ -15,6 +15,7 @@ from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.agents.search.subject import space_of, values_at
 from ns3_env.agents.search.trials import Trial, TrialLog, compare_seeds, describe_gain
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from tests.paths import ROOT
 
 
@@ -92,8 +93,8 @@ def test_a_setting_at_the_end_of_its_range_is_named() -> None:
 
 
 def test_the_shipped_configurations_are_sound() -> None:
-    curriculum = ROOT / "curricula/incast.yaml"
-    mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum))
+    curriculum = ROOT / "curricula/incast_whole.yaml"
+    mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum), metrics=METRICS_OF_EPISODES)
     assert isinstance(mpcc.subject, AttributesSubject)
     assert mpcc.subject.parameters["WeightWindow"].start == 10
     # Zheng 2024, sec. 5.2.2: W_Q:W_R = 1:10.
