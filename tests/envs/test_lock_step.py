@@ -38,7 +38,7 @@ def _rows(slots: int) -> list[Any]:
     rows: list[Any] = []
     with FlowStream(_SCENARIO, slots=slots, num_simulators=3, seed=5) as stream:
         stream.start()
-        for _ in range(150):
+        for _ in range(200):
             batch = stream.recv(wait_all=True)
             rows.append(
                 (

@@ -19,6 +19,7 @@ from ns3_env.agents.search import plan as search
 from ns3_env.agents.training import run as training
 from ns3_env.config.yaml import read_mapping
 from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import SIZE_CDFS
 from tests.fuzz.in_bounds import faults
@@ -130,7 +131,7 @@ def plan(path: Path, algorithm: str | None = None) -> list[Any]:
     """As train.py does before it makes anything; of both files, one is damaged."""
     inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
     if inputs.kind == "search":
-        return [search.plan(inputs).config]
+        return [search.plan(inputs, metrics=METRICS_OF_EPISODES).config]
     training_plan = training.plan(inputs, (), algorithm)
     return [training_plan.config, *training_plan.curriculum.scenarios]
 
