@@ -86,8 +86,10 @@ def _converse(end: SegmentEnd, peer: Peer, env: FlowParallelEnv, seed: int | Non
 def _environment(target: Target, settings: Settings) -> FlowParallelEnv:
     arguments = settings.arguments()
     if target.transport == "tcp":
-        plain = bottleneck_scenario(arguments.pop("flows")).model_copy(update={"clock": Synchronous()})
-        arguments = {"scenario": plain, "fields": TCP_FIELDS, "reward": "goodput_delay", **arguments}
+        arguments = {"fields": TCP_FIELDS, "reward": "goodput_delay", **arguments}
+        if "scenario" not in arguments:
+            plain = bottleneck_scenario(arguments.pop("flows"))
+            arguments["scenario"] = plain.model_copy(update={"clock": Synchronous()})
     env = FlowParallelEnv(**arguments)
     if env.action.space.shape != (1,):
         raise ScenarioError("an action of a flow is one number on the wire")

@@ -137,7 +137,8 @@ def find_target(name: str) -> Target:
 
 def read_settings(options: Mapping[str, str], target: str) -> Settings:
     """The settings of a command line. Raises ConfigError."""
-    return validate({"flows": find_target(target).flows, **options}, Settings, f"ns3 run {target}")
+    senders = {} if "scenario" in options else {"flows": find_target(target).flows}
+    return validate({**senders, **options}, Settings, f"ns3 run {target}")
 
 
 def check(target: Target, settings: Settings) -> None:
