@@ -322,9 +322,9 @@ class FDCC(TD3):
 
     def _to_learn_from(self, rewards: Floats) -> Floats:
         """The rewards as they are stored, of the same shape."""
-        learned: Floats = td3.compress(rewards) if self.config.compress_rewards else rewards
-        learned = learned - np.float32(self.config.reward_center)
-        return learned
+        small: Floats = td3.compress(rewards) if self.config.compress_rewards else rewards
+        small = small - np.float32(self.config.reward_center)
+        return small
 
     def _decide(self, slots: Ints) -> Floats:
         """The actor's scaled actions (k, A) for the slots (k,)."""

@@ -262,9 +262,9 @@ def test_keyboard_interrupt_breaks_a_wait(simulator: Simulator) -> None:
 
 def _play(simulator: Simulator) -> None:
     """Answers once: it may have asked before a signal came."""
-    asked = simulator.receive()
-    assert isinstance(asked, DecisionBatch)
-    simulator.send_actions(np.ones((len(asked.flows), 3)))
+    batch = simulator.receive()
+    assert isinstance(batch, DecisionBatch)
+    simulator.send_actions(np.ones((len(batch.flows), 3)))
     simulator.receive()
 
 
