@@ -121,7 +121,8 @@ def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gp
         expression = re.findall(r"^License-Expression: (.*)$", file.read(about).decode(), re.MULTILINE)[0]
         for name in members:
             if name.startswith("ns3_env/lib/libns3"):
-                assert not any("gsl" in library for library in needed(Path(file.extract(name, tmp_path))))
+                entries = needed(Path(file.extract(name, tmp_path)))
+                assert not any("gsl" in entry for entry in entries), f"{name} asks for {entries}"
     assert all(licence.removesuffix("-or-later") in page for licence in expression.split(" AND "))
     texts = {Path(name).name for name in members if ".dist-info/licenses/" in name}
     assert {path.name for path in (ROOT / "LICENSES").iterdir()} | {"LICENSE", "LICENSE.txt"} == texts
