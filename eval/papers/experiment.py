@@ -265,29 +265,52 @@ def counted(
     port: Port,
     bin_ns: Callable[[float], int],
     rate_bps: float,
-    entries: Entries | None = None,
 ) -> Play[dict[str, Shares]]:
-    """Plays scenarios one after the other (or a single one under every entry), counted at a port.
+    """Plays scenarios one after the other, counted at a port.
 
     Args:
         cases: of a scale, by name.
         port: (node, port) whose frames are counted.
         bin_ns: of a scale: the length of a bin.
         rate_bps: of the port's link.
-        entries: that play the only case.
     """
 
     def play(setup: Setup) -> Any:
-        scenarios, notes = dict(cases(setup.scale)), tuple[str, ...]()
-        if entries is not None:
-            present, notes = entries.present(setup.policies)
-            (base,) = scenarios.values()
-            scenarios = entries.each(base, present, setup.parameters)
-        runs = {}
-        for name, scenario in scenarios.items():
-            setup.progress(name)
-            seeded_scenario = scenario.with_seed(scenario.seed + setup.seed - 1)
-            runs[name] = count_shares(setup.simulator, seeded_scenario, port, bin_ns(setup.scale), rate_bps)
+        scenarios = cases(setup.scale)
+        count = _counter(setup, port, bin_ns(setup.scale), rate_bps)
+        return Data({name: count(name, one) for name, one in scenarios.items()}, setup.scale, setup.progress)
+
+    return play
+
+
+def counted_under(
+    entries: Entries,
+    cases: Callable[[float], Mapping[str, Scenario]],
+    port: Port,
+    bin_ns: Callable[[float], int],
+    rate_bps: float,
+) -> Play[dict[str, dict[str, Shares]]]:
+    """Plays each case under every entry, as :func:`counted` does."""
+
+    def play(setup: Setup) -> Any:
+        present, notes = entries.present(setup.policies)
+        count = _counter(setup, port, bin_ns(setup.scale), rate_bps)
+        runs = {
+            case: {
+                name: count(f"{case}, {name}", scenario)
+                for name, scenario in entries.each(base, present, setup.parameters).items()
+            }
+            for case, base in cases(setup.scale).items()
+        }
         return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
 
     return play
+
+
+def _counter(setup: Setup, port: Port, bin_ns: int, rate_bps: float) -> Callable[[str, Scenario], Shares]:
+    def count(words: str, scenario: Scenario) -> Shares:
+        setup.progress(words)
+        seeded = scenario.with_seed(scenario.seed + setup.seed - 1)
+        return count_shares(setup.simulator, seeded, port, bin_ns, rate_bps)
+
+    return count

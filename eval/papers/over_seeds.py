@@ -77,7 +77,8 @@ def _interval(values: Sequence[float | None]) -> dict[str, float] | None:
 def _claim(text: str, outcomes: Sequence[Json]) -> dict[str, Any]:
     verdicts = [claim for outcome in outcomes for claim in outcome["claims"] if claim["text"] == text]
     holds = [claim["holds"] for claim in verdicts]
-    count = f"holds in {holds.count(True)} of {len(outcomes)}; " if set(holds) != {None} else ""
-    evidence = f"{count}the first: {verdicts[0]['evidence']}"
+    evidence = verdicts[0]["evidence"]
+    if set(holds) != {None}:
+        evidence = f"holds in {holds.count(True)} of {len(outcomes)}; the first: {evidence}"
     verdict = False if False in holds else None if None in holds else True
     return {"text": text, "holds": verdict, "evidence": evidence}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -15,27 +15,27 @@ from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
+from ns3_env.eval.papers.fdcc.claims import LINKS_NS, RELEASED, THESIS, Claims, with_both
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
 from ns3_env.eval.papers.panels import Drawing, Panel, step
 from ns3_env.eval.papers.runs import distribution
-from ns3_env.eval.papers.verdicts import COMPARABLE, Judge, comparable, value
+from ns3_env.eval.papers.verdicts import COMPARABLE, comparable, listed, value
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
-#: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
-THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
 #: What DCQCN and TIMELY do not bring by themselves: no flow has more than a BDP under way (Zhang 2023,
 #: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
 #: (section 5.2). MPCC is no entry of the thesis: it is beside them, and no claim depends on it.
 ENTRIES = Entries(
     {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}, "mpcc": {}},
-    released=("rlcc", THESIS, RELEASED),
+    released=("rlcc", RELEASED),
     parameters="paper",
 )
-NAMES = ENTRIES.names
+#: With the thesis's agent, whose numbers stand beside the thesis's and decide no claim.
+WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop.
 RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
 #: In the order of Table 6.2.
@@ -114,10 +114,6 @@ _PATIENCE = 3
 _SLACK_NS = 2_000_000
 #: Hosts of each side of the dumbbell (section 5.3): beyond so many flows, each host has several.
 HOSTS = 64
-#: The thesis's queues under RL-CC are n − 1 times 16.5 kB up to 256 flows: windows that stay at a BDP. Links
-#: of so long have that BDP; the thesis does not say how long its are.
-SHORT_NS, SHORT_FLOWS = 180, (4, 16, 256)
-_OVER_SHORT = f", links of {SHORT_NS} ns"
 #: Against whom section 6.2 sets FDCC's goodput and pauses.
 _NAMED = ("dcqcn", "timely", "rlcc")
 #: Columns of the tables.
@@ -136,10 +132,12 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
+#: The length of links that figures are of.
+_DRAWN = next(iter(LINKS_NS))
 _SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
 #: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
-#: Flows, and what the links are where they are not 1 µs long.
+#: Flows, and the length of links by ``LINKS_NS``'s names.
 Case = tuple[int, str]
 
 
@@ -158,31 +156,7 @@ class Spread:
     deviations: Floats
 
 
-#: After a claim's text: the same of the released agent.
-IN_ITS_PLACE = f"; with {RELEASED} in its place"
 Spreads = Mapping[Case, Mapping[str, Spread]]
-
-
-def with_both(claims: Callable[[str], Mapping[str, Verdict]]) -> dict[str, Verdict]:
-    """Judges each claim on FDCC with the thesis's agent, then with the one released here."""
-    released = claims(RELEASED)
-    return {
-        f"{text}{words}": verdict
-        for text, judged in claims(THESIS).items()
-        for words, verdict in (("", judged), (IN_ITS_PLACE, released[text]))
-    }
-
-
-def undecided(claims: Mapping[str, Verdict], data: Data[Any]) -> dict[str, Verdict]:
-    """Leaves open what is claimed of the thesis's agent, unless a policy is given in its place.
-
-    The released agent earns less under its own reward than a constant window does (docs/papers/fdcc.md), so
-    what it does says nothing of the thesis's method.
-    """
-    return {
-        text: (None if THESIS not in data.supplied and f"{text}{IN_ITS_PLACE}" in claims else holds, evidence)
-        for text, (holds, evidence) in claims.items()
-    }
 
 
 def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scenario:
@@ -213,31 +187,32 @@ def spread(results: Results) -> Spread:
     )
 
 
-def measured(spreads: Spreads) -> dict[str, dict[str, Measured]]:
-    """The numbers alone, by the thesis's name of each case."""
-    return {
-        title(flows) + links: {name: record.numbers for name, record in by_name.items()}
-        for (flows, links), by_name in spreads.items()
-    }
-
-
-def grids(simulated: Table, published: Table) -> list[Grid]:
-    """One for each case; "thesis" rows where the thesis has numbers of an entry."""
-    tables = []
-    for case, by_name in simulated.items():
-        origins = (("here", by_name), ("thesis", published.get(case, {})))
-        rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
-        tables.append(grid(case, ("under", "origin"), _COLUMNS, rows))
+def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
+    """The numbers alone: by length of links, then by the thesis's name of each case."""
+    tables: dict[str, dict[str, dict[str, Measured]]] = {}
+    for (flows, links), by_name in spreads.items():
+        numbers = {name: record.numbers for name, record in by_name.items()}
+        tables.setdefault(links, {})[title(flows)] = numbers
     return tables
 
 
-def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
-    """4-, 16-, 256- and 1024-to-1, one seed: the same flows for every entry; then over shorter links."""
-    far = Dumbbell(senders=HOSTS, receivers=HOSTS)
-    near = far.model_copy(update={"delay_ns": SHORT_NS})
+def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
+    """One for each case; "thesis" rows where the thesis has numbers of an entry."""
+    tables = []
+    for links, table in simulated.items():
+        for case, by_name in table.items():
+            origins = (("here", by_name), ("thesis", published.get(case, {})))
+            rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
+            tables.append(grid(f"{case}, links of {links}", ("under", "origin"), _COLUMNS, rows))
+    return tables
+
+
+def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
+    """Incasts of so many flows over links of each length: the same flows for every entry."""
     return {
-        **{(n, ""): incast(far, n, scale) for n in DUMBBELL_FLOWS},
-        **{(n, _OVER_SHORT): incast(near, n, scale) for n in SHORT_FLOWS},
+        (n, links): incast(topology.model_copy(update={"delay_ns": delay_ns}), n, scale)
+        for links, delay_ns in LINKS_NS.items()
+        for n in flows
     }
 
 
@@ -247,19 +222,22 @@ _SIZE = "20 MB of each flow, and 1 ms within which they start"
 @experiment(
     "fdcc-incast",
     "Zhang 2023, Table 6.2",
-    entered(ENTRIES, dumbbell_cases, spread),
+    entered(
+        WITH_THESIS,
+        lambda scale: cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale),
+        spread,
+    ),
     0.1,
     _SIZE,
-    entries=ENTRIES,
+    entries=WITH_THESIS,
 )
 def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
-    everything = measured(data.runs)
-    table = {case: record for case, record in everything.items() if not case.endswith(_OVER_SHORT)}
-    by_flows = {n: table[title(n)] for n, links in data.runs if not links}
+    tables = measured(data.runs)
+    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == _DRAWN}
     return Outcome(
-        claims=undecided(dumbbell_claims(table), data),
-        grids=grids(everything, TABLE_6_2),
+        claims=dumbbell_claims(tables, data),
+        grids=grids(tables, TABLE_6_2),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(by_flows)},
     )
@@ -298,23 +276,25 @@ def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list
     return heights
 
 
-def dumbbell_claims(simulated: Table) -> dict[str, Verdict]:
+def dumbbell_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
     """One for each sentence that numbers can decide; the thesis's own table is judged beside ours."""
-    judge = Judge(simulated, TABLE_6_2)
+    judge = Claims(simulated, TABLE_6_2)
     # The thesis's Fig. 3.3 is of 4-to-1.
-    first = dict(list(simulated.items())[:1])
-    small = Judge(first, {case: TABLE_6_2[case] for case in first if case in TABLE_6_2})
+    small, first = title(DUMBBELL_FLOWS[0]), dict[str, Table]()
+    for links, table in simulated.items():
+        first[links] = {case: numbers for case, numbers in table.items() if case == small}
+    of_small = Claims(first, {small: TABLE_6_2[small]})
     hpcc = ("hpcc",)
 
     def claims(agent: str) -> dict[str, Verdict]:
         fdcc = (agent,)
         return {
-            "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": small(
+            "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": of_small(
                 hpcc, gt, (*RIVALS, agent), "unfair_ratio"
             ),
             _SLOWER: judge((agent, "hpcc"), gt, WITHOUT, "fct_slowdown_avg"),
             "FDCC is the fairest (6.2)": judge(fdcc, le, RIVALS, "unfair_ratio"),
-            f"FDCC's goodput is comparable (6.2; here: at most {COMPARABLE:.0%} below any other's)": judge(
+            f"FDCC's goodput is comparable (6.2; at most {COMPARABLE:.0%} below any other's, ours)": judge(
                 fdcc, comparable, RIVALS, "goodput"
             ),
             "FDCC has no less goodput than HPCC (Table 6.2)": judge(fdcc, ge, hpcc, "goodput"),
@@ -322,40 +302,37 @@ def dumbbell_claims(simulated: Table) -> dict[str, Verdict]:
             "FDCC's slowdown is below HPCC's (Table 6.2)": judge(fdcc, lt, hpcc, "fct_slowdown_avg"),
         }
 
-    return with_both(claims)
-
-
-def fat_tree_cases(scale: float) -> dict[Case, Scenario]:
-    """48-, 192- and 768-to-1 from three access switches to a host of the fourth, one seed."""
-    return {(n, ""): incast(FatTree2(), n, scale) for n in FAT_TREE_FLOWS}
+    return with_both(claims, data)
 
 
 @experiment(
     "fdcc-fat-tree",
     "Zhang 2023, Table 6.1 and Fig. 6.3",
-    entered(ENTRIES, fat_tree_cases, spread),
+    entered(ENTRIES, lambda scale: cases(FatTree2(), FAT_TREE_FLOWS, scale), spread),
     0.1,
     _SIZE,
     entries=ENTRIES,
 )
 def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
-    table = measured(data.runs)
+    tables = measured(data.runs)
+    drawn = {case: by_name for case, by_name in data.runs.items() if case[1] == _DRAWN}
     rows = [
-        (f"goodput, {case}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
+        (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
+        for links, table in tables.items()
         for case, by_name in table.items()
         for name, record in by_name.items()
         if name in TABLE_6_1[case]
     ]
     return Outcome(
         rows=[Row(*row, "Table 6.1") for row in rows],
-        claims=undecided(fat_tree_claims(table), data),
-        grids=grids(table, {}),
+        claims=fat_tree_claims(tables, data),
+        grids=grids(tables, {}),
         notes=data.notes,
         pictures={
-            "fdcc-fig-6-3a": _draw(data.runs, lambda record: record.slowdowns, "FCT slowdown"),
-            "fdcc-fig-6-3b": _draw_pauses(data.runs),
-            "fdcc-fig-6-3c": _draw(data.runs, lambda record: record.deviations, "bandwidth / mean − 1"),
+            "fdcc-fig-6-3a": _draw(drawn, lambda record: record.slowdowns, "FCT slowdown"),
+            "fdcc-fig-6-3b": _draw_pauses(drawn),
+            "fdcc-fig-6-3c": _draw(drawn, lambda record: record.deviations, "bandwidth / mean − 1"),
         },
     )
 
@@ -397,14 +374,16 @@ def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> D
     return Drawing(all_panels, 3, 3.0)
 
 
-def fat_tree_claims(simulated: Table) -> dict[str, Verdict]:
+def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
     """One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers."""
-    judge = Judge(simulated, TABLE_6_1)
-    last = list(simulated.items())[-1:]
+    judge = Claims(simulated, TABLE_6_1)
+    last = title(FAT_TREE_FLOWS[-1])
     frames = {
-        name.upper(): value(record, "pfc_frames") for _, by_name in last for name, record in by_name.items()
+        f"{links}, {name.upper()}": value(record, "pfc_frames")
+        for links, table in simulated.items()
+        for name, record in table.get(last, {}).items()
     }
-    text = ", ".join(f"{name} {x:,.0f}" for name, x in frames.items())
+    text = listed(frames, ",.0f")
     least = "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused"
 
     def claims(agent: str) -> dict[str, Verdict]:
@@ -416,8 +395,8 @@ def fat_tree_claims(simulated: Table) -> dict[str, Verdict]:
             f"{least}, against DCQCN, TIMELY and RL-CC, which the sentence names)": judge(
                 fdcc, le, _NAMED, "pfc_pause_ns"
             ),
-            "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; here: at most "
-            f"{COMPARABLE:.0%} below)": judge(fdcc, comparable, _NAMED, "goodput"),
+            "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; at most "
+            f"{COMPARABLE:.0%} below, ours)": judge(fdcc, comparable, _NAMED, "goodput"),
             "FDCC has more goodput than HPCC (Table 6.1)": judge(fdcc, gt, ("hpcc",), "goodput"),
         }
 
@@ -426,5 +405,5 @@ def fat_tree_claims(simulated: Table) -> dict[str, Verdict]:
             all(x > 0 for x in frames.values()) if frames else None,
             f"pause frames: {text}",
         ),
-        **with_both(claims),
+        **with_both(claims, data),
     }

@@ -7,11 +7,11 @@ from operator import gt, lt
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
-from ns3_env.eval.papers.experiment import Data, counted, experiment
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH, undecided, with_both
+from ns3_env.eval.papers.experiment import Data, counted_under, experiment
+from ns3_env.eval.papers.fdcc.claims import LINKS_NS, Claims, with_both
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
-from ns3_env.eval.papers.verdicts import Judge
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Joining, LongShort
@@ -46,39 +46,60 @@ def two_flows(scale: float) -> dict[str, Scenario]:
         traffic=LongShort(long_bytes=long, short_bytes=short, short_start_ns=round(scale * START_NS)),
         switch=SWITCH,
     )
-    return {"": scenario}
+    return _over_links(scenario)
+
+
+def _over_links(scenario: Scenario) -> dict[str, Scenario]:
+    """The scenario over links of each length."""
+    topologies = {
+        links: scenario.topology.model_copy(update={"delay_ns": delay_ns})
+        for links, delay_ns in LINKS_NS.items()
+    }
+    return {links: scenario.model_copy(update={"topology": each}) for links, each in topologies.items()}
 
 
 @experiment(
     "fdcc-long-short",
     "Zhang 2023, Fig. 6.1",
     # (node, port) of switch A's port to switch B: hosts come first, A's ports are in the order of its links
-    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS, ENTRIES),
+    counted_under(ENTRIES, two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS),
     1.0,
     "flows' sizes, and 1 ms until the short one starts",
     entries=ENTRIES,
 )
-def long_short(data: Data[dict[str, Shares]]) -> Outcome:
+def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """A short flow beside a long one."""
     until = _until_ns(data.scale)
-    numbers = {name: _of_two(record, until) for name, record in data.runs.items()}
-    table = {"long and short": numbers}
+    tables = {
+        links: {"long and short": {name: _of_two(record, until) for name, record in by_name.items()}}
+        for links, by_name in data.runs.items()
+    }
+    judge = Claims(tables, {}, goodput="")
+    rows = (
+        ((name, links), numbers)
+        for links, table in tables.items()
+        for by_name in table.values()
+        for name, numbers in by_name.items()
+    )
     return Outcome(
-        claims=undecided(
-            with_both(
-                lambda agent: {
-                    f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Judge(
-                        table
-                    )((agent,), gt, ("hpcc",), key)
-                    for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-                }
-            ),
+        claims=with_both(
+            lambda agent: {
+                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": judge(
+                    (agent,), gt, ("hpcc",), key
+                )
+                for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
+            },
             data,
         ),
-        grids=(grid("A long flow and a short one", "under", _COLUMNS, numbers.items()),),
+        grids=(grid("A long flow and a short one", ("under", "links"), _COLUMNS, rows),),
         notes=data.notes,
-        pictures={"fdcc-fig-6-1": draw_shares(data.runs, until, ("long flow", "short flow"))},
+        pictures={"fdcc-fig-6-1": draw_shares(_drawn(data), until, ("long flow", "short flow"))},
     )
+
+
+def _drawn(data: Data[dict[str, dict[str, Shares]]]) -> dict[str, Shares]:
+    """Runs over the first length of links."""
+    return data.runs[next(iter(LINKS_NS))]
 
 
 def _of_two(record: Shares, until_ns: int) -> Measured:
@@ -123,50 +144,62 @@ def four_flows(scale: float) -> dict[str, Scenario]:
         traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
         switch=SWITCH,
     )
-    return {"": scenario}
+    return _over_links(scenario)
 
 
 @experiment(
     "fdcc-joining",
     "Zhang 2023, Fig. 6.2",
-    counted(
-        four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, RATE_BPS, ENTRIES
+    counted_under(
+        ENTRIES,
+        four_flows,
+        (FLOWS + 1, FLOWS),
+        lambda scale: _interval_ns(scale) // _INTERVAL_BINS,
+        RATE_BPS,
     ),
     0.5,
     "35 ms from start to start",
     entries=ENTRIES,
 )
-def joining(data: Data[dict[str, Shares]]) -> Outcome:
+def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""
-    runs, interval = data.runs, _interval_ns(data.scale)
-    table = {
-        f"{flows} flows": {name: _since_joining(record, flows, interval) for name, record in runs.items()}
-        for flows in range(2, FLOWS + 1)
+    interval = _interval_ns(data.scale)
+    tables = {
+        links: {
+            f"{flows} flows": {name: _since_joining(record, flows, interval) for name, record in runs.items()}
+            for flows in range(2, FLOWS + 1)
+        }
+        for links, runs in data.runs.items()
     }
-    judge = Judge(table)
+    judge = Claims(tables, {}, goodput="link_used")
     columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
     columns += "link used = link_used"
-    rows = (((name, case), record) for case, by_name in table.items() for name, record in by_name.items())
+    rows = (
+        ((name, links, case), record)
+        for links, table in tables.items()
+        for case, by_name in table.items()
+        for name, record in by_name.items()
+    )
     return Outcome(
-        claims=undecided(
-            with_both(
-                lambda agent: {
-                    f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
-                    for words, key in (
-                        ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
-                        ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
-                    )
-                    for against, others in (
-                        ("than under HPCC, which the sentence before names", ("hpcc",)),
-                        ("than under all others", RIVALS),
-                    )
-                }
-            ),
+        claims=with_both(
+            lambda agent: {
+                f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
+                for words, key in (
+                    ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
+                    ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
+                )
+                for against, others in (
+                    ("than under HPCC, which the sentence before names", ("hpcc",)),
+                    ("than under all others", RIVALS),
+                )
+            },
             data,
         ),
-        grids=(grid("From a flow's joining to the next", ("under", "with"), columns, rows),),
+        grids=(grid("From a flow's joining to the next", ("under", "links", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
-        pictures={"fdcc-fig-6-2": draw_shares(runs, FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])},
+        pictures={
+            "fdcc-fig-6-2": draw_shares(_drawn(data), FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])
+        },
     )
 
 

@@ -15,6 +15,7 @@ import pytest
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
+from ns3_env.eval.papers.fdcc.claims import UNLEARNED
 from ns3_env.eval.papers.mpcc import link
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, deviation
 from ns3_env.eval.papers.over_seeds import combine, parse_seeds
@@ -250,6 +251,7 @@ def test_seeds_give_intervals_and_count_how_often_a_claim_holds(tmp_path: Path) 
     assert not isinstance(alone["grids"][0]["rows"][0][2], dict)
     judged = [claim["evidence"] for claim in result["claims"] if claim["holds"] is not None]
     assert judged
+    assert {x["evidence"] for x in result["claims"] if x["holds"] is None} == {UNLEARNED[1]}
     assert all(" of 3; the first: " in evidence for evidence in judged)
 
 

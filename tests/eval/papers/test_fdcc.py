@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,18 +19,15 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import workloads
+from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, Claims, with_both
 from ns3_env.eval.papers.fdcc.incasts import (
     ENTRIES,
-    NAMES,
-    SHORT_FLOWS,
-    SHORT_NS,
     TABLE_6_1,
     TABLE_6_2,
+    dumbbell_claims,
     fat_tree_claims,
     incast,
-    undecided,
 )
-from ns3_env.eval.papers.fdcc.incasts import dumbbell_claims as incast_claims
 from ns3_env.eval.papers.fdcc.link import fluctuation
 from ns3_env.eval.papers.outcome import Verdict
 from ns3_env.eval.papers.workloads import key
@@ -40,10 +38,20 @@ from tests.eval.papers.verdicts import failed
 from tests.samples.policy_files import mlp_file
 
 Numbers = dict[str, dict[str, dict[str, float | None]]]
+#: The thesis's agent is a policy given for the run: claims on it are judged.
+GIVEN = Data(None, 1.0, print, supplied=frozenset(["fdcc-zhang2023"]))
 
 
-def holding() -> Numbers:
-    """A table of incasts in which every claim on the dumbbell and on the fat-tree holds."""
+def incast_claims(tables: dict[str, Numbers]) -> dict[str, Verdict]:
+    return dumbbell_claims(tables, GIVEN)
+
+
+def tree_claims(tables: dict[str, Numbers]) -> dict[str, Verdict]:
+    return fat_tree_claims(tables, GIVEN)
+
+
+def holding() -> dict[str, Numbers]:
+    """Tables of incasts in which every claim on the dumbbell and on the fat-tree holds."""
     record = {
         "dcqcn": (50e3, 4.0, 0.02, 0.95, 300.0),
         "timely": (50e3, 4.0, 0.03, 0.95, 300.0),
@@ -57,7 +65,8 @@ def holding() -> Numbers:
         name: {**dict(zip(keys, row, strict=True)), "pfc_frames": 5.0, "unfinished": 0}
         for name, row in record.items()
     }
-    return {case: copy.deepcopy(numbers) for case in ("4-to-1", "16-to-1")}
+    flows = ("4-to-1", "16-to-1", "768-to-1")
+    return {links: {case: copy.deepcopy(numbers) for case in flows} for links in LINKS_NS}
 
 
 @pytest.mark.parametrize(
@@ -70,20 +79,27 @@ def holding() -> Numbers:
         (incast_claims, "4-to-1", "goodput", 0.87, "fdcc-zhang2023", "no less goodput"),
         (incast_claims, "4-to-1", "qlen_avg", 900.0, "fdcc-zhang2023", "not shorter"),
         (incast_claims, "4-to-1", "fct_slowdown_avg", 4.6, "fdcc-zhang2023", "below HPCC"),
-        (fat_tree_claims, "4-to-1", "fct_slowdown_avg", 3.9, "fdcc-zhang2023", "larger slowdown"),
-        (fat_tree_claims, "4-to-1", "unfair_ratio", 0.021, "fdcc-zhang2023", "fairest"),
-        (fat_tree_claims, "4-to-1", "pfc_pause_ns", 201.0, "fdcc-zhang2023", "triggers PFC the least"),
-        (fat_tree_claims, "4-to-1", "goodput", 0.87, "fdcc-zhang2023", "more goodput than HPCC"),
-        (fat_tree_claims, "16-to-1", "pfc_frames", 0, "fdcc-zhang2023", "may trigger PFC"),
+        (tree_claims, "4-to-1", "fct_slowdown_avg", 3.9, "fdcc-zhang2023", "larger slowdown"),
+        (tree_claims, "4-to-1", "unfair_ratio", 0.021, "fdcc-zhang2023", "fairest"),
+        (tree_claims, "4-to-1", "pfc_pause_ns", 201.0, "fdcc-zhang2023", "triggers PFC the least"),
+        (tree_claims, "4-to-1", "goodput", 0.87, "fdcc-zhang2023", "more goodput than HPCC"),
+        (tree_claims, "768-to-1", "pfc_frames", 0, "fdcc-zhang2023", "may trigger PFC"),
     ],
 )
-def test_each_claim_on_an_incast_falls_with_its_number(
-    claims: Callable[[Numbers], dict[str, Verdict]], case: str, key: str, value: float, name: str, fallen: str
+@pytest.mark.parametrize("links", list(LINKS_NS))
+def test_each_claim_on_an_incast_falls_with_its_number_over_links_of_any_length(
+    claims: Callable[[dict[str, Numbers]], dict[str, Verdict]],
+    case: str,
+    key: str,
+    value: float,
+    name: str,
+    fallen: str,
+    links: str,
 ) -> None:
-    table = holding()
-    assert not failed(claims(table))
-    table[case][name][key] = value
-    fell = failed(claims(table))
+    tables = holding()
+    assert not failed(claims(tables))
+    tables[links][case][name][key] = value
+    fell = failed(claims(tables))
     assert any(fallen in text for text in fell)
     assert len(fell) <= (2 if claims is incast_claims else 1)  # 0.85 of goodput is below HPCC's, too
 
@@ -93,31 +109,44 @@ def test_the_thesis_is_held_to_its_own_table() -> None:
     assert TABLE_6_2["1024-to-1"]["rlcc"]["fct_slowdown_avg"] == 984.35
     assert TABLE_6_1["768-to-1"]["timely"]["goodput"] == 0.96
     # Its text says that FDCC is the fairest; in its table RL-CC is, 1e-5 against 2e-5, in one case of four.
-    holds, evidence = incast_claims(TABLE_6_2)["FDCC is the fairest (6.2)"]
+    holds, evidence = incast_claims({"1 µs": TABLE_6_2})["FDCC is the fairest (6.2)"]
     assert holds is False
-    assert "by the thesis's own table in 15 of 16 comparisons; not 4-to-1 (RLCC)" in evidence
-    assert fat_tree_claims(TABLE_6_1)["FDCC has more goodput than HPCC (Table 6.1)"][0] is True
+    assert "By the thesis's own table in 15 of 16 comparisons; not 4-to-1 (RLCC)" in evidence
+    assert tree_claims({"1 µs": TABLE_6_1})["FDCC has more goodput than HPCC (Table 6.1)"][0] is True
 
 
 def test_without_fdcc_nothing_is_said_of_it() -> None:
-    table = holding()
-    for by_name in table.values():
+    tables = holding()
+    for by_name in (by_name for table in tables.values() for by_name in table.values()):
         del by_name["fdcc"], by_name["fdcc-zhang2023"]
-    pairs = {text: holds for text, (holds, _) in incast_claims(table).items()}
+    pairs = {text: holds for text, (holds, _) in incast_claims(tables).items()}
     assert {holds for text, holds in pairs.items() if "FDCC" in text and "HPCC have" not in text} == {None}
     assert [holds for text, holds in pairs.items() if text.startswith("HPCC is the least")] == [True, True]
+
+
+def test_goodput_stands_beside_a_verdict_on_fairness() -> None:
+    tables = holding()
+    tables["180 ns"]["16-to-1"]["fdcc"]["goodput"] = 0.475
+    holds, evidence = incast_claims(tables)[f"FDCC is the fairest (6.2){IN_ITS_PLACE}"]
+    assert holds is True
+    assert "180 ns: in 12 of 12 comparisons; FDCC has at least 0.50 of the best goodput (16-to-1)" in evidence
+    judge = Claims(tables, {}, goodput="")
+    assert "goodput" not in judge(["fdcc"], operator.le, ["hpcc"], "unfair_ratio")[1]
 
 
 def test_short_flows_have_to_be_faster_at_every_load() -> None:
     keys = [key(size, what) for size in workloads.SHORT for what in ("avg", "p99")]
     for slower in (None, *keys):
         table: Numbers = {
-            load: {name: dict.fromkeys(keys, 1.0 if name.startswith("fdcc") else 1.1) for name in NAMES}
+            load: {name: dict.fromkeys(keys, 1.0 if name == "fdcc" else 1.1) for name in ENTRIES.names}
             for load in ("20%", "80%")
         }
         if slower:
             table["80%"]["rlcc"][slower] = 1.0
-        assert len(failed(workloads.claims(table))) == (2 if slower else 0)  # one for each agent
+        judged = workloads.claims({"1 µs": table}, Data(None, 1.0, print))
+        assert [holds for text, (holds, _) in judged.items() if IN_ITS_PLACE in text].count(False) == (
+            1 if slower else 0
+        )
 
 
 def test_shares_that_do_not_move_do_not_fluctuate() -> None:
@@ -152,9 +181,9 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
 def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
     """n − 1 windows of a BDP wait: by the thesis's queues under RL-CC it has 16.5 kB."""
     with Simulator() as simulator:
-        scenarios = incast(Dumbbell(delay_ns=SHORT_NS), 1, 0.001).under("dcqcn")
+        scenarios = incast(Dumbbell(delay_ns=LINKS_NS["180 ns"]), 1, 0.001).under("dcqcn")
         rtt_ns = simulator.play(scenarios)["flows"]["base_rtt_ns"][0]
-    for flows in SHORT_FLOWS:
+    for flows in (4, 16, 256):
         queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["qlen_avg"]
         assert queue is not None
         assert queue / (flows - 1) == pytest.approx(rtt_ns * 100 / 8, rel=0.03)
@@ -171,7 +200,8 @@ def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) ->
 
 
 def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does() -> None:
-    judged = {"a": (True, "x"), "a; with fdcc in its place": (False, "y"), "b": (False, "z")}
-    data = Data({}, 1.0, print)
-    assert undecided(judged, data) == {**judged, "a": (None, "x")}
-    assert undecided(judged, replace(data, supplied=frozenset(["fdcc-zhang2023"]))) == judged
+    by_agent = {"fdcc-zhang2023": (True, "x"), "fdcc": (False, "y")}
+    claims: Callable[[str], dict[str, Verdict]] = lambda agent: {"a": by_agent[agent]}  # noqa: E731
+    released = {f"a{IN_ITS_PLACE}": (False, "y")}
+    assert with_both(claims, replace(GIVEN, supplied=frozenset())) == {"a": UNLEARNED, **released}
+    assert with_both(claims, GIVEN) == {"a": (True, "x"), **released}
