@@ -18,11 +18,15 @@ from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
 from ns3_env.config.imports import trust
 from ns3_env.decision import observations
 from ns3_env.decision.actions import MultiplicativeWindow
+from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.history import histories_of
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
+from ns3_env.policies.released import released
 from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
 from ns3_env.scenario.traffic import Incast
 from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
@@ -98,6 +102,22 @@ def check_the_same(inside: Rollout, across: dict[tuple[int, int], tuple[float, f
         assert observations.column(inside.records, "time_ns")[row] == time
         assert inside.actions[row] == pytest.approx(action, abs=1e-5)
         assert inside.windows[row, 0] == pytest.approx(window, rel=1e-5)
+
+
+def test_actions_are_the_networks_answers_where_the_last_action_shows_another_number() -> None:
+    """Under the recursion of Zhang 2023, sec. 4.2, the field "last_action" is the factor that an answer
+    scales: who learns from it in the answer's place learns nothing."""
+    file = released("fdcc-zhang2023")
+    spec = read_policy(file).spec
+    task = Task(spec.fields, action=spec.action_map, telemetry_bytes=spec.telemetry_bytes)
+    with Rollouts(ENDS, task=task) as rollouts:
+        rollouts.begin(file)
+        rollout = rollouts.next()
+    histories = histories_of(rollout.observations, rollout.age, spec.history)
+    answers = NetworkPolicy.load(file).act(*histories)[rollout.decided, 0]
+    assert rollout.actions[rollout.decided] == pytest.approx(answers, abs=1e-5)
+    shown = observations.column(rollout.records, "last_action")[1:][rollout.decided[:-1]]
+    assert np.abs(shown - answers).max() > 0.5
 
 
 @pytest.mark.parametrize("make", [mlp_file, lstm_file])

@@ -127,12 +127,14 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
             Memory& memory = *m_due[next];
             const double wanted = m_outputs[next];
             const double tried = memory.exploration ? (*memory.exploration)(wanted) : wanted;
-            action = m_policy.Actions()(std::clamp(tried, -1.0, 1.0), row.record);
+            const double taken = std::clamp(tried, -1.0, 1.0);
+            action = m_policy.Actions()(taken, row.record);
             if (const Safety* safety = m_policy.Secured())
             {
                 action = memory.controller->Secure(*safety, action, row.record, now);
             }
             actions[next++] = action;
+            action.echo = taken; // who learns wants what was answered, not what the field "last_action" shows
         }
         if (m_log != nullptr && !m_log->Add(row, action, now))
         {
