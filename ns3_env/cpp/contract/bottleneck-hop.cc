@@ -27,7 +27,7 @@ Crowding(const IntRecord& hop)
 } // namespace
 
 StateSwitch
-SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path)
+SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path, Bottleneck rule)
 {
     StateSwitch state;
     if (hops.empty())
@@ -38,7 +38,8 @@ SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path)
     for (size_t i = 1; i < hops.size(); ++i)
     {
         const IntRecord& best = hops[state.hop];
-        const bool longer = hops[i].queueBytes > best.queueBytes;
+        const bool longer = rule == Bottleneck::LongestQueue ? hops[i].queueBytes > best.queueBytes
+                                                             : WaitNs(hops[i]) > WaitNs(best);
         const bool bothEmpty = hops[i].queueBytes == 0 && best.queueBytes == 0;
         if (longer || (bothEmpty && Crowding(hops[i]) > Crowding(best)))
         {
