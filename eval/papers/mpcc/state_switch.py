@@ -101,7 +101,7 @@ def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
 
 
 def _numbers(run: Run) -> dict[str, float]:
-    """Of either queue: the longest (kB), the mean once it has settled (B), the use of its link."""
+    """The longest (kB) and the settled mean (B) of either queue, and the use of its link."""
     late = run.times_ns >= _SETTLED_NS
     return {
         f"{key}_{i}": float(value)
