@@ -16,7 +16,7 @@ namespace ns3::env
 enum class Bottleneck
 {
     LongestQueue, ///< its bytes (Zheng 2024, Algorithm 1)
-    LongestDrain  ///< the time in which its link sends them
+    LongestDrain  ///< the time in which its link sends them; a single packet is no queue
 };
 
 /// The hop whose queue is the state of MPCC's model, as the sender knows it.

@@ -67,8 +67,8 @@ Mpcc::GetTypeId()
                     {defaults.acksPerDecision, 0, 1'000'000})
             .Add("Bottleneck",
                  "Whose queue is the state: of the most bytes (Zheng 2024, Algorithm 1), or of "
-                 "those that take their link the longest; where all are empty, the least fair "
-                 "share's.",
+                 "those that take their link the longest, where a single packet is no queue; where "
+                 "all are empty, the least fair share's.",
                  EnumValue(Bottleneck::LongestQueue),
                  MakeEnumAccessor<Bottleneck>(&Mpcc::m_bottleneck),
                  MakeEnumChecker(Bottleneck::LongestQueue,

@@ -318,6 +318,10 @@ TEST("the state switch is the longest queue, or the least fair share (Algorithm 
     EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestQueue).hop, 0, "most bytes");
     EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestDrain).hop, 1, "most time");
 
+    hops = {hop(1080, 1, 400e9), hop(0, 7, 100e9)};
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestQueue).hop, 0, "a packet waits");
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestDrain).hop, 1, "it is no queue");
+
     hops = {hop(0, 8, 400e9), hop(0, 3, 100e9), hop(0, 0, 100e9)};
     for (const auto rule : {Bottleneck::LongestQueue, Bottleneck::LongestDrain})
     {
