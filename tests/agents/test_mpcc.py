@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -12,6 +14,7 @@ from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.eval.speed.measure import incast, play_placed
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.scenario import Record
+from ns3_env.scenario.topology import Dumbbell, LeafSpine, Topology
 from ns3_env.simulator import Simulator, default_attributes
 
 Rows = npt.NDArray[np.float64]
@@ -144,12 +147,26 @@ def test_parameters_that_cannot_be_are_named(
         MpccPolicy(**parameters)
 
 
-@pytest.mark.parametrize("senders", [2, 4, 12, 32])
-def test_both_placements_choose_the_same_windows_at_the_same_instants(senders: int) -> None:
-    record = Record(windows=True)
+#: Eight flows meet at an uplink of twice the rate of their receiver's link.
+TWO_RATES = LeafSpine(leaves=2, spines=1, hosts_per_leaf=8, uplink_bps=200e9)
+
+
+@pytest.mark.parametrize(
+    ("topology", "rule"),
+    [
+        *((Dumbbell(senders=senders), "LongestQueue") for senders in (2, 4, 12, 32)),
+        (TWO_RATES, "LongestQueue"),
+        (TWO_RATES, "LongestDrain"),
+    ],
+)
+def test_both_placements_choose_the_same_windows_at_the_same_instants(topology: Topology, rule: str) -> None:
+    def play(placement: str) -> dict[str, Any]:
+        base = incast(placement, size_bytes=200_000, record=Record(windows=True))
+        scenario = base.under(base.controllers[0].name, {"Bottleneck": rule})
+        return play_placed(simulator, scenario.model_copy(update={"topology": topology}))[0]
+
     with Simulator() as simulator:
-        inside, _ = play_placed(simulator, incast("simulator", senders, 200_000, record))
-        outside, _ = play_placed(simulator, incast("python", senders, 200_000, record))
+        inside, outside = play("simulator"), play("python")
     assert outside["flows"] == inside["flows"]
     by_instant = {(time, flow): window for time, flow, window, _ in inside["windows"]}
     shared = [

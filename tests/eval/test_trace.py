@@ -58,7 +58,7 @@ def test_what_goes_on_inside_the_controller_is_written_and_drawn(scenario: Path,
     assert trace(scenario, tmp_path / "out") == 0
     states = rows(tmp_path / "out" / "mpcc" / "controller_state.csv")
     assert tuple(states[0]) == ("time_ns", "flow", "name", "value")
-    assert {row["name"] for row in states} == {"FairShareBytes", "PredictedQueueBytes"}
+    assert {row["name"] for row in states} == {"FairShareBytes", "PredictedQueueBytes", "StateHop"}
     assert {row["flow"] for row in states} == {"0", "1", "2"}
     changes = [[0, 0, "Gradient", -0.5], [100, 0, "Gradient", 0.5], [100, 1, "Alpha", 1.0]]
     titles = said(controller_state=changes)

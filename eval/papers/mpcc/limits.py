@@ -65,20 +65,17 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
     for name, shares in data.runs.items():
         run = Intervals(shares)
         after = run.after("leaving")
-        begin, end = next((x[0], x[1]) for x in run.intervals if len(x[2]) == SENDERS)
-        settled = run.queue_bytes[(run.times_ns > (begin + end) / 2) & (run.times_ns < end)]
         numbers[name] = {
+            **run.numbers(*next(x for x in run.intervals if len(x[2]) == SENDERS)),
             **{f"taken_{i}": x["taken_ms"] for i, x in enumerate(after)},
             "taken": float(np.mean([x["taken_ms"] for x in after])) if after else float("nan"),
-            "swing": float(settled.std()),
-            "queue": float(settled.mean()),
             "end": float(shares.results["totals"]["end_ns"]) / 1e6,
         }
     delays_ms, swings = ({name: x[key] for name, x in numbers.items()} for key in ("taken", "swing"))
     timed = [delays_ms[name] for name in TIMEOUTS_NS]
     shortest, *_, longest = TIMEOUTS_NS
     columns = "link taken after the 1st end (ms) = taken_0; 2nd (ms) = taken_1; 3rd (ms) = taken_2; "
-    columns += "queue of four (B) = queue; its deviation (B) = swing; all done (ms) = end"
+    columns += "queue of four (B) = settled; its deviation (B) = swing; all done (ms) = end"
     looks = styles(["taken"])["taken"].of_points
     axes = {"xlabel": "timeout (ms)", "ylabel": "ms, mean", "xscale": "log", "yscale": "log"}
     points = [ns / 1e6 for ns in TIMEOUTS_NS.values()], timed, None, looks

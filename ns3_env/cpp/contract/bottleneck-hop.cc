@@ -16,6 +16,17 @@ WaitNs(const IntRecord& hop)
     return hop.rateBps > 0 ? hop.queueBytes * 8e9 / static_cast<double>(hop.rateBps) : 0.0;
 }
 
+/// What makes a queue the longer one; 0 is an empty queue's.
+double
+Length(const IntRecord& hop, const PathFacts& path, Bottleneck rule)
+{
+    if (rule == Bottleneck::LongestQueue)
+    {
+        return hop.queueBytes;
+    }
+    return hop.queueBytes > path.packetBytes ? WaitNs(hop) : 0.0;
+}
+
 /// Flows per unit of rate; the fair share is its inverse.
 double
 Crowding(const IntRecord& hop)
@@ -27,7 +38,7 @@ Crowding(const IntRecord& hop)
 } // namespace
 
 StateSwitch
-SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path)
+SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path, Bottleneck rule)
 {
     StateSwitch state;
     if (hops.empty())
@@ -38,9 +49,10 @@ SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path)
     for (size_t i = 1; i < hops.size(); ++i)
     {
         const IntRecord& best = hops[state.hop];
-        const bool longer = hops[i].queueBytes > best.queueBytes;
-        const bool bothEmpty = hops[i].queueBytes == 0 && best.queueBytes == 0;
-        if (longer || (bothEmpty && Crowding(hops[i]) > Crowding(best)))
+        const double length = Length(hops[i], path, rule);
+        const double longest = Length(best, path, rule);
+        const bool bothEmpty = length == 0 && longest == 0;
+        if (length > longest || (bothEmpty && Crowding(hops[i]) > Crowding(best)))
         {
             state.hop = i;
         }

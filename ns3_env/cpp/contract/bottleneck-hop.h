@@ -12,6 +12,13 @@
 namespace ns3::env
 {
 
+/// What makes a hop's queue the longest one.
+enum class Bottleneck
+{
+    LongestQueue, ///< its bytes (Zheng 2024, Algorithm 1)
+    LongestDrain  ///< the time in which its link sends them; a single packet is no queue
+};
+
 /// The hop whose queue is the state of MPCC's model, as the sender knows it.
 struct StateSwitch
 {
@@ -24,8 +31,8 @@ struct StateSwitch
 };
 
 /**
- * Zheng 2024, Algorithm 1: the hop with the longest queue (the first of equals). Where all queues are
- * empty, the hop with the least fair share (largest N / R_link), so that the window goes to its share
+ * The hop with the longest queue by `rule` (the first of equals; Zheng 2024, Algorithm 1). Where all queues
+ * are empty, the hop with the least fair share (largest N / R_link), so that the window goes to its share
  * (docs/sources/mpcc.md). Rates come from the records, so every topology works.
  *
  * Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
@@ -33,7 +40,9 @@ struct StateSwitch
  *
  * Without records (no switch on the path) the sender's own link stands in: N = 1, an empty queue.
  */
-StateSwitch SelectStateSwitch(std::span<const IntRecord> hops, const PathFacts& path);
+StateSwitch SelectStateSwitch(std::span<const IntRecord> hops,
+                              const PathFacts& path,
+                              Bottleneck rule = Bottleneck::LongestQueue);
 
 } // namespace ns3::env
 

@@ -2,7 +2,6 @@
 // Observation of one flow by its agent: what its ACKs have said since the last decision.
 #include "agent-observation.h"
 
-#include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/int-record.h"
 
 #include <algorithm>
@@ -144,7 +143,7 @@ AgentObservation::TakeRepeated(const Flow& flow)
 }
 
 ObservationRecord
-AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
+AgentObservation::Take(const Flow& flow, Picos now, double lastAction, Bottleneck rule)
 {
     const PathFacts& path = flow.Path();
     const Picos since = m_since < 0 ? flow.StartTime() : m_since;
@@ -190,7 +189,7 @@ AgentObservation::Take(const Flow& flow, Picos now, double lastAction)
     r[Field::InflightBytes] = static_cast<double>(flow.InflightBytes());
     r[Field::AckedBytes] = static_cast<double>(m_acked);
 
-    const StateSwitch state = SelectStateSwitch({m_hops.data(), m_hopCount}, path);
+    const StateSwitch state = SelectStateSwitch({m_hops.data(), m_hopCount}, path, rule);
     r[Field::StateQueueBytes] = state.queueBytes;
     r[Field::StateFlows] = state.flows;
     r[Field::StateRateBps] = state.rateBps;

@@ -5,6 +5,7 @@
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/channel/observation-fields.h"
+#include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/flow.h"
 
@@ -25,8 +26,9 @@ class AgentObservation
     void OnBareAck(const AckSample& ack);
     void OnNotification(const CongestionNotification& frame);
 
-    /// The record at `now`; `lastAction` is the agent's own last one. Begins a new interval.
-    ObservationRecord Take(const Flow& flow, Picos now, double lastAction);
+    /// The record at `now`; `lastAction` is the agent's own last one, and `rule` says which hop the state's
+    /// fields are of. Begins a new interval.
+    ObservationRecord Take(const Flow& flow, Picos now, double lastAction, Bottleneck rule);
 
     /// What was taken was before the first packet: the interval that has begun is the flow's first.
     void ForgetTaking() { m_since = -1; }

@@ -8,6 +8,7 @@
 #include "sharing-gains.h"
 #include "team-costs.h"
 
+#include "ns3/enum.h"
 #include "ns3_env/cpp/contract/declaration.h"
 #include "ns3_env/cpp/json/bounds.h"
 
@@ -32,6 +33,14 @@ DecidingController::GetTypeId()
                   "Start with a window of one BDP (Zhang 2023, sec. 4.2); otherwise none.",
                   &DecidingController::m_initialWindow,
                   true)
+            .Add("Bottleneck",
+                 "Whose queue the fields state_* are of, as controller mpcc has it.",
+                 EnumValue(Bottleneck::LongestQueue),
+                 MakeEnumAccessor<Bottleneck>(&DecidingController::m_bottleneck),
+                 MakeEnumChecker(Bottleneck::LongestQueue,
+                                 "LongestQueue",
+                                 Bottleneck::LongestDrain,
+                                 "LongestDrain"))
             .Number("DecidesFromBdps",
                     "Flows of at most so many BDPs leave at line rate without a window, carry no "
                     "telemetry and are not decided for; -1: as the policy's file says, of an agent "
@@ -275,7 +284,7 @@ DecidingController::MakeRow(Picos now, uint32_t end)
     row.flow = m_flow->Id();
     row.slot = m_slot;
     row.flags = end | (m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST));
-    row.record = m_observation.Take(*m_flow, now, m_lastAction);
+    row.record = m_observation.Take(*m_flow, now, m_lastAction, m_bottleneck);
     WriteCosts(row, now);
     if (!m_inBandTelemetry)
     {

@@ -114,6 +114,7 @@ class DecidingController : public CongestionControl
     double m_telemetryFromBdps{-1};
     double m_telemetryEveryRtts{-1};
     bool m_initialWindow{true};
+    Bottleneck m_bottleneck{Bottleneck::LongestQueue};
     bool m_teamCost{false};
     bool m_sharingGain{false};
     bool m_jobCost{false};

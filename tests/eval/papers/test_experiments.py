@@ -28,6 +28,7 @@ from tests.samples.policy_files import mlp_file
 TINY = {
     "mpcc-queue-1us": (0.3, "fig-3-2 fig-3-3"),
     "mpcc-queue-1ms": (0.1, "fig-3-4 fig-3-5"),
+    "mpcc-state-switch": (0.2, "fig-3-6"),
     "mpcc-convergence": (0.1, "fig-5-2"),
     "mpcc-joining": (0.01, "fig-5-3-joining fig-5-4-joining"),
     "mpcc-leaving": (0.001, "fig-5-3-leaving fig-5-4-leaving"),

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.mpcc import open_loop
+from ns3_env.eval.papers.mpcc import open_loop, state_switch
 from ns3_env.eval.papers.mpcc.link import empty_ns
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, Bottleneck, respond, slope_bps
 from ns3_env.eval.papers.runs import count_shares
@@ -44,6 +44,17 @@ def test_the_switch_follows_the_model_in_open_loop() -> None:
     assert answer.bottleneck.bdp_bytes == pytest.approx(3750)  # 6 µs, and three frames of 1000 B (eq. 2.2)
     assert np.abs(answer.switch_bytes - theory).max() < 6 * 1048
     assert answer.switch_bytes.max() > 75_000
+
+
+def test_the_state_is_the_later_bottlenecks_queue_while_that_is_the_longer_one() -> None:
+    with Simulator() as simulator:
+        run, hops = state_switch.keep(simulator.play(state_switch.cases(0.2)["flow 2 after 30 µs"]))
+    assert hops[:, 1].tolist() == [1, 3, 1]
+    first, third = (run.lengths[port] for port in state_switch.BOTTLENECKS.values())
+    longer = run.times_ns[third > first + 1080]
+    # an ACK comes 5 µs of links behind switch 3, and what its frame has waited there
+    news_ns = hops[1:, 0] - (longer[0], longer[-1])
+    assert ((news_ns > 4_500) & (news_ns < 6_500)).all()
 
 
 def test_throughput_is_what_the_flows_received() -> None:

@@ -4,7 +4,6 @@
 
 #include "ns3/enum.h"
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
@@ -66,6 +65,16 @@ Mpcc::GetTypeId()
                     "trip. The model's step is the time between two decisions.",
                     &Mpcc::m_acksPerDecision,
                     {defaults.acksPerDecision, 0, 1'000'000})
+            .Add("Bottleneck",
+                 "Whose queue is the state: of the most bytes (Zheng 2024, Algorithm 1), or of "
+                 "those that take their link the longest, where a single packet is no queue; where "
+                 "all are empty, the least fair share's.",
+                 EnumValue(Bottleneck::LongestQueue),
+                 MakeEnumAccessor<Bottleneck>(&Mpcc::m_bottleneck),
+                 MakeEnumChecker(Bottleneck::LongestQueue,
+                                 "LongestQueue",
+                                 Bottleneck::LongestDrain,
+                                 "LongestDrain"))
             .Add("Solver",
                  "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
                  "unproven; never qpOASES.",
@@ -100,6 +109,9 @@ Mpcc::GetTypeId()
                   "Count how long decisions take on this machine (counters decision_us_*).",
                   &Mpcc::m_measureTime,
                   false)
+            .State("StateHop",
+                   "Whose queue is the state, from 1 at the sender's side.",
+                   &Mpcc::m_stateHop)
             .State("PredictedQueueBytes",
                    "Q-bar(k), the state queue when windows on their way have arrived (eq. 3.7).",
                    &Mpcc::m_predictedQueueBytes)
@@ -209,13 +221,15 @@ Mpcc::IsDue(const AckSample& ack)
 double
 Mpcc::Decide(const FlowState& flow, const AckSample& ack)
 {
-    MpccInput input = MakeMpccInput(flow, SelectStateSwitch(ack.hops, flow.Path()));
+    const StateSwitch state = SelectStateSwitch(ack.hops, flow.Path(), m_bottleneck);
+    MpccInput input = MakeMpccInput(flow, state);
     input.stateInputDelayNs += static_cast<double>(m_cost) / PS_PER_NS;
     if (!m_pending.empty())
     {
         input.windowBytes = m_pending.back().windowBytes;
     }
     const double window = m_control->Decide(input);
+    m_stateHop.Set(static_cast<double>(state.hop + 1));
     Trace(input.bdpBytes);
     return window;
 }

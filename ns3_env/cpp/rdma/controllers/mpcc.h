@@ -6,6 +6,7 @@
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/traced-value.h"
+#include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/decision-times.h"
 #include "ns3_env/cpp/rdma/mpcc/mpcc-control.h"
@@ -13,11 +14,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-
-namespace ns3::env
-{
-struct StateSwitch;
-}
 
 namespace ns3::env::rdma
 {
@@ -82,6 +78,7 @@ class Mpcc : public CongestionControl
     double m_delayScale;
     double m_intervalScale;
     int m_acksPerDecision;
+    Bottleneck m_bottleneck;
     MpccSolver m_solver;
     bool m_shortcut;
     bool m_pacing;
@@ -92,6 +89,7 @@ class Mpcc : public CongestionControl
 
     std::optional<MpccControl> m_control;
     // of the control's last decision
+    TracedValue<double> m_stateHop{0.0};
     TracedValue<double> m_predictedQueueBytes{0.0};
     TracedValue<double> m_fairShareBytes{0.0};
     TracedValue<uint64_t> m_decisions{0};

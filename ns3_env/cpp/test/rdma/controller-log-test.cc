@@ -39,7 +39,7 @@ TEST("every state that a controller declares is recorded for every flow, in time
         {"dctcp", {"Alpha"}},
         {"fixed-window", {}},
         {"hpcc", {"ReferenceRateBps", "Utilisation"}},
-        {"mpcc", {"FairShareBytes", "PredictedQueueBytes"}},
+        {"mpcc", {"FairShareBytes", "PredictedQueueBytes", "StateHop"}},
         {"swift", {"TargetDelayNs", "WindowPackets"}},
         {"timely", {"RttGradient"}}};
     for (const auto& [controller, names] : declared)

@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
+#include "ns3/string.h"
 #include "ns3_env/cpp/contract/bottleneck-hop.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
@@ -119,6 +120,25 @@ TEST("mpcc on a flow and the bare control give identical windows")
         control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
         ASSERT_EQ(flow.WindowBytes(), expected, "bit for bit");
         ASSERT_NEAR(flow.RateBps(), expected * 8 / 6240e-9, 1.0, "paced at W / base RTT (eq. 3.3)");
+    }
+
+    for (const auto& [rule, name] : {std::pair{Bottleneck::LongestQueue, "LongestQueue"},
+                                     std::pair{Bottleneck::LongestDrain, "LongestDrain"}})
+    {
+        control = Make("mpcc");
+        control->SetAttribute("Bottleneck", StringValue(name));
+        control->OnFlowStart(flow);
+        const std::vector<IntRecord> hops{
+            {.txBytes = 0, .timeNs = 0, .rateBps = 400'000'000'000, .queueBytes = 9000, .flows = 2},
+            {.txBytes = 0,
+             .timeNs = 0,
+             .rateBps = 100'000'000'000,
+             .queueBytes = 5000,
+             .flows = 4}};
+        const double expected =
+            MpccControl({}).Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts, rule)));
+        control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
+        EXPECT_EQ(flow.WindowBytes(), expected, name);
     }
 
     control = Make("mpcc");

@@ -314,10 +314,21 @@ TEST("the state switch is the longest queue, or the least fair share (Algorithm 
     EXPECT_NEAR(s.inputDelayNs, 2160 + 80, 1e-9, "waiting before the hop");
     EXPECT_NEAR(s.feedbackDelayNs, 4080 + 400, 1e-9, "waiting behind the hop");
 
+    hops = {hop(9000, 2, 400e9), hop(5000, 7, 100e9), hop(5000, 9, 100e9)};
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestQueue).hop, 0, "most bytes");
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestDrain).hop, 1, "most time");
+
+    hops = {hop(1080, 1, 400e9), hop(0, 7, 100e9)};
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestQueue).hop, 0, "a packet waits");
+    EXPECT_EQ(SelectStateSwitch(hops, facts, Bottleneck::LongestDrain).hop, 1, "it is no queue");
+
     hops = {hop(0, 8, 400e9), hop(0, 3, 100e9), hop(0, 0, 100e9)};
-    s = SelectStateSwitch(hops, facts);
-    EXPECT_EQ(s.hop, 1, "largest N / R");
-    EXPECT_NEAR(s.inputDelayNs, 2160, 1e-9, "no waiting");
+    for (const auto rule : {Bottleneck::LongestQueue, Bottleneck::LongestDrain})
+    {
+        s = SelectStateSwitch(hops, facts, rule);
+        EXPECT_EQ(s.hop, 1, "largest N / R");
+        EXPECT_NEAR(s.inputDelayNs, 2160, 1e-9, "no waiting");
+    }
 
     s = SelectStateSwitch(std::span(hops).last(1), facts);
     EXPECT_EQ(s.flows, 1, "at least the flow itself");

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiment: two bottlenecks on one path, and which of them MPCC regulates (Zheng 2024, Fig. 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.mpcc.link import FRAME_BYTES
+from ns3_env.eval.papers.outcome import Outcome, grid
+from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve
+from ns3_env.eval.papers.runs import Port, Run
+from ns3_env.eval.papers.verdicts import listed
+from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario.record import Measurement
+from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import Flow, FlowList
+from ns3_env.simulator.results import Floats, Results
+
+#: Switches 1 to 3 are nodes 5 to 7, behind three senders and two receivers.
+_LINKS = ((0, 5), (1, 5), (5, 6), (3, 6), (6, 7), (2, 7), (7, 4))
+#: (node, port) of the queues of the bottlenecks by the switch's number, which is its place on flow 0's path.
+BOTTLENECKS: Mapping[int, Port] = {1: (5, 2), 3: (7, 2)}
+#: Rates and times are not said: those of section 5.4, and a time of many round trips at scale 1.
+_RATE_BPS, _DELAY_NS, _END_NS, _SAMPLE_NS = 100e9, 1000, 1_000_000, 100
+#: When flow 2 starts, after the other two.
+STARTS_NS = {"at once": 0, "flow 2 after 30 µs": 30_000}
+#: Shown, and from when on queues have settled: some ten round trips after flow 2.
+_SHOWN_NS, _SETTLED_NS = 60_000, 100_000
+#: "No underuse": at least this share of the link.
+_USED = 0.99
+
+
+def cases(scale: float) -> dict[str, Scenario]:
+    """Endless flows for ``scale`` x 1 ms: 0 passes switches 1 and 3, 1 the first of them, 2 the other."""
+    end = max(2 * _SETTLED_NS, round(scale * _END_NS))
+    links = [GraphLink(a=a, b=b, rate_bps=_RATE_BPS, delay_ns=_DELAY_NS) for a, b in _LINKS]
+
+    def scenario(start_ns: int) -> Scenario:
+        ends = ((0, 4, 0), (1, 3, 0), (2, 4, start_ns))
+        flows = [Flow(src=a, dst=b, size_bytes="endless", start_ns=start) for a, b, start in ends]
+        return Scenario(
+            time_limit_ns=end,
+            topology=Graph(nodes=["host" if i < 5 else "switch" for i in range(8)], links=links),
+            traffic=FlowList(flows=flows),
+            record=Record(queue_series_ns=_SAMPLE_NS, controller_state=True),
+            measurement=Measurement(warm_up_ns=_SETTLED_NS, end_ns=end),
+        ).under("mpcc")
+
+    return {name: scenario(start_ns) for name, start_ns in STARTS_NS.items()}
+
+
+def keep(results: Results) -> tuple[Run, Floats]:
+    """The run, and the changes of flow 0's state switch: (changes, 2) time (ns) and hop, from 1."""
+    states = [
+        (t, hop) for t, flow, name, hop in results["controller_state"] if (flow, name) == (0, "StateHop")
+    ]
+    return Run(results), np.array(states, dtype=np.float64).reshape(-1, 2)
+
+
+@experiment(
+    "mpcc-state-switch", "Zheng 2024, section 3.4, Fig. 3.6", episodes(cases, keep), 1.0, "1 ms of the flows"
+)
+def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
+    """Three flows over two bottlenecks: both queues, and whose of them is flow 0's state."""
+    table = {name: _numbers(run) for name, (run, _) in data.runs.items()}
+    peaks, rests, used = (
+        {name: [item[f"{key}_{i}"] for i in BOTTLENECKS] for name, item in table.items()}
+        for key in ("peak", "rest", "used")
+    )
+    states = {name: hops[:, 1] for name, (_, hops) in data.runs.items()}
+
+    def words(values: Mapping[str, Sequence[float] | Floats], form: str) -> str:
+        return "; ".join(f"{name}: {listed(x, form)}" for name, x in values.items())
+
+    columns = "; ".join(
+        f"{head.format(i)} = {key}_{i}"
+        for i in BOTTLENECKS
+        for key, head in (("peak", "switch {}: longest (kB)"), ("rest", "settled (B)"), ("used", "link used"))
+    )
+    return Outcome(
+        claims={
+            "Three flows make both switch 1 and switch 3 bottlenecks (3.4)": (
+                min(map(min, peaks.values())) > 3 * FRAME_BYTES / 1e3,
+                f"longest queues, kB: {words(peaks, '.0f')}",
+            ),
+            "The longest queue's switch is the state, now one and now the other (3.4, Algorithm 1)": (
+                all(set(hops) == set(BOTTLENECKS) for hops in states.values()),
+                f"switch by switch: {words(states, 'g')}",
+            ),
+            "One state at a time takes both queues to zero, and neither link is underused (3.4)": (
+                max(map(max, rests.values())) < FRAME_BYTES and min(map(min, used.values())) >= _USED,
+                f"means once settled, B: {words(rests, '.0f')}; links used: {words(used, '.4f')}",
+            ),
+        },
+        grids=(grid("Two bottlenecks", "flows", columns, table.items()),),
+        pictures={"fig-3-6": _draw(data.runs)},
+    )
+
+
+def _numbers(run: Run) -> dict[str, float]:
+    """The longest (kB) and the settled mean (B) of either queue, and the use of its link."""
+    late = run.times_ns >= _SETTLED_NS
+    return {
+        f"{key}_{i}": float(value)
+        for i, port in BOTTLENECKS.items()
+        for key, value in (
+            ("peak", run.lengths[port].max() / 1e3),
+            ("rest", run.lengths[port][late].mean()),
+            ("used", run.used(port)),
+        )
+    }
+
+
+def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
+    """The queues while they settle, a panel for each run; a line above them where each is the state."""
+    looks = dict(zip(BOTTLENECKS, (SWITCH, FREE), strict=True))
+    several = []
+    for name, (run, hops) in runs.items():
+        part = run.times_ns <= _SHOWN_NS
+        top = 1.1 * max(run.lengths[port].max() for port in BOTTLENECKS.values()) / 1e3
+        curves = [
+            curve(run.times_ns[part], run.lengths[port][part], f"switch {i}", looks[i], (1e3, 1e3))
+            for i, port in BOTTLENECKS.items()
+        ]
+        ends = np.append(hops[1:, 0], _SHOWN_NS).clip(max=_SHOWN_NS) / 1e3
+        for (begin, hop), end in zip(hops, ends, strict=True):
+            line = {**looks[int(hop)].of_line, "linewidth": 5.0, "solid_capstyle": "butt"}
+            curves.append(((begin / 1e3, end), (top, top), None, line))
+        axes = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, _SHOWN_NS / 1e3)}
+        several.append(Panel(name, curves, {**axes, "ylim": (0, 1.05 * top)}))
+    return Drawing(several, height=2.8)
