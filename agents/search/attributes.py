@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.agents.search.subject import ParametersSubject, Point, Values, coordinate
@@ -53,12 +52,8 @@ class AttributesSubject(ParametersSubject):
         write_layout(folder, controller_layout(self.controller(point)))
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Ranges that the best lies at an end of, and what to put into a scenario."""
-        pasted = yaml.safe_dump({"controllers": [controller.model_dump()]}, sort_keys=False)
-        return [
-            *find_ends(self.parameters, controller.attributes),
-            f"tuned, to put into a scenario:\n{pasted.rstrip()}",
-        ]
+        """Ranges that the best lies at an end of."""
+        return find_ends(self.parameters, controller.attributes)
 
 
 def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
@@ -115,7 +110,8 @@ def with_starts(
                 number = round(value) if parameter.integer else value
                 text = f"{place}: {parameter.attribute(number)} is refused"
                 candidate = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
-                _try(simulator, candidate, text, transport)
+                hint = " A parameter of whole numbers has 'integer: true'."
+                _try(simulator, candidate, text, transport, hint)
     return parameters
 
 
@@ -143,11 +139,13 @@ def try_controller(controller: Controller, place: str, transport: Transport = "r
         _try(simulator, controller, place, transport)
 
 
-def _try(simulator: Simulator, controller: Controller, place: str, transport: Transport) -> None:
+def _try(
+    simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
+) -> None:
     scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
     try:
         simulator.send_reset(scenario)
         simulator.receive()
     except ScenarioError as error:
-        hint = " A parameter of whole numbers has 'integer: true'." if "it takes int" in str(error) else ""
+        hint = of_integers if "it takes int" in str(error) else ""
         raise ConfigError(f"{place}: {error}{hint}") from error

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
-POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
+POLICY_HELP = (
+    "a run's folder, a checkpoint's, a policy's file or its folder, a controller's file, or a released "
+    "policy's name"
+)
 #: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
 _IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
 #: Extras of pyproject.toml, by the packages that they bring.
