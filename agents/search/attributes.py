@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ns3_env.agents.configuration.inputs import try_controller
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.agents.search.subject import ParametersSubject, Point, Values, coordinate
 from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest
-from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.errors import ConfigError
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, Controller
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
 
 #: A setting within this share of its range's width is at its end.
@@ -102,7 +103,7 @@ def with_starts(
     with Simulator() as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
             candidate = Controller(name=controller.name, attributes=fixed)
-            _try(simulator, candidate, f"{source}: controller.{section}", transport)
+            try_controller(simulator, candidate, f"{source}: controller.{section}", transport)
         for name, parameter in parameters.items():
             place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
@@ -111,7 +112,7 @@ def with_starts(
                 text = f"{place}: {parameter.attribute(number)} is refused"
                 candidate = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
                 hint = " A parameter of whole numbers has 'integer: true'."
-                _try(simulator, candidate, text, transport, hint)
+                try_controller(simulator, candidate, text, transport, hint)
     return parameters
 
 
@@ -131,21 +132,3 @@ def _check_names(controller: ControllerConfig, source: str, transport: Transport
                     f"{source}: controller.{section}: {controller.name} has no attribute {name!r}"
                     f"{nearest(name, attribute_names)} of {', '.join(attribute_names)}"
                 )
-
-
-def try_controller(controller: Controller, place: str, transport: Transport = "rdma") -> None:
-    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
-    with Simulator() as simulator:
-        _try(simulator, controller, place, transport)
-
-
-def _try(
-    simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
-) -> None:
-    scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
-    try:
-        simulator.send_reset(scenario)
-        simulator.receive()
-    except ScenarioError as error:
-        hint = of_integers if "it takes int" in str(error) else ""
-        raise ConfigError(f"{place}: {error}{hint}") from error

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.agents.configuration.config import EnvConfig, Named
+from ns3_env.agents.configuration.inputs import try_controller
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import RunFolder, read_json
 from ns3_env.agents.training.layout import read_layout, refuse_pickles
@@ -32,7 +33,7 @@ from ns3_env.policies.released import LAYOUT, policy_path, released_names
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import Clock, Controller
 from ns3_env.scenario.controllers import CONTROLLER_ENDINGS, read_controller
-from ns3_env.simulator import list_controllers
+from ns3_env.simulator import Simulator, list_controllers
 
 if TYPE_CHECKING:
     from ns3_env.agents.training.trainer import Trainer
@@ -201,11 +202,10 @@ def env_of(spec: PolicySpec) -> EnvConfig:
 
 def _of_file(path: Path) -> Controller:
     """The controller in a file. Raises ConfigError where the simulator refuses it."""
-    from ns3_env.agents.search.attributes import try_controller
-
     controller = read_controller(path)
     transport = next(x for x in TRANSPORTS if controller.name in list_controllers(transport=x))
-    try_controller(controller, str(path), transport)
+    with Simulator() as simulator:
+        try_controller(simulator, controller, str(path), transport)
     return controller
 
 

@@ -74,8 +74,8 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
             "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
         }
         _show_gains(gains, after, before, plan.objective.heading, episodes_by_name)
-    found = folder.path / CONTROLLER_FILE
-    print(f"found: {found if found.exists() else checkpoint}", *plan.subject.remarks(controller), sep="\n")
+    file = folder.path / CONTROLLER_FILE
+    print(f"found: {file if file.exists() else checkpoint}", *plan.subject.remarks(controller), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(values),

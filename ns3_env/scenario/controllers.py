@@ -44,7 +44,7 @@ class Controller(Strict):
 
     ``parameters: paper`` stands for the attributes that the controller's own paper sets, ``published``, the
     default, for the published simulator's. ``{file: controller.yaml}`` stands for what is in that file
-    (``read_controller``), which lies beside the scenario's; ``attributes`` take the place of the file's.
+    (``read_controller``), which lies beside the scenario's.
     """
 
     name: str = Field(min_length=1)
@@ -53,14 +53,9 @@ class Controller(Strict):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any, info: ValidationInfo) -> Any:
-        if isinstance(data, Mapping) and "file" in data:
-            read = read_controller(Path((info.context or {}).get("folder", ""), str(data["file"])))
-            rest = {key: value for key, value in data.items() if key != "file"}
-            return {
-                "name": read.name,
-                **rest,
-                "attributes": {**read.attributes, **rest.get("attributes", {})},
-            }
+        if isinstance(data, Mapping) and data.keys() == {"file"}:
+            folder = (info.context or {}).get("folder", "")
+            return read_controller(Path(folder, str(data["file"]))).model_dump()
         return {"name": data} if isinstance(data, str) else with_preset(data, "name")
 
 
@@ -83,11 +78,11 @@ def read_controller(path: Path) -> Controller:
         with suppress(SimulatorNotFound):
             for name, declared in describe_controllers(transport=transport).items():
                 attributes.setdefault(name, set()).update(declared["attributes"])
-    known = sorted(attributes.keys() - {AGENT, POLICY})
-    if controller.name not in known:
+    names = sorted(attributes.keys() - {AGENT, POLICY})
+    if controller.name not in names:
         raise ConfigError(
-            f"{path}: name: there is no controller {shown(controller.name)}{nearest(controller.name, known)} "
-            f"of {', '.join(known)}"
+            f"{path}: name: there is no controller {shown(controller.name)}{nearest(controller.name, names)} "
+            f"of {', '.join(names)}"
         )
     for name in controller.attributes:
         if name not in attributes[controller.name]:
