@@ -158,8 +158,8 @@ class _Search:
 _Source = tuple[Path | None, Path | None, Path | None]
 #: Said of a search among several runs.
 _WHY = (
-    "a search is judged by slowdowns: its stages are those of curricula/incast.yaml, 2- to 32-to-1, but its "
-    "flows end where those are cut"
+    "a search is judged by slowdowns: its stages are 2- to 32-to-1 as those of curricula/incast.yaml, but of "
+    "flows that end, where those are cut"
 )
 #: Curricula of several runs, where none is named, by kind.
 _CURRICULA = {"train": Path("curricula/incast.yaml"), "search": Path("curricula/incast_whole.yaml")}
