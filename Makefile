@@ -68,7 +68,7 @@ $(VENV)/.browser: $(VENV)/.created cmake/browser.sh
 
 # --- use ------------------------------------------------------------------------------------------
 train: setup
-	$(BIN)/python train.py --config configs/fdcc.yaml --curriculum curricula/incast.yaml
+	$(BIN)/python train.py --config configs/fdcc.yaml --config configs/mpcc.yaml
 
 bench: setup
 	$(BIN)/python -m eval speed

@@ -19,9 +19,11 @@ from ns3_env.config.yaml import parse, put, read_mapping
 from ns3_env.decision.actions import make_action_map
 from ns3_env.decision.rewards import make_reward
 from ns3_env.decision.task import Task
-from ns3_env.errors import ConfigError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.released import controller_names
-from ns3_env.scenario import Scenario
+from ns3_env.programs.transport import Transport
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.simulator import Simulator
 
 #: What a run may be: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "search")
@@ -163,3 +165,24 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
                 f"{nearest(name, names)} of {', '.join(names)}"
             )
     return scenarios
+
+
+def try_controller(
+    simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
+) -> None:
+    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller.
+
+    Args:
+        simulator: is asked; it plays nothing.
+        controller: with its attributes.
+        place: what the error names.
+        transport: whose controller it is.
+        of_integers: a hint that is added where an attribute takes whole numbers.
+    """
+    scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
+    try:
+        simulator.send_reset(scenario)
+        simulator.receive()
+    except ScenarioError as error:
+        hint = of_integers if "it takes int" in str(error) else ""
+        raise ConfigError(f"{place}: {error}{hint}") from error

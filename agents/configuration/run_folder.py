@@ -82,6 +82,11 @@ class RunFolder:
         """The policy's file that did best in a validation, where there were any."""
         return self.path / "best.safetensors"
 
+    @property
+    def untrained_policy(self) -> Path:
+        """The policy's file as it was before it learned, to compare with."""
+        return self.path / "untrained.safetensors"
+
     def read(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """(config, curriculum) of the run, as they were resolved.
 

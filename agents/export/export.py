@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exports a policy to a file, reads it again and compares its answers with the original's."""
+"""Exports a policy or a tuned controller to a file, reads it again and compares the policy's answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ import numpy as np
 from ns3_env.agents.export.formats import Evaluator, find_format
 from ns3_env.agents.export.recording import record
 from ns3_env.agents.export.source import Source, find_source
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.files import flush
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, MAX_POLICY_BYTES, PolicyFile
 from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.history import Floats, Ints
+from ns3_env.scenario import Controller
+from ns3_env.scenario.controllers import CONTROLLER_HEAD, read_controller, write_controller
 
 #: Observations that a file is compared on.
 COUNT = 1000
@@ -82,6 +85,16 @@ def export(
     return comparison
 
 
+def export_controller(checkpoint: Path, out: Path) -> Controller:
+    """Writes a tuned controller, which ``checkpoint`` stands for, into ``out``, and reads it again.
+
+    Raises ConfigError: the checkpoint or the file's name will not do.
+    """
+    check_out(out, CONTROLLER_HEAD)
+    write_controller(out, resolve(checkpoint).controller())
+    return read_controller(out)
+
+
 def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
     """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
 
@@ -101,13 +114,14 @@ def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, leng
     return float(apart) if np.isfinite(apart) else float("inf")
 
 
-def check_out(out: Path) -> None:
-    """Raises ConfigError where the file cannot be written, or is there and no earlier export."""
+def check_out(out: Path, mark: str = KEY) -> None:
+    """Raises ConfigError where the file cannot be written, or is there and no earlier export, which has this
+    ``mark``."""
     if not out.absolute().parent.is_dir():
         raise ConfigError(f"--out: there is no folder {out.absolute().parent}")
     if out.is_symlink():
         raise ConfigError(f"--out: {out} is a symbolic link: name the file itself")
     if out.exists() and not out.is_file():
         raise ConfigError(f"--out: {out} is no file: name another")
-    if out.exists() and (out.stat().st_size > 2 * MAX_POLICY_BYTES or KEY.encode() not in out.read_bytes()):
+    if out.exists() and (out.stat().st_size > 2 * MAX_POLICY_BYTES or mark.encode() not in out.read_bytes()):
         raise ConfigError(f"--out: {out} is there, and no export wrote it: name another, or remove it")

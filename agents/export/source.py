@@ -61,10 +61,9 @@ def find_source(path: Path) -> Source:
     if folder is not None:
         refuse_pickles(folder)
     if file is None:
-        assert folder is not None
-        if "controller" in read_layout(folder):
-            raise ConfigError(f"{folder}: holds a controller of the simulator: there is no policy to export")
-        raise ConfigError(f"{folder}: has no {POLICY_FILE}: its agent does not say how it becomes one")
+        raise ConfigError(
+            f"{folder or path}: has no {POLICY_FILE}: its agent does not say how it becomes one"
+        )
     policy, player = read_policy(file), NetworkPolicy.load(file)
     networks = None if folder is None else _networks(folder)
     original, name = (player.act, file.name) if networks is None else (networks, POLICY)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import yaml
 
+from ns3_env.agents.configuration.inputs import try_controller
 from ns3_env.agents.search.config import Attributes, ControllerConfig, Parameter
 from ns3_env.agents.search.subject import ParametersSubject, Point, Values, coordinate
 from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest
-from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.errors import ConfigError
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.scenario import AGENT, Controller
 from ns3_env.simulator import Simulator, default_attributes, list_controllers
 
 #: A setting within this share of its range's width is at its end.
@@ -53,12 +53,8 @@ class AttributesSubject(ParametersSubject):
         write_layout(folder, controller_layout(self.controller(point)))
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Ranges that the best lies at an end of, and what to put into a scenario."""
-        pasted = yaml.safe_dump({"controllers": [controller.model_dump()]}, sort_keys=False)
-        return [
-            *find_ends(self.parameters, controller.attributes),
-            f"tuned, to put into a scenario:\n{pasted.rstrip()}",
-        ]
+        """Ranges that the best lies at an end of."""
+        return find_ends(self.parameters, controller.attributes)
 
 
 def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
@@ -107,7 +103,7 @@ def with_starts(
     with Simulator() as simulator:
         for section, fixed in (("attributes", controller.attributes), ("compare", controller.compare)):
             candidate = Controller(name=controller.name, attributes=fixed)
-            _try(simulator, candidate, f"{source}: controller.{section}", transport)
+            try_controller(simulator, candidate, f"{source}: controller.{section}", transport)
         for name, parameter in parameters.items():
             place = f"{source}: controller.parameters.{name}"
             inside = parameter.low + _INSIDE * (parameter.high - parameter.low)
@@ -115,7 +111,8 @@ def with_starts(
                 number = round(value) if parameter.integer else value
                 text = f"{place}: {parameter.attribute(number)} is refused"
                 candidate = Controller(name=controller.name, attributes={name: parameter.attribute(number)})
-                _try(simulator, candidate, text, transport)
+                hint = " A parameter of whole numbers has 'integer: true'."
+                try_controller(simulator, candidate, text, transport, hint)
     return parameters
 
 
@@ -135,19 +132,3 @@ def _check_names(controller: ControllerConfig, source: str, transport: Transport
                     f"{source}: controller.{section}: {controller.name} has no attribute {name!r}"
                     f"{nearest(name, attribute_names)} of {', '.join(attribute_names)}"
                 )
-
-
-def try_controller(controller: Controller, place: str, transport: Transport = "rdma") -> None:
-    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller."""
-    with Simulator() as simulator:
-        _try(simulator, controller, place, transport)
-
-
-def _try(simulator: Simulator, controller: Controller, place: str, transport: Transport) -> None:
-    scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
-    try:
-        simulator.send_reset(scenario)
-        simulator.receive()
-    except ScenarioError as error:
-        hint = " A parameter of whole numbers has 'integer: true'." if "it takes int" in str(error) else ""
-        raise ConfigError(f"{place}: {error}{hint}") from error

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ns3_env.agents.configuration.inputs import Inputs, check_evaluation, make_task
+from ns3_env.agents.configuration.inputs import Inputs, check_evaluation, make_task, try_controller
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.search.attributes import AttributesSubject, try_controller, with_starts
+from ns3_env.agents.search.attributes import AttributesSubject, with_starts
 from ns3_env.agents.search.config import SearchRunConfig
 from ns3_env.agents.search.metrics_objective import Metrics, MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
@@ -22,6 +22,7 @@ from ns3_env.config.model import validate
 from ns3_env.decision.rewards import Slowdown, settles
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport
+from ns3_env.simulator import Simulator
 
 #: Keys of the configuration that change no score, and so may change when a run goes on.
 _SCORELESS_KEYS = (
@@ -120,7 +121,8 @@ def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subj
         subject = NetworkSubject(config.network, config.name, config.seed, source)
     with tempfile.TemporaryDirectory() as folder:
         start = subject.controller(subject.space.start, Path(folder))
-        try_controller(start, f"{source}: network", transport)
+        with Simulator() as simulator:
+            try_controller(simulator, start, f"{source}: network", transport)
     return subject
 
 

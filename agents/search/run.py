@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.search.arena import Arena, decisions_of, pool_of, score_of
+from ns3_env.agents.search.attributes import AttributesSubject
 from ns3_env.agents.search.objectives import Episodes, Judgement
 from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import Plan
@@ -21,6 +22,7 @@ from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.progress import LiveLine, RunLogger, StopRequest
 from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import alone_in
+from ns3_env.scenario.controllers import CONTROLLER_FILE, write_controller
 
 #: More trials than any search has.
 MANY = 2**31
@@ -231,6 +233,8 @@ class _Search:
             state["decisions"] = self.done
         keep = self.config.keep_checkpoints
         self.folder.save_checkpoint(self.done, lambda folder: self.subject.save(point, folder), state, keep)
+        if isinstance(self.subject, AttributesSubject):
+            write_controller(self.folder.path / CONTROLLER_FILE, self.subject.controller(point))
 
     def line(self) -> list[str]:
         """Generation, trials per minute, the best score so far and the start's."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checkpoints: a trained policy, or a controller of the simulator with tuned attributes.
+"""Checkpoints and files: a trained policy, or a controller of the simulator with tuned attributes.
 
 A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
 policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
-no other, but for ``policy.safetensors`` where it plays one.
+no other, but for ``policy.safetensors`` where it plays one. A controller's file is YAML with the same two.
 
 What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
 arrays (``layout``) are for going on, and for agents of one's own that do not say how their network becomes
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.agents.configuration.config import EnvConfig, Named
+from ns3_env.agents.configuration.inputs import try_controller
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import RunFolder, read_json
 from ns3_env.agents.training.layout import read_layout, refuse_pickles
@@ -29,7 +30,10 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy
 from ns3_env.policies.released import LAYOUT, policy_path, released_names
+from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario import Clock, Controller
+from ns3_env.scenario.controllers import CONTROLLER_ENDINGS, read_controller
+from ns3_env.simulator import Simulator, list_controllers
 
 if TYPE_CHECKING:
     from ns3_env.agents.training.trainer import Trainer
@@ -52,22 +56,36 @@ class TrainedPolicy:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Meaning of a path or of a released policy's name: a policy's file, or a checkpoint's folder.
+    """Meaning of a path or of a released policy's name: a file of a policy or controller, or a checkpoint's
+    folder.
 
     Attributes:
-        folder: the checkpoint's; None of a policy's file by itself.
-        policy_file: what the simulator plays; None where the agent does not say how its network becomes one.
+        folder: the checkpoint's; None of a file by itself.
+        policy_file: what the simulator plays; None of a controller, and where the agent does not say how its
+            network becomes one.
+        controller_file: YAML of a controller by itself.
     """
 
     folder: Path | None
     policy_file: Path | None
+    controller_file: Path | None = None
+
+    @property
+    def is_controller(self) -> bool:
+        """Tells whether it is a controller with attributes, and no network. Raises ConfigError."""
+        if self.folder is None or self.policy_file is not None:
+            return self.controller_file is not None
+        return "controller" in read_layout(self.folder)
 
     def load(self) -> TrainedPolicy | Controller:
         """The policy with its environment, or the tuned controller.
 
         Raises:
-            ConfigError: it is of an agent that is not known here, or could run code.
+            ConfigError: it is of an agent that is not known here, or could run code; or the simulator refuses
+                the controller.
         """
+        if self.controller_file is not None:
+            return _of_file(self.controller_file)
         if self.folder is None:
             assert self.policy_file is not None
             return _trained(NetworkPolicy.load(self.policy_file))
@@ -80,7 +98,7 @@ class Checkpoint:
         """The policy alone. Raises ConfigError, also where it is a controller."""
         content = self.load()
         if isinstance(content, Controller):
-            raise ConfigError(f"{self.folder}: holds a controller of the simulator, no policy")
+            raise ConfigError(f"{self.folder or self.controller_file}: holds a controller, no policy")
         return content.policy
 
     def controller(self) -> Controller:
@@ -93,16 +111,16 @@ class Checkpoint:
     @property
     def files(self) -> list[Path]:
         """The files that decide how it plays."""
-        if self.policy_file is not None:
-            return [self.policy_file]
+        if (file := self.policy_file or self.controller_file) is not None:
+            return [file]
         assert self.folder is not None
         return sorted(file for file in self.folder.rglob("*") if file.is_file())
 
     def portable(self) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
         """The path by which it may be named where only ``files`` are, and their content. Raises OSError."""
-        if self.policy_file is not None:
-            file = str(self.policy_file.absolute())
-            return file, {file: self.policy_file.read_bytes()}
+        if (path := self.policy_file or self.controller_file) is not None:
+            file = str(path.absolute())
+            return file, {file: path.read_bytes()}
         folder = self.folder
         assert folder is not None
         return str(folder), {
@@ -114,15 +132,15 @@ def resolve(path: Path) -> Checkpoint:
     """Finds what ``path`` stands for, wherever a policy or a checkpoint is named.
 
     Args:
-        path: a released policy's name, a policy's file or the folder that holds one, a checkpoint, or a run,
-            whose newest checkpoint it is.
+        path: a released policy's name, a policy's file or the folder that holds one, a controller's file, a
+            checkpoint, or a run, whose newest checkpoint it is.
 
     Raises:
         ConfigError: there is none.
     """
     path = policy_path(path)
     if path.is_file():
-        return Checkpoint(None, path)
+        return Checkpoint(None, None, path) if path.suffix in CONTROLLER_ENDINGS else Checkpoint(None, path)
     if not (path / LAYOUT).exists():
         try:
             path = RunFolder(path).latest_checkpoint()[0]
@@ -131,8 +149,8 @@ def resolve(path: Path) -> Checkpoint:
                 "is neither a checkpoint nor a training run with one" if path.exists() else "does not exist"
             )
             raise ConfigError(
-                f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's file "
-                f"or a released policy ({', '.join(released_names())})"
+                f"checkpoint: {path} {what}: name runs/NAME, runs/NAME/checkpoints/NUMBER, a policy's or a "
+                f"controller's file, or a released policy ({', '.join(released_names())})"
             ) from None
     file = path / POLICY_FILE
     return Checkpoint(path, file if file.exists() else None)
@@ -180,6 +198,15 @@ def env_of(spec: PolicySpec) -> EnvConfig:
         decision_quantum_ns=spec.decision_quantum_ns,
         telemetry_bytes=spec.telemetry_bytes,
     )
+
+
+def _of_file(path: Path) -> Controller:
+    """The controller in a file. Raises ConfigError where the simulator refuses it."""
+    controller = read_controller(path)
+    transport = next(x for x in TRANSPORTS if controller.name in list_controllers(transport=x))
+    with Simulator() as simulator:
+        try_controller(simulator, controller, str(path), transport)
+    return controller
 
 
 def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:

@@ -25,6 +25,7 @@ from ns3_env.config.folders import alone_in
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import Strict, validate
 from ns3_env.errors import ConfigError
+from ns3_env.policies.file import write_policy
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,8 @@ def _run(
         print(f"run folder: {folder.path}", flush=True)
         if trainer.decisions == 0:
             callback.checkpoint()  # the untrained network, and proof that checkpoints can be written
+            if (file := trainer.file()) is not None:
+                write_policy(folder.untrained_policy, file)
         try:
             remaining = config.train.decisions - trainer.decisions
             with stop.listening():

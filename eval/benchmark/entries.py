@@ -72,8 +72,7 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
         return entry
     decider = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
     if isinstance(decider, Controller):
-        tuned = {"checkpoint": None, "controller": decider.name, "attributes": decider.attributes}
-        return entry.model_copy(update=tuned)
+        return entry.tuned(decider)
     if under_tcp is not None and (fault := unknown_fields("tcp", decider.policy.fields)) is not None:
         raise ScenarioError(f"{entry.name} cannot play {under_tcp}: it observes {fault}")
     return entry.model_copy(update={"content": _content(entry)})

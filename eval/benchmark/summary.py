@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import Row, has_way, standings
+from ns3_env.eval.benchmark.standings import Row, Standing, has_way, standings
 from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.metrics import own_names
 from ns3_env.eval.output.table import cell, new_table, of_own_metrics, print_table
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
+#: The metric whose column is there only where somebody has left flows unfinished.
+UNFINISHED = "unfinished_flows"
 #: (metric, heading, format, what it is divided by) of the columns after the score's, in order.
 COLUMNS: tuple[tuple[str, str, str, float], ...] = (
     ("fct_slowdown_p99", "\np99", ".1f", 1),
@@ -24,7 +27,7 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
     ("goodput", "\ngoodput", ".3f", 1),
     ("unfair_ratio", "unfair\nratio", ".1g", 1),
     ("pfc_frames", "PFC\nframes", ",.0f", 1),
-    ("unfinished_flows", "not\ndone", ",.1f", 1),
+    (UNFINISHED, "not\ndone", ",.1f", 1),
 )
 
 
@@ -33,7 +36,8 @@ def show(folder: BenchFolder, console: Console) -> None:
     summary = standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()])
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
-    headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in COLUMNS))
+    columns = [x for x in COLUMNS if x[0] != UNFINISHED or not _all_finished(summary)]
+    headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in columns))
     table = new_table(_title(folder), "\ncontroller", headings)
     metric_rows: list[tuple[str | Text, list[float]]] = []
     for scenario in summary:
@@ -48,7 +52,7 @@ def show(folder: BenchFolder, console: Console) -> None:
                 name += " (bound)"
             if row.seeds < row.expected:
                 name += f" ({row.seeds}/{row.expected})"
-            table.add_row(f" {name}", *_numbers(row, with_way))
+            table.add_row(f" {name}", *_numbers(row, with_way, columns))
             metric_rows.append((f" {row.controller}", [row.scores[metric].mean for metric in own_names()]))
     print_table(table, console)
     if own_names():
@@ -85,7 +89,13 @@ def _title(folder: BenchFolder) -> str:
     return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
 
 
-def _numbers(row: Row, with_way: bool) -> list[str]:
+def _all_finished(summary: Sequence[Standing]) -> bool:
+    """Tells whether nobody left a flow unfinished: a column of zeros would take the room of another."""
+    means = [row.scores[UNFINISHED].mean for scenario in summary for row in scenario.rows]
+    return not any(mean > 0 for mean in means)
+
+
+def _numbers(row: Row, with_way: bool, columns: Sequence[tuple[str, str, str, float]]) -> list[str]:
     score = row.scores[SCORE]
     interval = ""
     if score.edge is not None and not math.isnan(score.edge.difference.low):
@@ -94,5 +104,5 @@ def _numbers(row: Row, with_way: bool) -> list[str]:
         cell(score.mean, ".2f"),
         interval,
         *([cell(row.way, ".0f")] if with_way else []),
-        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in COLUMNS),
+        *(cell(row.scores[metric].mean / scale, form) for metric, _, form, scale in columns),
     ]

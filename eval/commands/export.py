@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exports a policy: ``export.py runs/NAME --format onnx --out policy.onnx``.
+"""Exports a policy or a tuned controller: ``export.py runs/NAME --format onnx --out policy.onnx``.
 
 Exit codes: 0 done; 1 the file answers otherwise than the original, and is not written; 2 a mistake in the
 input, named in one line.
@@ -18,22 +18,32 @@ from ns3_env.config.imports import trust_all
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.options import add_allow_imports
 from ns3_env.eval.output.progress import progress_lines
-from ns3_env.policies.file import PolicyFile
+from ns3_env.policies.file import POLICY_FILE, PolicyFile
+from ns3_env.scenario.controllers import CONTROLLER_FILE
+
+#: The format of a tuned controller.
+CONTROLLER = "controller"
+#: What a file is called by default, by its format.
+NAMES = {
+    **{form: f"policy.{form}" for form in (*FORMATS, "c")},
+    "native": POLICY_FILE,
+    CONTROLLER: CONTROLLER_FILE,
+}
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     command_line = AnyOrder(
         prog=typed("export"),
-        description="Writes a trained policy into one file, and compares the file with the original.",
+        description="Writes a trained policy into one file, and compares the file with the original; "
+        "or a tuned controller with its attributes.",
     )
     command_line.add_argument("checkpoint", type=Path, help=POLICY_HELP)
     command_line.add_argument(
         "--format",
-        choices=(*FORMATS, "c"),
-        required=True,
-        help="native: what the simulator and the commands here play; onnx; pt2: torch.export's; c: C99 in"
-        " integers, for a NIC",
+        choices=[*NAMES],
+        help="native (default): what the simulator and the commands here play; onnx; pt2: torch.export's; c:"
+        " C99 in integers, for a NIC; controller: YAML, the one of a tuned controller",
     )
     command_line.add_argument(
         "--safety",
@@ -50,7 +60,10 @@ def parser() -> argparse.ArgumentParser:
         help="of --safety: the window is at most M BDPs over the RTT in base RTTs (default: 4)",
     )
     command_line.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="is written if it is right"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="is written if it is right (default: policy.*, controller.yaml)",
     )
     add_allow_imports(command_line)
     return command_line
@@ -64,12 +77,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Exports as the options say."""
-    from ns3_env.agents.export.export import LIMIT, export
+    from ns3_env.agents.export.export import LIMIT, export, export_controller
+    from ns3_env.agents.training.checkpoint import resolve
 
     if options.allow_imports:
         trust_all()
+    tuned = resolve(options.checkpoint).is_controller
+    options.format = options.format or (CONTROLLER if tuned else "native")
+    options.out = options.out or Path(NAMES[options.format])
+    if tuned != (options.format == CONTROLLER):
+        what = "a controller with its attributes, no network" if tuned else "a policy, no tuned controller"
+        right = CONTROLLER if tuned else ", ".join(name for name in NAMES if name != CONTROLLER)
+        raise ConfigError(
+            f"--format {options.format}: {options.checkpoint} holds {what}; it goes into {right}"
+        )
     if options.safety is not None and options.format != "native":
         raise ConfigError(f"--safety: is of --format native: no file of {options.format} has a Swift")
+    if tuned:
+        controller = export_controller(options.checkpoint, options.out)
+        print(f"{options.out}: {controller.name} with {len(controller.attributes)} attributes")
+        return 0
     if options.format == "c":
         return _run_c(options)
     if options.safety is None:

@@ -26,7 +26,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import CONSTANT_WINDOW, named_controller, released_names
 from ns3_env.programs.transport import Transport
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool
 
 
@@ -104,17 +104,12 @@ def against(
     name: str, policy: Policy, env: EnvConfig, scenario: Scenario, evaluation: EvaluationConfig
 ) -> dict[str, list[Episode]]:
     """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
-    the same flows of the scenario. Under TCP there is no such window."""
+    the same flows of the scenario."""
     seed, episodes = evaluation.seed, evaluation.episodes
     where = placement_of(policy, evaluation)
     if where != evaluation.placement:
         print(f"{name} has no policy's file: it decides in Python (evaluation.placement: python)")
-    others = {
-        f"{name} (released)" if name in released_names() else name: named_controller(name)
-        for name in evaluation.controllers
-    }
-    if scenario.transport == "rdma":
-        others[ROW] = CONSTANT_WINDOW
+    others = opponents(scenario, evaluation)
     policy_episodes: dict[str, list[Episode]] = {}
     with LocalPool() as pool:
         controller_futures = begin_controllers(pool, scenario, others, seeds_of(seed, episodes))
@@ -126,6 +121,15 @@ def against(
         with progress_lines(new_console(), line):
             policy_episodes[name] = run_policy(policy, env, scenario, seed, episodes, placement=where)
             return policy_episodes | collected(controller_futures)
+
+
+def opponents(scenario: Scenario, evaluation: EvaluationConfig) -> dict[str, Controller]:
+    """The controllers that are compared with, by a table's names; under TCP there is no constant window."""
+    others = {
+        f"{name} (released)" if name in released_names() else name: named_controller(name)
+        for name in evaluation.controllers
+    }
+    return {**others, ROW: CONSTANT_WINDOW} if scenario.transport == "rdma" else others
 
 
 def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:

@@ -25,6 +25,7 @@ from ns3_env.eval.metrics import mean, without_nan
 from ns3_env.eval.output import table
 from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.controllers import CONTROLLER_FILE
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Floats
 
@@ -73,7 +74,8 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
             "unseen scenario": compare_seeds(scores[after]["unseen"], scores[before]["unseen"]),
         }
         _show_gains(gains, after, before, plan.objective.heading, episodes_by_name)
-    print(f"found: {checkpoint}", *plan.subject.remarks(controller), sep="\n")
+    file = folder.path / CONTROLLER_FILE
+    print(f"found: {file if file.exists() else checkpoint}", *plan.subject.remarks(controller), sep="\n")
     content: dict[str, Any] = {
         name: {
             **without_nan(values),

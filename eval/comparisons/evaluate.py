@@ -6,15 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ns3_env.agents.configuration.config import EvaluationConfig, RunConfig
+from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import apply_overrides, make_scenario, read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
-from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.model import Strict, validate
-from ns3_env.errors import ConfigError
-from ns3_env.eval.comparisons.compare import after_training, against, as_json, show_table
+from ns3_env.eval.comparisons.compare import after_training, against, as_json, opponents, show_table
+from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.output import table
 from ns3_env.policies.released import LAYOUT, policy_path
+from ns3_env.scenario import Controller
+from ns3_env.simulator.pool import LocalPool
 
 
 class _Comparison(Strict):
@@ -46,19 +48,26 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
-    """A policy by itself: on its run's scenario where there is one, else on an incast; the table alone."""
-    policy = resolve(path).load()
-    if not isinstance(policy, TrainedPolicy):
-        raise ConfigError(f"{path}: holds a controller of the simulator: name its run, or use `eval run`")
+    """A policy or a tuned controller by itself, on its run's scenario where there is one, else on an incast:
+    the table alone."""
+    content = resolve(path).load()
+    name = "tuned" if isinstance(content, Controller) else "policy"
+    env = EnvConfig(fields=["rtt"]) if isinstance(content, Controller) else content.env
     run = RunFolder(path.absolute().parent.parent)
     whole = run.read()[0] if (path / LAYOUT).exists() and (run.path / "config.yaml").exists() else {}
     settings = whole.get("evaluation") or EvaluationConfig().model_dump()
     source = str(run.path / "config.yaml") if whole.get("evaluation") else "command line"
     settings = apply_overrides({"evaluation": settings}, overrides)
     evaluation = validate(settings, _Comparison, source).evaluation
-    scenario = make_scenario(policy.env, evaluation.scenario, f"{source}: evaluation.scenario")
-    episodes_by_name = against("policy", policy.policy, policy.env, scenario, evaluation)
+    scenario = make_scenario(env, evaluation.scenario, f"{source}: evaluation.scenario")
+    if isinstance(content, Controller):
+        players = {name: content, **opponents(scenario, evaluation)}
+        with LocalPool() as pool:
+            seeds = seeds_of(evaluation.seed, evaluation.episodes)
+            episodes_by_name = collected(begin_controllers(pool, scenario, players, seeds))
+    else:
+        episodes_by_name = against(name, content.policy, env, scenario, evaluation)
     title = f"{scenario.agent_flow_count} flows, {scenario.topology.kind} ({path}){scenario.measured_text()}"
-    show_table(title, episodes_by_name, "policy", scenario.transport)
+    show_table(title, episodes_by_name, name, scenario.transport)
     if json_file is not None:
         table.write_json(json_file, as_json(episodes_by_name, scenario.transport))

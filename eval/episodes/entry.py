@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,6 +98,12 @@ class Entry(OfGrid):
             raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
         return self
 
+    def tuned(self, controller: Controller) -> Entry:
+        """The same with a controller and its attributes in the place of the checkpoint."""
+        return self.model_copy(
+            update={"checkpoint": None, "controller": controller.name, "attributes": controller.attributes}
+        )
+
     @model_serializer(mode="wrap")
     def _without_planner(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         content: dict[str, Any] = write(self)
@@ -106,14 +112,9 @@ class Entry(OfGrid):
         return content
 
 
-def load(entry: Entry) -> TrainedPolicy:
-    """The policy of an entry that is no controller of the simulator. Raises ScenarioError."""
-    if entry.policy is not None:
-        return of_module(entry)
-    policy = of_checkpoint(entry)
-    if isinstance(policy, Controller):
-        raise ScenarioError(f"checkpoint {entry.name}: holds a controller of the simulator, no policy")
-    return policy
+def load(entry: Entry) -> TrainedPolicy | Controller:
+    """The policy, or the tuned controller, of an entry's module or checkpoint. Raises ScenarioError."""
+    return of_module(entry) if entry.policy is not None else of_checkpoint(entry)
 
 
 def of_module(entry: Entry) -> TrainedPolicy:
@@ -207,6 +208,8 @@ def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | P
     if entry.planner is not None:
         return scenario.under(AGENT), entry.planner
     loaded = load(entry)
+    if isinstance(loaded, Controller):
+        return scenario.under(loaded.name, loaded.attributes), None
     agent_scenario = scenario.under(AGENT)
     if isinstance(loaded.policy, NetworkPolicy) and entry.placement == "simulator":
         return agent_scenario.playing(loaded.policy.path), None
@@ -221,6 +224,17 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
     """The files of trained policies, by name. Raises ScenarioError, naming the option."""
     entries = named_entries("checkpoint", checkpoints, names)
     return {entry.name: policy_of(Path(entry.checkpoint or "")) for entry in entries}
+
+
+def trained_entries(checkpoints: Sequence[str], names: Sequence[str]) -> Iterator[Entry]:
+    """Yields entries of what the simulator plays by itself: policies' files, and tuned controllers with their
+    attributes. Raises ScenarioError, naming the option."""
+    for entry in named_entries("checkpoint", checkpoints, names):
+        content, path = of_checkpoint(entry), Path(entry.checkpoint or "")
+        if isinstance(content, Controller) and content.name != POLICY:
+            yield entry.tuned(content)
+        else:
+            yield entry.model_copy(update={"checkpoint": str(policy_of(path))})
 
 
 #: Options that name a decider, and the form of their values.

@@ -26,7 +26,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes import critical_path
 from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
 from ns3_env.eval.episodes.critical_path import CriticalPath
-from ns3_env.eval.episodes.entry import Entry, named_entries, results_of, trained_policies, under
+from ns3_env.eval.episodes.entry import Entry, named_entries, results_of, trained_entries, under
 from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, METRICS_FILE, result_files
 from ns3_env.eval.metrics import by_group, line, load_metrics, measure, own_metrics, without_nan
@@ -231,7 +231,8 @@ def run(
     planning = planners(planned, names, scenario.transport)
     in_python = named_entries("policy", policies, names)
     others = [*names, *(entry.name for entry in in_python)]
-    players = [*_players(arguments, names, trained_policies(checkpoints, others), [*in_python, *planning])]
+    trained = trained_entries(checkpoints, others)
+    players = [*_players(arguments, names, [*trained, *in_python, *planning])]
     common = partial(_Play, record=record, extras=extras, title=arguments.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
@@ -319,11 +320,9 @@ def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> 
         )
 
 
-def _players(
-    arguments: Given, names: Sequence[str], policies: Mapping[str, Path], others: Sequence[Entry]
-) -> Iterator[Entry]:
+def _players(arguments: Given, names: Sequence[str], others: Sequence[Entry]) -> Iterator[Entry]:
     """Yields the players in the order of the command line."""
-    if arguments.cell is not None and not (names or policies or others):
+    if arguments.cell is not None and not (names or others):
         yield arguments.cell
     for name in names:
         if arguments.cell is not None and name == arguments.cell.name:
@@ -332,8 +331,6 @@ def _players(
         controller = named_controller(name)
         attributes = {**controller.attributes, **arguments.attributes.get(name, {})}
         yield Entry(name=name, controller=controller.name, attributes=attributes)
-    for name, policy in policies.items():
-        yield Entry(name=name, checkpoint=str(policy))
     yield from others
 
 

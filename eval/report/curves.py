@@ -6,11 +6,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from ns3_env.eval.benchmark.grid import short_names
@@ -19,7 +21,7 @@ from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
 from ns3_env.eval.episodes.entry import OfGrid, Parameter
 from ns3_env.eval.metrics import METRICS, Metric
 from ns3_env.eval.output.multiples import multiples
-from ns3_env.eval.output.plots import Floats, Style, figure_font, legend, queue_scale
+from ns3_env.eval.output.plots import Floats, Style, figure_font, legend, queue_scale, settings, size
 from ns3_env.eval.report.figures import Panel
 
 #: Panels of one figure; a grid of more axes has the others' first combinations drawn.
@@ -118,36 +120,10 @@ def _figure(
     if len(titles) == 1:
         several[0].set_title("")
     unit, scale = ("kB", 1e3) if metric.unit == "B" else (metric.unit, 1.0)
-    values = list(
-        dict.fromkeys(x for lines in sweep.panels.values() for line in lines.values() for x in line)
-    )
-    places = _places(values)
-    numeric = _are_numbers(values)
-    log = numeric and _is_log(list(places.values()))
+    across = _Across.of(sweep)
     heights: list[float] = []
     for axes, lines in zip(several, sweep.panels.values(), strict=True):
-        moving = [name for name, line in lines.items() if len(set(line.values())) > 1]
-        for name, line in lines.items():
-            look = looks.get(name) or looks[next(iter(line.values()))[1]]
-            points = sorted((places[x], scores[cell]) for x, cell in line.items() if cell in scores)
-            mean, low, high = (
-                np.array([getattr(score, which) for _, score in points]) / scale
-                for which in ("mean", "low", "high")
-            )
-            heights += [float(x) for x in mean if not math.isnan(x)]
-            at = np.array([x for x, _ in points])
-            if name not in moving:  # another controller's parameter
-                axes.plot(at, mean, label=name, **look.of_line)
-                continue
-            place = moving.index(name) - (len(moving) - 1) / 2
-            aside = _aside(at, place, log) if numeric else at + 0.6 * place / len(moving)
-            axes.plot(
-                aside, mean, label=name, **{**look.of_points, **({} if numeric else {"linestyle": "none"})}
-            )
-            bars = np.nan_to_num([np.maximum(mean - low, 0), np.maximum(high - mean, 0)])
-            axes.errorbar(aside, mean, bars, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2)
-        _scale_x(axes, values, places, log)
-        axes.margins(x=0.05 if numeric else 0.25)
+        heights += _draw(axes, across, lines, scores, scale, looks)
     if max(heights) > _LOG_FROM_Y * min(heights):
         if unit == "kB":
             queue_scale(several[0], "y")
@@ -166,6 +142,92 @@ def _figure(
         f"{metric.heading} over {sweep.axis}",
         f"{better}Means over seeds; bars: their bootstrap intervals (95 %), side by side for the eye.{more}",
     )
+
+
+@dataclass(frozen=True)
+class _Across:
+    """The horizontal axis of a sweep: its values, where each stands, and how it is scaled."""
+
+    values: Sequence[Parameter]
+    places: Mapping[Parameter, float]
+    numeric: bool
+    log: bool
+
+    @classmethod
+    def of(cls, sweep: Sweep) -> _Across:
+        lines = [line for lines in sweep.panels.values() for line in lines.values()]
+        values = list(dict.fromkeys(x for line in lines for x in line))
+        places, numeric = _places(values), _are_numbers(values)
+        return cls(values, places, numeric, numeric and _is_log(list(places.values())))
+
+
+def _draw(
+    axes: Axes,
+    across: _Across,
+    lines: Mapping[str, Line],
+    scores: Mapping[tuple[str, str], Score],
+    scale: float,
+    looks: Mapping[str, Style],
+) -> list[float]:
+    """Draws a panel's lines of one metric over ``scale``, with intervals; returns the means, without NaN."""
+    heights: list[float] = []
+    moving = [name for name, line in lines.items() if len(set(line.values())) > 1]
+    for name, line in lines.items():
+        look = looks.get(name) or looks[next(iter(line.values()))[1]]
+        points = sorted((across.places[x], scores[cell]) for x, cell in line.items() if cell in scores)
+        mean, low, high = (
+            np.array([getattr(score, which) for _, score in points]) / scale
+            for which in ("mean", "low", "high")
+        )
+        heights += [float(x) for x in mean if not math.isnan(x)]
+        at = np.array([x for x, _ in points])
+        if name not in moving:  # another controller's parameter
+            axes.plot(at, mean, label=name, **look.of_line)
+            continue
+        place = moving.index(name) - (len(moving) - 1) / 2
+        aside = _aside(at, place, across.log) if across.numeric else at + 0.6 * place / len(moving)
+        points_alone = {} if across.numeric else {"linestyle": "none"}
+        axes.plot(aside, mean, label=name, **{**look.of_points, **points_alone})
+        bars = np.nan_to_num([np.maximum(mean - low, 0), np.maximum(high - mean, 0)])
+        axes.errorbar(aside, mean, bars, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2)
+    _scale_x(axes, across.values, across.places, across.log)
+    axes.margins(x=0.05 if across.numeric else 0.25)
+    return heights
+
+
+def overview(
+    sweep: Sweep, summary: Sequence[Standing], looks: Mapping[str, Style], metrics: Sequence[str]
+) -> Figure:
+    """One figure of four metrics over a sweep of scenarios; of the first, ratios to each scenario's best."""
+    with matplotlib.rc_context(settings()):
+        figure = Figure(figsize=size(9.0, 6.4), layout="constrained")
+        several = figure.subplots(2, 2, sharex=True).flat
+    (lines,), across = sweep.panels.values(), _Across.of(sweep)
+    for axes, name in zip(several, metrics, strict=True):
+        metric, beside = METRICS[name], name == metrics[0]
+        scores = {
+            (standing.name, row.controller): _beside_best(row.scores[name]) if beside else row.scores[name]
+            for standing in summary
+            for row in standing.rows
+        }
+        unit, scale = (" (kB)", 1e3) if metric.unit == "B" else ("", 1.0)
+        heights = _draw(axes, across, lines, scores, scale, looks)
+        if min(heights) > 0 and max(heights) > _LOG_FROM_Y * min(heights):
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:,g}")
+        axes.set_title(metric.heading + (" / the best one's" if beside else unit))
+        axes.grid(alpha=0.3, linewidth=0.6)
+    figure.supxlabel(sweep.axis, fontsize=figure_font())
+    legend(figure, axes)
+    return figure
+
+
+def _beside_best(score: Score) -> Score:
+    """The ratio to the best one's, seed by seed, with its interval; 1 of the best itself."""
+    if score.edge is None:
+        return replace(score, mean=1.0, low=1.0, high=1.0)
+    ratio = score.edge.difference
+    return replace(score, mean=ratio.estimate, low=ratio.low, high=ratio.high)
 
 
 def _families(entries: Sequence[Entry]) -> dict[str, list[Entry]]:

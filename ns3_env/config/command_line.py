@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 #: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
-POLICY_HELP = "a run's folder, a checkpoint's, a policy's file or its folder, or a released policy's name"
-#: How each command is typed in a clone; where the package is installed it is ``ns3-env`` and the key.
-_IN_A_CLONE = {"train": "python train.py", "eval": "python -m eval", "export": "python export.py"}
+POLICY_HELP = (
+    "a run's folder, a checkpoint's, a policy's file or its folder, a controller's file, or a released "
+    "policy's name"
+)
+#: How each command goes on in a clone; where the package is installed it is ``ns3-env`` and the key.
+_IN_A_CLONE = {"train": "train.py", "eval": "-m eval", "export": "export.py"}
 #: Extras of pyproject.toml, by the packages that they bring.
 EXTRAS = {
     **dict.fromkeys(("torch", "stable_baselines3", "tensorboard", "tqdm", "cma"), "train"),
@@ -84,7 +87,16 @@ def new_console(*, stderr: bool = False) -> Console:
 def typed(command: str) -> str:
     """Returns how the user types one of the commands "train", "eval" and "export", by how this one was
     typed."""
-    return f"ns3-env {command}" if Path(sys.argv[0]).name == "ns3-env" else _IN_A_CLONE[command]
+    if Path(sys.argv[0]).name == "ns3-env":
+        return f"ns3-env {command}"
+    return f"{interpreter('python')} {_IN_A_CLONE[command]}"
+
+
+def interpreter(program: str) -> str:
+    """Returns how the user types a program of this Python's environment: with its folder, where that lies
+    below the working directory, as ``.venv/bin`` does."""
+    path = Path(sys.executable).with_name(program)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else program
 
 
 def guarded(work: Callable[[], int]) -> int:

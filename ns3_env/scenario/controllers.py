@@ -3,31 +3,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
 
 from ns3_env.config.bounds import Bdps, Nanoseconds, Rtts
-from ns3_env.config.model import Strict, named_by
+from ns3_env.config.files import write_atomically
+from ns3_env.config.model import Strict, named_by, nearest, shown, validate
+from ns3_env.config.yaml import read_mapping, to_text
+from ns3_env.errors import ConfigError, SimulatorNotFound
+from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario.parameters import with_preset
 
 #: The controller that asks across the channel.
 AGENT = "agent"
 #: The controller whose decisions come from a policy's file, inside the simulator.
 POLICY = "policy"
+#: Endings of a controller's file, where one of another ending is a policy's; its name in a run's folder.
+CONTROLLER_ENDINGS = (".yaml", ".yml")
+CONTROLLER_FILE = "controller.yaml"
+#: The first line of what ``write_controller`` writes.
+CONTROLLER_HEAD = (
+    "# A controller of ns3-env: --checkpoint NAME=FILE, or {file: FILE} among a scenario's controllers\n"
+)
 
 
 class Controller(Strict):
     """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}.
 
     ``parameters: paper`` stands for the attributes that the controller's own paper sets, ``published``, the
-    default, for the published simulator's.
+    default, for the published simulator's. ``{file: controller.yaml}`` stands for what is in that file
+    (``read_controller``), which lies beside the scenario's.
     """
 
     name: str = Field(min_length=1)
@@ -35,8 +52,51 @@ class Controller(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, data: Any) -> Any:
+    def _short_form(cls, data: Any, info: ValidationInfo) -> Any:
+        if isinstance(data, Mapping) and data.keys() == {"file"}:
+            folder = (info.context or {}).get("folder", "")
+            return read_controller(Path(folder, str(data["file"]))).model_dump()
         return {"name": data} if isinstance(data, str) else with_preset(data, "name")
+
+
+def read_controller(path: Path) -> Controller:
+    """Reads a controller's file: YAML with ``name`` and ``attributes``, as a scenario's ``controllers`` have.
+
+    Raises ConfigError, naming the file: it is none, or the simulator has no such controller or attribute.
+    """
+    if path.suffix not in CONTROLLER_ENDINGS:
+        raise ConfigError(
+            f"{path}: a controller's file is YAML and ends in .yaml; a policy's file is "
+            f"{{name: policy, attributes: {{File: {path.name}}}}}"
+        )
+    data = read_mapping(path)
+    if "file" in data:
+        raise ConfigError(f"{path}: file: this is a controller's file: it has name and attributes itself")
+    controller = validate(data, Controller, str(path))
+    attributes: dict[str, set[str]] = {}
+    for transport in TRANSPORTS:
+        with suppress(SimulatorNotFound):
+            for name, declared in describe_controllers(transport=transport).items():
+                attributes.setdefault(name, set()).update(declared["attributes"])
+    names = sorted(attributes.keys() - {AGENT, POLICY})
+    if controller.name not in names:
+        raise ConfigError(
+            f"{path}: name: there is no controller {shown(controller.name)}{nearest(controller.name, names)} "
+            f"of {', '.join(names)}"
+        )
+    for name in controller.attributes:
+        if name not in attributes[controller.name]:
+            names = sorted(attributes[controller.name])
+            raise ConfigError(
+                f"{path}: attributes: {controller.name} has no attribute {shown(name)}{nearest(name, names)} "
+                f"of {', '.join(names)}"
+            )
+    return controller
+
+
+def write_controller(path: Path, controller: Controller) -> None:
+    """Writes a controller's file, as ``read_controller`` reads it: complete or not there. Raises OSError."""
+    write_atomically(path, CONTROLLER_HEAD + to_text(controller.model_dump(mode="json")))
 
 
 class PerFlowRtt(Strict):

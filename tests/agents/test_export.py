@@ -278,12 +278,9 @@ def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_
 def test_mistakes_are_one_line(tmp_path: Path, refused: Refused) -> None:
     folder = checkpoint(tmp_path / "checkpoint", AGENTS["td3"])
     (tmp_path / "thesis.tex").write_text("precious")
-    (tmp_path / "tuned").mkdir()
-    (tmp_path / "tuned" / "layout.json").write_text('{"controller": "mpcc", "attributes": {}}')
     for source, out, words in (
         (tmp_path / "nowhere", "p", "does not exist"),
         (tmp_path / "thesis.tex", "p", "thesis.tex: no safetensors file"),
-        (tmp_path / "tuned", "p", "there is no policy to export"),
         (folder, "thesis.tex", "no export wrote it"),
         (folder, "nowhere/p", "there is no folder"),
         (folder, "checkpoint", "is no file"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from examples import chakra_traces
+from ns3_env.config.command_line import interpreter
 from ns3_env.eval.commands.evaluation import COMMANDS
 from ns3_env.eval.commands.main import main
 
@@ -44,7 +45,7 @@ def test_commands_are_named_as_they_were_typed(
 ) -> None:
     for program, usage in (
         ("/somewhere/bin/ns3-env", "ns3-env eval"),
-        ("eval/__main__.py", "python -m eval"),
+        ("eval/__main__.py", f"{interpreter('python')} -m eval"),
     ):
         monkeypatch.setattr("sys.argv", [program])
         with pytest.raises(SystemExit):

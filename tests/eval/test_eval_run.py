@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import ns3_env
+from ns3_env.config.command_line import typed
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.recording import COLUMNS
 from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
@@ -174,7 +175,7 @@ def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: P
     ("command", "text"),
     [
         ("run quik", "scenarios: "),
-        ("run quick", "quick: is a suite: python -m eval benchmark quick"),
+        ("run quick", f"quick: is a suite: {typed('eval')} benchmark quick"),
         ("benchmark quik", "; the nearest known one is 'quick'"),
         ("benchmark Incas", "; the nearest known one is 'incast'"),
     ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,9 +16,16 @@ import pytest
 import yaml
 
 import train
+from export import main as export_main
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.configuration.run_folder import Outcome
+from ns3_env.agents.training.progress import StopRequest
+from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
+from ns3_env.eval.commands.train import parser, sources_of
 from tests.paths import ROOT
 from tests.processes import shared_memory, wait_until
+from tests.samples import searches
 from tests.samples.files import Refused, rows
 from tests.samples.runs import CURRICULUM, checkpoints, the_run, written
 
@@ -179,3 +187,102 @@ def test_a_checkpoint_of_other_fields_is_refused(trained: Path, refused: Refused
     error = refused(train.main, "--resume", trained, "env.fields=[rtt]")
     assert "layout.json" in error
     assert "fields" in error
+
+
+SUITE = """
+seeds: [1, 2]
+controllers: [hpcc]
+scenarios:
+  - name: "{senders}-to-1"
+    grid: {topology.senders: [2, 3]}
+    scenario: {topology: {kind: dumbbell}, traffic: {kind: incast, size_bytes: 30000, spread_ns: 5000}}
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Options of an agent that learns and of a search, both tiny, and of a tiny comparison."""
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    monkeypatch.setattr("ns3_env.eval.comparisons.trained.SUITE", str(tmp_path / "suite.yaml"))
+    monkeypatch.setenv("COLUMNS", "80")
+    options = []
+    for folder in (tmp_path / "agent", tmp_path / "search"):
+        folder.mkdir()
+        is_agent = folder.name == "agent"
+        options.append((written(folder) if is_agent else searches.written(folder, "attributes"))[:4])
+    return options
+
+
+def test_several_configurations_end_in_one_table_one_figure_and_what_to_do_next(
+    two: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train.main([*two[0], *two[1], "seed=3"]) == 0
+    output = capsys.readouterr().out
+    agent, search = sorted(Path("runs").iterdir(), key=lambda run: (run / "trials.csv").exists())
+    for run in (agent, search):
+        assert yaml.safe_load((run / "config.yaml").read_text())["seed"] == 3
+    table = output[output.index("\ncontroller") : output.index("figure: ")]
+    for name in ("hpcc", "tiny", "tiny-untrained", "hpcc-tuned"):
+        assert len(re.findall(rf"^ {name} ", table, re.M)) == 2
+    assert max(map(len, table.split("\n"))) <= 80
+    assert output.count("\ncontroller ") == 1
+    assert (agent / "comparison" / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    after = output[output.index("next, ") :].split("\n")
+    export, run_scenario, curves = (shlex.split(line) for line in after[1:4])
+    assert export_main(export[2:]) == 0
+    assert eval_main(["run", str(write_scenario(Path("own.yaml"))), *run_scenario[5:]]) == 0
+    assert Path("policy.safetensors").exists()
+    assert (Path("runs") / "played" / "hpcc-tuned" / "flows.csv").exists()
+    assert curves == ["tensorboard", "--logdir", "runs"]
+
+
+def write_scenario(path: Path) -> Path:
+    path.write_text("{topology: {kind: dumbbell, senders: 2}, traffic: {kind: incast, size_bytes: 30000}}")
+    return path
+
+
+def test_several_that_were_interrupted_go_on_to_the_same_table(
+    two: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(StopRequest, "outcome", lambda stop, folder: Outcome(folder, True))
+        assert train.main([*two[0], *two[1]]) == 130
+    (run,) = Path("runs").iterdir()
+    again = re.search(r"all of them go on with: \S+ train.py (.*)", capsys.readouterr().err)
+    assert again is not None
+    assert shlex.split(again[1]) == ["--resume", str(run), *two[1]]
+    with monkeypatch.context() as patched:
+        patched.setattr("ns3_env.eval.comparisons.trained.benchmark", interrupted)
+        assert train.main(shlex.split(again[1])) == 130
+    runs = list(Path("runs").iterdir())
+    again = re.search(r"all of them go on with: \S+ train.py (.*)", capsys.readouterr().err)
+    assert again is not None
+    assert train.main(shlex.split(again[1])) == 0
+    assert list(Path("runs").iterdir()) == runs
+    assert len(BenchFolder.read(run / "comparison").cells) == 16
+
+
+def interrupted(*arguments: object, **more: object) -> bool:
+    raise KeyboardInterrupt
+
+
+def test_several_that_cannot_be_compared_are_refused_before_they_run(
+    two: list[list[str]], tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = [*two[0], *two[1]]
+    assert "two to compare are called 'tiny'" in refused(train.main, *two[0], *two[0])
+    assert "two to compare are called 'hpcc'" in refused(train.main, *both, "name=hpcc")
+    assert "--algo and --json are of one run" in refused(train.main, *both, "--json", "t.json")
+    assert "each has its --curriculum" in refused(train.main, *two[0], *two[1][:2])
+    assert not Path("runs").exists()
+
+
+def test_several_without_a_curriculum_learn_on_incasts() -> None:
+    options = parser().parse_args(["--config", "configs/fdcc.yaml", "--config", "mpcc"])
+    inputs = [read_inputs(*source) for source in sources_of(options)]
+    assert [Path(one.curriculum_source).stem for one in inputs] == ["incast", "incast_whole"]
+    for one in inputs:
+        assert [x["name"] for x in one.curriculum["stages"]] == [f"{2**n}-to-1" for n in range(1, 6)]

@@ -27,6 +27,7 @@ from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.envs.rollouts import Rollouts
+from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
@@ -322,18 +323,67 @@ def test_weights_play_inside_the_simulator_in_a_benchmark_and_are_exported(
     assert read_policy(out).spec.training.agent == "search"
 
 
-def test_a_tuned_controller_plays_in_evaluate_in_a_benchmark_and_in_a_scenario(
+def test_a_tuned_controllers_file_plays_as_its_run_does_wherever_a_policy_does(
     tuned: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert eval_main(["compare", "policy", str(tuned.run), "--json", str(tmp_path / "again.json")]) == 0
     assert json.loads((tmp_path / "again.json").read_text()) == tuned.numbers
-    printed = capsys.readouterr().out
-    pasted = yaml.safe_load(printed[printed.index("controllers:\n") :])
-    attributes = Scenario.from_mapping({**SCENARIO, **pasted}, "pasted").controllers[0].attributes
-    config = yaml.safe_load(benchmark(f"tuned={tuned.run}", tmp_path, monkeypatch))
-    (controller,) = config["scenario"]["controllers"]
-    assert controller["name"] == "mpcc"
-    assert controller["attributes"].items() >= attributes.items()
+    assert f"found: {tuned.run / 'controller.yaml'}\n" in capsys.readouterr().out
+    file = tmp_path / "mine.yaml"
+    assert export([str(tuned.run), "--out", str(file)]) == 0
+    assert file.read_text() == (tuned.run / "controller.yaml").read_text()
+    assert resolve(file).controller() == resolve(tuned.run).controller()
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump({**SCENARIO, "controllers": [{"file": "mine.yaml"}]}))
+    out = ["--out", str(tmp_path / "out")]
+    assert eval_main(["run", str(tmp_path / "own.yaml"), *out]) == 0
+    joined = [f"--checkpoint=file={file}", f"--checkpoint=run={tuned.run}"]
+    assert eval_main(["run", str(tmp_path / "own.yaml"), "--controllers", "hpcc", *joined, *out]) == 0
+    cell = yaml.safe_load(benchmark(f"tuned={file}", tmp_path, monkeypatch))
+    (controller,) = cell["scenario"]["controllers"]
+    assert controller["attributes"].items() >= resolve(tuned.run).controller().attributes.items()
+    folders = [tmp_path / "out" / name for name in ("mpcc", "file", "run", "hpcc")]
+    folders.append(tmp_path / "bench" / "cells" / "x" / "tuned" / "seed-1")
+    times = [[row["fct_ns"] for row in rows(folder, "flows.csv")] for folder in folders]
+    assert times[0] == times[1] == times[2] == times[4] != times[3]
+    small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
+    assert eval_main(["compare", "policy", str(file), "--json", str(tmp_path / "t.json"), *small]) == 0
+    assert list(json.loads((tmp_path / "t.json").read_text())) == ["tuned", "constant window"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name: [\n", "mine.yaml:2:1: not YAML"),
+        ("controller: mpcc", "mine.yaml: unknown key 'controller'"),
+        ("name: mpc", "there is no controller 'mpc'; the nearest known one is 'mpcc'"),
+        ("name: policy", "there is no controller 'policy'"),
+        ("{name: mpcc, attributes: {Horizn: 3}}", "mpcc has no attribute 'Horizn'; the nearest known one is"),
+        ("{name: mpcc, attributes: {Horizon: -3}}", "cannot set attribute 'Horizon' to '-3'; it takes"),
+        ("file: mine.yaml", "mine.yaml: file: this is a controller's file"),
+    ],
+)
+def test_what_is_no_controllers_file_is_refused_in_a_sentence(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(text)
+    scenario = {**SCENARIO, "controllers": [{"file": "mine.yaml"}]}
+    Path("own.yaml").write_text(yaml.safe_dump(scenario))
+    for controller in ("--checkpoint=mine=mine.yaml", "--controllers="):
+        assert words in refused(eval_main, "run", "own.yaml", controller, "--out", "out")
+
+
+def test_a_file_is_of_a_policy_or_of_a_controller(
+    of_weights: Path, tuned: Done, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    policy = RunFolder(of_weights).latest_checkpoint()[0] / "policy.safetensors"
+    with pytest.raises(ScenarioError, match=r"\.yaml; a policy's file is \{name: policy, "):
+        Scenario.from_mapping({"controllers": [{"file": str(policy)}]}, "own")
+    assert "it goes into native, onnx" in refused(export, of_weights, "--format", "controller")
+    assert "no network; it goes into controller" in refused(export, tuned.run, "--format", "onnx")
+    (tmp_path / "controller.yaml").write_text("precious: true")
+    out = ["--out", tmp_path / "controller.yaml"]
+    assert "no export wrote it" in refused(export, tuned.run, *out)
 
 
 def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> None:
