@@ -216,6 +216,13 @@ def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case
     }
 
 
+def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
+    """Table 6.2's; not 1024-to-1 over the short links, whose least windows are 62 BDPs."""
+    played = cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale)
+    del played[DUMBBELL_FLOWS[-1], "180 ns"]
+    return played
+
+
 _SIZE = "20 MB of each flow, and 1 ms within which they start"
 
 
@@ -224,7 +231,7 @@ _SIZE = "20 MB of each flow, and 1 ms within which they start"
     "Zhang 2023, Table 6.2",
     entered(
         WITH_THESIS,
-        lambda scale: cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale),
+        dumbbell_cases,
         spread,
     ),
     0.1,

@@ -24,6 +24,9 @@ FLOWS = (2, 8, 32)
 TOTALS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
 #: A flow's size (section 6.2), and the time that is looked at, at scale 1.
 SIZE_BYTES, LIMIT_NS, RATE_BPS = 20_000_000, 2_000_000, 100e9
+#: Of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each have 86% of the most goodput, and
+#: three are more than a BDP: which window is paid best would be a matter of whole packets.
+DELAY_NS = 4_000
 _STAGED, THRESHOLD = make_reward("staged"), Staged().threshold
 #: "Fully": so much of the best goodput of any windows, as a share of it.
 FULL = 0.9
@@ -52,7 +55,7 @@ def cases(scale: float) -> dict[Case, Scenario]:
         (flows, total): with_recordings(
             Scenario(
                 time_limit_ns=limit,
-                topology=Dumbbell(senders=flows, rate_bps=RATE_BPS),
+                topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=DELAY_NS),
                 traffic=Incast(size_bytes=round(limit * RATE_BPS / 8e9)),
             ),
             Controller(name="fixed-window", attributes={"WindowBdp": total / flows}),
@@ -99,8 +102,8 @@ def claims(by_flows: Mapping[int, Mapping[float, Measured]]) -> dict[str, Verdic
     """Two readings of what the reward is for: with discounting, and over a flow's life."""
     words = "The reward has flows fully utilise the link (4.2; here: of equal windows the best paid"
     return {
-        f"{words} for a decision, have {FULL:.0%} of the most goodput)": _full(by_flows, "reward"),
-        f"{words} over a flow's life, have {FULL:.0%} of the most goodput)": _full(by_flows, "life"),
+        f"{words} for a decision, have {FULL:.0%} of the most goodput, ours)": _full(by_flows, "reward"),
+        f"{words} over a flow's life, have {FULL:.0%} of the most goodput, ours)": _full(by_flows, "life"),
     }
 
 
