@@ -48,6 +48,11 @@ RdmaNetDevice::GetTypeId()
                           UintegerValue(1500),
                           MakeUintegerAccessor(&RdmaNetDevice::m_mtu),
                           MakeUintegerChecker<uint16_t>(576, 9000))
+            .AddAttribute("TxQueueLimit",
+                          "Packets of other stacks that may wait at a card; more are dropped.",
+                          UintegerValue(1000),
+                          MakeUintegerAccessor(&RdmaNetDevice::m_txQueueLimit),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddTraceSource("QueueBytes",
                             "Bytes in a switch port's egress queue.",
                             env::MakeWatchedTrace(&RdmaNetDevice::m_queueBytes),

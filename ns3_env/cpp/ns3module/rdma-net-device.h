@@ -36,6 +36,7 @@ class RdmaNetDevice : public NetDevice
     /// Joins the channel; aborts for a device that has one.
     void Attach(Ptr<RdmaChannel> channel);
     DataRate GetDataRate() const { return m_dataRate; }
+    uint32_t GetTxQueueLimit() const { return m_txQueueLimit; }
 
     /// @name What the engine knows, once the simulation has begun; 0 before
     /// @{
@@ -104,6 +105,7 @@ class RdmaNetDevice : public NetDevice
     uint32_t m_ifIndex{0};
     Mac48Address m_address;
     uint16_t m_mtu{1500};
+    uint32_t m_txQueueLimit{0};
     DataRate m_dataRate;
     env::rdma::Port* m_port{nullptr};
     bool m_watched{false};

@@ -125,6 +125,11 @@ RdmaNetwork::GetTypeId()
                 StringValue(""),
                 MakeStringAccessor(&RdmaNetwork::m_settings),
                 MakeStringChecker())
+            .AddAttribute("OtherClass",
+                          "Index of the class that frames of other stacks are in (TCP, UDP, ARP).",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaNetwork::m_otherClass),
+                          MakeUintegerChecker<uint8_t>(0, 7))
             .AddAttribute("ResultsFile",
                           "File that results go to at the end, as rdma-sim writes them.",
                           StringValue(""),
@@ -252,9 +257,12 @@ RdmaNetwork::WatchWindows(Ptr<RdmaApplication> application)
 }
 
 bool
-RdmaNetwork::Carry(Ptr<RdmaNetDevice>, Ptr<Packet>, const Address&, uint16_t)
+RdmaNetwork::Carry(Ptr<RdmaNetDevice> device,
+                   Ptr<Packet> packet,
+                   const Address& dest,
+                   uint16_t protocol)
 {
-    return false;
+    return m_run && m_run->Carry(*device, packet, dest, protocol, m_otherClass);
 }
 
 std::size_t

@@ -97,6 +97,7 @@ class RdmaNetwork : public Object
     std::string m_settings;
     std::string m_results;
     bool m_stopsWithLastFlow;
+    uint8_t m_otherClass;
 };
 
 } // namespace ns3

@@ -103,8 +103,13 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
         std::ranges::any_of(scenario.controllers, [](const auto& x) { return x.name == "agent"; });
     if (m_channel && !asks)
     {
-        throw ScenarioError("the script has no flow under the controller 'agent' when it begins: "
+        throw ScenarioError("the script has no such flow under the controller 'agent' when it begins: "
                             "an environment has nothing to decide");
+    }
+    if (asks && !m_channel)
+    {
+        throw ScenarioError("a flow under the controller 'agent' needs an environment that has "
+                            "started the script (ns3_env/Script-v0); name another controller");
     }
     m_deciding.emplace(scenario, m_channel ? &*m_channel : nullptr);
     std::unique_ptr<Episode> episode = m_transport.Build(std::move(scenario),
@@ -115,7 +120,9 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
         throw ScenarioError("a fluid reference (max_min) has no packets: rdma-sim plays it");
     }
     m_episode.reset(static_cast<rdma::RdmaEpisode*>(episode.release()));
+    m_deciding->SetCopyHook([this](const CopyTerms& terms) { BecomeCopy(terms); });
     m_episode->SetCutHook([this](Picos now) { m_deciding->CutAll(*m_episode, now); });
+    m_episode->SetRefusal([this](const ScenarioError& error) { Refuse(error.what()); });
     if (!stopsWithLastFlow && !m_channel)
     {
         m_episode->StayOpen();
@@ -139,6 +146,23 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
             WatchWindows(*flow);
         }
     }
+}
+
+/// This process is a copy of one that ran (Simulator.branch).
+void
+ScriptRun::BecomeCopy(const CopyTerms& terms)
+{
+    if (terms.untilPs >= 0)
+    {
+        m_episode->CutAt(terms.untilPs);
+    }
+    m_listener.emplace(m_channel->Heartbeat());
+    if (m_capture)
+    {
+        m_capture->Abandon();
+        m_capture.reset();
+    }
+    m_results.clear();
 }
 
 void
@@ -195,6 +219,27 @@ ScriptRun::StartFlow(Ptr<RdmaApplication> application)
         application->SetFlow(entry.flow.id);
         m_flows.push_back(application);
         m_episode->Add(entry);
+    }
+    catch (const ScenarioError& error)
+    {
+        Refuse(error.what());
+    }
+}
+
+bool
+ScriptRun::Carry(RdmaNetDevice& card,
+                 const Ptr<ns3::Packet>& packet,
+                 const Address& dest,
+                 uint16_t protocol,
+                 uint8_t trafficClass)
+{
+    try
+    {
+        if (!m_others)
+        {
+            m_others.emplace(*m_episode, m_script->Cards(), trafficClass);
+        }
+        return m_others->Send(card, packet, dest, protocol);
     }
     catch (const ScenarioError& error)
     {

@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_NS3MODULE_SCRIPT_RUN_H
 #define NS3_ENV_NS3MODULE_SCRIPT_RUN_H
 
+#include "other-frames.h"
 #include "rdma-network.h"
 #include "script-scenario.h"
 
@@ -38,6 +39,12 @@ class ScriptRun
     const rdma::RdmaEpisode& Network() const { return *m_episode; }
     /// A flow that was not there when the simulation began; nothing for one that was.
     void StartFlow(Ptr<RdmaApplication> application);
+    /// A frame of another stack leaves a card.
+    bool Carry(RdmaNetDevice& card,
+               const Ptr<ns3::Packet>& packet,
+               const Address& dest,
+               uint16_t protocol,
+               uint8_t trafficClass);
     /// Somebody listens to this application's window and rate.
     void WatchWindows(const RdmaApplication& application);
     /// The simulation is over: flows under way are cut, files are written.
@@ -48,6 +55,7 @@ class ScriptRun
 
     void Build(const RdmaCapture& capture, bool stopsWithLastFlow);
     void OpenChannel();
+    void BecomeCopy(const CopyTerms& terms);
     void ConnectDevices();
     PcapSpec PortsOf(const RdmaCapture& capture);
     void OnFinished(const Flow& flow);
@@ -65,6 +73,7 @@ class ScriptRun
     std::optional<ScriptScenario> m_script;
     std::optional<DecidingFlows> m_deciding;
     std::unique_ptr<rdma::RdmaEpisode> m_episode;
+    std::optional<OtherFrames> m_others; ///< from the first one on
     std::optional<Recorders> m_recorders;
     std::unique_ptr<env::Capture> m_capture;
     std::vector<std::pair<std::string, std::string>> m_names; ///< of captures: the engine's, ns-3's

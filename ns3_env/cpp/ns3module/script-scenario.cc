@@ -317,7 +317,7 @@ ScriptScenario::SettingsJson() const
             content.merge_patch(patch);
         }
     }
-    for (const char* key : {"nodes", "links", "flows", "controllers", "streams", "dependencies"})
+    for (const char* key : {"nodes", "links", "flows", "controllers", "streams", "dependencies", "threads"})
     {
         if (content.contains(key))
         {
@@ -414,11 +414,34 @@ ScriptScenario::ControllerIndex(const std::string& text, Scenario& scenario)
     return known->second;
 }
 
+std::vector<Ptr<RdmaNetDevice>>
+ScriptScenario::Cards() const
+{
+    std::vector<Ptr<RdmaNetDevice>> cards(m_devices.size());
+    for (const auto& [address, node] : m_hosts)
+    {
+        cards[node] = m_devices[node].front();
+    }
+    return cards;
+}
+
+/// An environment may ask for one of the flows under "agent" alone, and name the controller of the others.
+std::string
+ScriptScenario::ControllerOfFlow(const RdmaApplication& application)
+{
+    const std::string own = application.GetController();
+    if (ControllerOf(own).name != AGENT || !m_task.contains("flow"))
+    {
+        return own;
+    }
+    return m_asked++ == m_task["flow"].get<int32_t>() ? own : m_task["others"].get<std::string>();
+}
+
 FlowEntry
 ScriptScenario::EntryOf(const RdmaApplication& application, Scenario& scenario)
 {
     FlowEntry entry{SpecOf(application),
-                    ControllerIndex(application.GetController(), scenario),
+                    ControllerIndex(ControllerOfFlow(application), scenario),
                     -1,
                     -1};
     entry.flow.id = static_cast<uint32_t>(scenario.flows.size());

@@ -59,6 +59,8 @@ class ScriptScenario
     const std::vector<Ptr<RdmaApplication>>& Flows() const { return m_flows; }
     /// The device of each port, by node and the engine's number of the port.
     const std::vector<std::vector<Ptr<RdmaNetDevice>>>& Devices() const { return m_devices; }
+    /// The card of each host, by node; null for switches.
+    std::vector<Ptr<RdmaNetDevice>> Cards() const;
     /// Of a flow that is there now, or comes later; its id is the next one. \throws ScenarioError
     FlowEntry EntryOf(const RdmaApplication& application, Scenario& scenario);
 
@@ -73,6 +75,7 @@ class ScriptScenario
     double FastestBps() const;
     void AddStream(const RdmaApplication& application, Scenario& scenario);
     FlowSpec SpecOf(const RdmaApplication& application) const;
+    std::string ControllerOfFlow(const RdmaApplication& application);
     uint32_t ControllerIndex(const std::string& text, Scenario& scenario);
 
     const ScriptSettings& m_settings;
@@ -84,6 +87,7 @@ class ScriptScenario
     std::vector<Ptr<RdmaApplication>> m_streams;
     std::map<std::string, uint32_t> m_controllers;
     int32_t m_slots{0};
+    int32_t m_asked{0}; ///< flows that a script has under "agent"
 };
 
 } // namespace ns3::env

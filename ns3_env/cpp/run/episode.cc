@@ -157,6 +157,23 @@ Episode::StartDueFlows()
 void
 Episode::Start(const FlowEntry& entry)
 {
+    try
+    {
+        CreateAndStart(entry);
+    }
+    catch (const ScenarioError& error)
+    {
+        if (!m_refusal)
+        {
+            throw;
+        }
+        m_refusal(error);
+    }
+}
+
+void
+Episode::CreateAndStart(const FlowEntry& entry)
+{
     Hosted& hosted = Create(entry);
     Enter(hosted);
     m_onCreate(*hosted.flow, entry);

@@ -99,6 +99,8 @@ class Episode
     void StayOpen() { m_isOpen = true; }
     /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
     void Add(const FlowEntry& entry);
+    /// What is wrong with a flow that is to start is told here, instead of thrown through the simulator's events.
+    void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
     /// For controllers of flows that are added.
     Scenario& OpenScenario() { return m_scenario; }
     /// @}
@@ -176,6 +178,7 @@ class Episode
     /// How long before their starts flows may be created, so that several are at once.
     Picos CreatesAhead() const;
     void Start(const FlowEntry& entry);
+    void CreateAndStart(const FlowEntry& entry);
     void StartWaiting(uint32_t flow);
     Picos CreateWaiting(uint32_t flow);
     void StartCreated(uint32_t flow);
@@ -197,6 +200,7 @@ class Episode
     EpisodeTraces m_traces;
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
+    std::function<void(const ScenarioError&)> m_refusal;
 
     std::unique_ptr<Dependencies> m_dependencies;
     std::vector<uint32_t> m_order; ///< flows by start time, but for those that wait
