@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Four RDMA flows and four of ns-3's own TCP through one leaf switch, in its buffer; FlowMonitor sees TCP's.
+// Four RDMA flows and four of ns-3's own TCP through one leaf switch, in its buffer.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/flow-monitor-module.h"
@@ -39,12 +39,13 @@ main(int argc, char** argv)
     rdma.SetNetworkAttribute("BufferBytes", UintegerValue(2 << 20));
     if (classes)
     {
-        const std::string ecn = R"({"kmin_bytes": 100e3, "kmax_bytes": 400e3, "pmax": 0.2, "at_rate_bps": 25e9})";
+        const std::string ecn =
+            R"({"kmin_bytes": 100e3, "kmax_bytes": 400e3, "pmax": 0.2, "at_rate_bps": 25e9})";
         const std::string first = R"({"name": "rdma", "weight": 1, "ecn": )" + ecn + R"(, "pfc": )";
         const std::string second = R"({"name": "tcp", "weight": 1, "pfc": false})";
         rdma.SetNetworkAttribute("Settings",
-                                 StringValue(R"({"classes": [)" + first + (pfc ? "true" : "false") + "}, " +
-                                             second + "]}"));
+                                 StringValue(R"({"classes": [)" + first + (pfc ? "true" : "false") +
+                                             "}, " + second + "]}"));
         rdma.SetNetworkAttribute("OtherClass", UintegerValue(1));
     }
 
@@ -82,12 +83,14 @@ main(int argc, char** argv)
         const auto flow = DynamicCast<RdmaApplication>(flows.Get(i));
         std::cout << "rdma " << i << ": " << flow->GetCompletionTime().GetMicroSeconds() << " us\n";
     }
-    std::cout << "tcp: " << DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx() << " bytes received\n";
+    std::cout << "tcp: " << DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx()
+              << " bytes received\n";
     for (const auto& [id, seen] : monitor->GetFlowStats())
     {
         const Time taken = seen.timeLastRxPacket - seen.timeFirstTxPacket;
-        std::cout << "tcp flow " << id << ": " << seen.rxBytes << " B in " << taken.GetMicroSeconds()
-                  << " us, " << seen.txPackets - seen.rxPackets << " packets lost\n";
+        std::cout << "tcp flow " << id << ": " << seen.rxBytes << " B in "
+                  << taken.GetMicroSeconds() << " us, " << seen.txPackets - seen.rxPackets
+                  << " packets lost\n";
     }
     std::cout << "pauses: " << rdma.GetNetwork()->GetNPauseFrames()
               << ", drops: " << rdma.GetNetwork()->GetNDrops() << "\n";

@@ -128,7 +128,7 @@ class FlowStream(WithTask):
         if callable(sampler):
             self.sampler: Sampler = sampler
         else:
-            only = Script(program, tuple(args)) if program is not None else sampler
+            only = Script(program, tuple(args), slots=slots) if program is not None else sampler
             assert only is not None
             self.sampler = lambda episode: only
         self.num_simulators = num_simulators

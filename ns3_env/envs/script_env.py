@@ -9,8 +9,8 @@ from typing import Any
 
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.scenario import Scenario
-from ns3_env.simulator.script import Script
 from ns3_env.simulator import DecisionBatch
+from ns3_env.simulator.script import Script
 
 
 class ScriptEnv(FlowEnv):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How ns-3 scripts with RDMA are built: the compiler's flags, the libraries, the CMake package."""
+"""Flags that ns-3 scripts with RDMA are built with: the compiler's, the libraries, the CMake package."""
 
 from __future__ import annotations
 

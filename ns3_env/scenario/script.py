@@ -119,7 +119,7 @@ main(int argc, char** argv)
     for (uint32_t i = 0; i < flows.GetN(); ++i)
     {{
         const auto flow = DynamicCast<RdmaApplication>(flows.Get(i));
-        std::cout << i << " " << (flow->IsCompleted() ? flow->GetCompletionTime().GetNanoSeconds() : -1) << "\\n";
+        std::cout << i << " " << flow->GetCompletionTime().GetNanoSeconds() << "\\n"; // 0: unfinished
     }}
     Simulator::Destroy();
     return 0;

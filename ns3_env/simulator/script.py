@@ -21,7 +21,8 @@ SETTINGS = ("clock", "decision_quantum_ns", "record", "time_limit_ns")
 class Script:
     """A program built from an ns-3 script with RDMA (docs/ns3.md). Each episode is a run of it.
 
-    Stands where a :class:`ns3_env.scenario.Scenario` does in environments. The seed arrives as ns-3's RngRun, RngSeed is 1.
+    Stands where a :class:`ns3_env.scenario.Scenario` does in environments. The seed arrives as ns-3's
+    RngRun, RngSeed is 1.
 
     Attributes:
         program: the executable.
@@ -55,7 +56,8 @@ class Script:
             raise ScenarioError(f"args: is {self.args!r}: write a list of arguments, [{self.args!r}]")
         if unknown := sorted(set(self.settings) - set(SETTINGS)):
             raise ScenarioError(
-                f"settings: there is no {unknown[0]!r}; known: {', '.join(SETTINGS)}; the rest is the script's"
+                f"settings: there is no {unknown[0]!r}; known: {', '.join(SETTINGS)}; "
+                "the rest is the script's"
             )
 
     @property
@@ -100,7 +102,7 @@ class Script:
         return False
 
     def refusal(self, text: str) -> str:
-        """What the script says of itself, with its name."""
+        """Says what the script refuses, with its name."""
         return f"{self.source}: {text}"
 
     def command(self) -> list[str]:
@@ -109,12 +111,12 @@ class Script:
 
     def environment(self) -> dict[str, str]:
         """The process's environment: seeds as ns-3 takes them from outside."""
-        given = os.environ.get("NS_GLOBAL_VALUE")
+        outside = os.environ.get("NS_GLOBAL_VALUE")
         seeds = f"RngSeed=1;RngRun={self.seed}"
-        return {**os.environ, "NS_GLOBAL_VALUE": f"{given};{seeds}" if given else seeds}
+        return {**os.environ, "NS_GLOBAL_VALUE": f"{outside};{seeds}" if outside else seeds}
 
     def to_simulator_text(self) -> str:
-        """What the script reads at its channel, as JSON."""
+        """Returns what the script reads at its channel, as JSON."""
         content: dict[str, Any] = {"settings": dict(self.settings), "attributes": dict(self.attributes)}
         if self.flow is not None:
             content |= {"flow": self.flow, "others": self.others}

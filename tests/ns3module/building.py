@@ -15,7 +15,7 @@ EXAMPLES = ROOT / "examples" / "ns3"
 
 
 def flags(*options: str) -> list[str]:
-    """What ``ns3-env config`` prints."""
+    """Flags that ``ns3-env config`` prints."""
     command = [sys.executable, "-m", "ns3_env.eval.commands.main", "config", *options]
     return shlex.split(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
@@ -30,7 +30,7 @@ def build(source: Path, program: Path) -> Path:
 
 
 def run(program: Path, *arguments: str, code: int = 0) -> str:
-    """What a script prints, on both streams; it has to end with this code."""
+    """Output of a script, on both streams; it has to end with this code."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr

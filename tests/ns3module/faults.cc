@@ -19,7 +19,8 @@ NodeContainer* g_hosts = nullptr;
 void
 SendBack(Ptr<const RdmaApplication> flow, Time)
 {
-    std::cout << "flow " << flow->GetFlowId() << " at " << Simulator::Now().GetNanoSeconds() << "\n";
+    std::cout << "flow " << flow->GetFlowId() << " at " << Simulator::Now().GetNanoSeconds()
+              << "\n";
     if (flow->GetFlowId() == 0)
     {
         const Ptr<RdmaApplication> back = g_rdma->AddFlow(g_hosts->Get(1), g_hosts->Get(0), 5000);
@@ -79,7 +80,8 @@ main(int argc, char** argv)
     {
         rdma.SetController("agent");
     }
-    const Ptr<RdmaApplication> flow = rdma.AddFlow(hosts.Get(0), hosts.Get(is("itself") ? 0 : 1), 20000);
+    const Ptr<RdmaApplication> flow =
+        rdma.AddFlow(hosts.Get(0), hosts.Get(is("itself") ? 0 : 1), 20000);
     if (is("route"))
     {
         rdma.AddFlow(hosts.Get(0), hosts.Get(2), 20000);
@@ -99,7 +101,12 @@ main(int argc, char** argv)
     }
     if (is("hang"))
     {
-        Simulator::Schedule(MicroSeconds(1), [] { while (Simulator::Now().IsPositive()); });
+        Simulator::Schedule(MicroSeconds(1),
+                            []
+                            {
+                                while (Simulator::Now().IsPositive())
+                                    ;
+                            });
     }
     Simulator::Run();
     std::cout << "over\n";

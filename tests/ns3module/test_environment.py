@@ -13,21 +13,8 @@ import pytest
 from ns3_env import FlowVecEnv, ScenarioError, SimulatorDied, SimulatorHung
 from ns3_env.envs.script_env import ScriptEnv
 from ns3_env.simulator import Script, Simulator
-from tests.ns3module.building import EXAMPLES, build
-from tests.paths import ROOT
 
 ASKING = ["--controller=agent", "--senders=3", "--size=200000"]
-
-
-@pytest.fixture(scope="module")
-def incast(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(EXAMPLES / "incast.cc", tmp_path_factory.mktemp("scripts") / "incast")
-
-
-@pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source = ROOT / "tests" / "ns3module" / "faults.cc"
-    return build(source, tmp_path_factory.mktemp("scripts") / "faults")
 
 
 def played(env: gym.Env[np.ndarray, np.ndarray], seed: int) -> list[float]:
@@ -59,6 +46,7 @@ def test_one_flow_of_a_script_is_an_environment_and_the_others_are_under_their_c
 
 def test_all_flows_of_a_script_are_slots_of_a_vector_environment(incast: Path) -> None:
     env = FlowVecEnv(program=incast, args=ASKING, slots=3, num_simulators=2)
+    env.mask.acknowledge()
     observations = env.reset()
     assert observations.shape == (6, len(env.fields))
     ends = 0
@@ -80,8 +68,8 @@ def test_a_copy_of_a_script_goes_on_as_it_does(incast: Path) -> None:
     branch = env.branch()
     action = np.full(env.action_space.shape, 0.5, np.float32)  # type: ignore[arg-type]
     for _ in range(5):
-        ours, theirs = env.step(action), branch.step(action)
-        assert np.array_equal(ours[0], theirs[0])
+        step, copied_step = env.step(action), branch.step(action)
+        assert np.array_equal(step[0], copied_step[0])
     branch.close()
     env.close()
 

@@ -157,6 +157,7 @@ Episode::StartDueFlows()
 void
 Episode::Start(const FlowEntry& entry)
 {
+    std::optional<ScenarioError> refused;
     try
     {
         CreateAndStart(entry);
@@ -167,7 +168,11 @@ Episode::Start(const FlowEntry& entry)
         {
             throw;
         }
-        m_refusal(error);
+        refused = error;
+    }
+    if (refused)
+    {
+        m_refusal(*refused);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: its settings and parts, which become the engine's network when it begins.
+// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
 #include "rdma-network.h"
 
 #include "script-run.h"
@@ -169,14 +169,9 @@ RdmaNetwork::AddSwitch(Ptr<Node> node)
 void
 RdmaNetwork::CheckController(const std::string& controller)
 {
-    try
-    {
-        env::CreateController(env::ControllerOf(controller));
-    }
-    catch (const env::ScenarioError& error)
-    {
-        NS_ABORT_MSG("RdmaHelper: " << error.what());
-    }
+    const std::string refused =
+        env::Refused([&] { env::CreateController(env::ControllerOf(controller)); });
+    NS_ABORT_MSG_UNLESS(refused.empty(), "RdmaHelper: " << refused);
 }
 
 void

@@ -39,6 +39,15 @@ NameOf(const Ptr<Node>& node)
 
 } // namespace
 
+std::string
+WithoutKey(const std::string& text)
+{
+    const size_t end = text.find("': ");
+    const bool hasKey =
+        text.starts_with('\'') && end != std::string::npos && text.find_first_of("' ", 1) == end;
+    return hasKey ? text.substr(end + 3) : text;
+}
+
 ControllerSpec
 ControllerOf(const std::string& text)
 {
@@ -317,7 +326,8 @@ ScriptScenario::SettingsJson() const
             content.merge_patch(patch);
         }
     }
-    for (const char* key : {"nodes", "links", "flows", "controllers", "streams", "dependencies", "threads"})
+    for (const char* key :
+         {"nodes", "links", "flows", "controllers", "streams", "dependencies", "threads"})
     {
         if (content.contains(key))
         {
@@ -344,6 +354,10 @@ ScriptScenario::Make(rdma::RdmaTransport& transport)
             }
         }
     }
+    const auto madeBefore = [](const auto& x, const auto& y)
+    { return x->GetSerial() < y->GetSerial(); };
+    std::ranges::sort(m_flows, madeBefore);
+    std::ranges::sort(m_streams, madeBefore);
     Json content = SettingsJson();
     content["nodes"] = Json::array();
     for (uint32_t id = 0; id < m_devices.size(); ++id)
@@ -403,7 +417,8 @@ ScriptScenario::ControllerIndex(const std::string& text, Scenario& scenario)
         ControllerSpec spec = ControllerOf(text);
         if (spec.name == AGENT)
         {
-            for (const auto& [name, value] : m_task.value("attributes", Json::object()).items())
+            const Json attributes = m_task.value("attributes", Json::object());
+            for (const auto& [name, value] : attributes.items())
             {
                 spec.attributes.emplace_back(name, value.get<std::string>());
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: its settings and parts, which become the engine's network when it begins.
+// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
 #ifndef RDMA_NETWORK_H
 #define RDMA_NETWORK_H
 

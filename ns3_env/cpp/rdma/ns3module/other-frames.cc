@@ -34,10 +34,7 @@ class RawIpv4 : public Header
     }
     TypeId GetInstanceTypeId() const override { return GetTypeId(); }
     uint32_t GetSerializedSize() const override { return IPV4_BYTES; }
-    void Serialize(Buffer::Iterator start) const override
-    {
-        start.Write(bytes.data(), IPV4_BYTES);
-    }
+    void Serialize(Buffer::Iterator start) const override { start.Write(bytes.data(), IPV4_BYTES); }
     uint32_t Deserialize(Buffer::Iterator start) override
     {
         start.Read(bytes.data(), IPV4_BYTES);
@@ -63,8 +60,8 @@ SourcePort(const ns3::Packet& packet, uint16_t protocol)
     std::array<uint8_t, 64> bytes{};
     const uint32_t read = packet.CopyData(bytes.data(), bytes.size());
     const uint32_t length = 4U * (bytes[0] & 15);
-    const bool has = IsIpv4(packet, protocol) && (bytes[9] == TCP || bytes[9] == UDP) &&
-                     length + 2 <= read;
+    const bool has =
+        IsIpv4(packet, protocol) && (bytes[9] == TCP || bytes[9] == UDP) && length + 2 <= read;
     return has ? static_cast<uint16_t>(bytes[length] << 8 | bytes[length + 1]) : 0;
 }
 
@@ -114,14 +111,16 @@ OtherFrames::OtherFrames(rdma::RdmaEpisode& network,
         {
             rdma::Nic& nic = *m_network.Nics()[node];
             nic.TraceConnectWithoutContext("Tx", Seen([this](const auto& x) { OnTx(x); }));
-            nic.TraceConnectWithoutContext("Rx", Seen([this, node](const auto& x) { OnRx(node, x); }));
+            nic.TraceConnectWithoutContext("Rx",
+                                           Seen([this, node](const auto& x) { OnRx(node, x); }));
         }
     }
     for (rdma::Port* port : m_network.Ports())
     {
-        port->TraceConnectWithoutContext("Drop",
-                                         Callback<void, const rdma::Packet&, LossCause>(
-                                             [this](const rdma::Packet& x, LossCause) { OnDrop(x); }));
+        port->TraceConnectWithoutContext(
+            "Drop",
+            Callback<void, const rdma::Packet&, LossCause>([this](const rdma::Packet& x, LossCause)
+                                                           { OnDrop(x); }));
     }
     m_network.SetOtherFrames([this](const rdma::Packet& packet) { return BytesOf(packet); });
 }
@@ -157,8 +156,7 @@ OtherFrames::SendTo(uint32_t source, uint32_t destination, Frame frame)
     rdma::Nic& nic = *m_network.Nics()[source];
     rdma::NetworkContext& network = nic.Network();
     const ns3::Packet& content = *frame.packet;
-    rdma::QueuePair& carrier =
-        CarrierOf(source, destination, SourcePort(content, frame.protocol));
+    rdma::QueuePair& carrier = CarrierOf(source, destination, SourcePort(content, frame.protocol));
     rdma::Packet* packet = network.pool.Allocate();
     packet->flow = &carrier;
     packet->kind = rdma::PacketKind::Data;
@@ -188,7 +186,8 @@ OtherFrames::CarrierOf(uint32_t source, uint32_t destination, uint16_t port)
     auto& carrier = m_carriers[{source, destination, port}];
     if (!carrier)
     {
-        FlowSpec spec{.id = static_cast<uint32_t>(rdma::RdmaEpisode::FIRST_OTHER + m_carriers.size()),
+        FlowSpec spec{.id =
+                          static_cast<uint32_t>(rdma::RdmaEpisode::FIRST_OTHER + m_carriers.size()),
                       .source = source,
                       .destination = destination,
                       .sizeBytes = ENDLESS_BYTES,
@@ -223,15 +222,11 @@ OtherFrames::OnRx(uint32_t node, const rdma::Packet& packet)
         Mark(*frame.packet);
     }
     // The stack answers in an event of its own: the engine is in the middle of an arrival.
-    Simulator::ScheduleWithContext(node,
-                                   Time(0),
-                                   [card = m_cards[node], from = m_cards[frame.source], frame]
-                                   {
-                                       card->Deliver(frame.packet,
-                                                     from->GetAddress(),
-                                                     frame.to,
-                                                     frame.protocol);
-                                   });
+    Simulator::ScheduleWithContext(
+        node,
+        Time(0),
+        [card = m_cards[node], from = m_cards[frame.source], frame]
+        { card->Deliver(frame.packet, from->GetAddress(), frame.to, frame.protocol); });
 }
 
 void

@@ -43,20 +43,17 @@ ScriptRun::Begin(const ScriptSettings& settings,
 {
     std::unique_ptr<ScriptRun> run(new ScriptRun(settings, results));
     run->OpenChannel();
-    try
-    {
-        run->Build(capture, stopsWithLastFlow);
-    }
-    catch (const ScenarioError& error)
-    {
-        run->Refuse(error.what());
-    }
+    run->Refuse(Refused([&] { run->Build(capture, stopsWithLastFlow); }));
     return run;
 }
 
 void
 ScriptRun::Refuse(const std::string& why)
 {
+    if (why.empty())
+    {
+        return;
+    }
     if (m_channel)
     {
         m_channel->WriteBlob(why);
@@ -103,8 +100,9 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
         std::ranges::any_of(scenario.controllers, [](const auto& x) { return x.name == "agent"; });
     if (m_channel && !asks)
     {
-        throw ScenarioError("the script has no such flow under the controller 'agent' when it begins: "
-                            "an environment has nothing to decide");
+        throw ScenarioError(
+            "the script has no such flow under the controller 'agent' when it begins: "
+            "an environment has nothing to decide");
     }
     if (asks && !m_channel)
     {
@@ -122,7 +120,7 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
     m_episode.reset(static_cast<rdma::RdmaEpisode*>(episode.release()));
     m_deciding->SetCopyHook([this](const CopyTerms& terms) { BecomeCopy(terms); });
     m_episode->SetCutHook([this](Picos now) { m_deciding->CutAll(*m_episode, now); });
-    m_episode->SetRefusal([this](const ScenarioError& error) { Refuse(error.what()); });
+    m_episode->SetRefusal([this](const ScenarioError& error) { Refuse(WithoutKey(error.what())); });
     if (!stopsWithLastFlow && !m_channel)
     {
         m_episode->StayOpen();
@@ -212,18 +210,15 @@ ScriptRun::StartFlow(Ptr<RdmaApplication> application)
     {
         return;
     }
-    try
-    {
-        FlowEntry entry = m_script->EntryOf(*application, m_episode->OpenScenario());
-        entry.flow.start = NowPicos();
-        application->SetFlow(entry.flow.id);
-        m_flows.push_back(application);
-        m_episode->Add(entry);
-    }
-    catch (const ScenarioError& error)
-    {
-        Refuse(error.what());
-    }
+    Refuse(Refused(
+        [&]
+        {
+            FlowEntry entry = m_script->EntryOf(*application, m_episode->OpenScenario());
+            entry.flow.start = NowPicos();
+            application->SetFlow(entry.flow.id);
+            m_flows.push_back(application);
+            m_episode->Add(entry);
+        }));
 }
 
 bool
@@ -233,18 +228,17 @@ ScriptRun::Carry(RdmaNetDevice& card,
                  uint16_t protocol,
                  uint8_t trafficClass)
 {
-    try
-    {
-        if (!m_others)
+    bool sent = false;
+    Refuse(Refused(
+        [&]
         {
-            m_others.emplace(*m_episode, m_script->Cards(), trafficClass);
-        }
-        return m_others->Send(card, packet, dest, protocol);
-    }
-    catch (const ScenarioError& error)
-    {
-        Refuse(error.what());
-    }
+            if (!m_others)
+            {
+                m_others.emplace(*m_episode, m_script->Cards(), trafficClass);
+            }
+            sent = m_others->Send(card, packet, dest, protocol);
+        }));
+    return sent;
 }
 
 void

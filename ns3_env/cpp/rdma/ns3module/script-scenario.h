@@ -37,12 +37,31 @@ struct ScriptSettings
     std::set<uint32_t> switches; ///< node ids
 };
 
+/// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
+std::string WithoutKey(const std::string& text);
+
+/// What is wrong with this work; "" where nothing is. To be told once no exception is under way.
+template <class Work>
+std::string
+Refused(Work work)
+{
+    try
+    {
+        work();
+        return {};
+    }
+    catch (const ScenarioError& error)
+    {
+        return WithoutKey(error.what());
+    }
+}
+
 /// "hpcc[Eta=0.9|MaxStage=5]", as ns-3 writes a type with attributes.
 ControllerSpec ControllerOf(const std::string& text);
 
 /**
  * The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
- * switch without links. Flows are those of all applications, by node and application.
+ * switch without links. Flows are those of all applications, in the order in which these were made.
  */
 class ScriptScenario
 {

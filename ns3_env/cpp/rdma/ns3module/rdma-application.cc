@@ -16,6 +16,7 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaApplication);
 namespace
 {
 constexpr uint64_t MOST_BYTES = 1'000'000'000'000'000;
+uint64_t g_made = 0; ///< applications so far
 } // namespace
 
 TypeId
@@ -65,6 +66,11 @@ RdmaApplication::GetTypeId()
                             MakeTraceSourceAccessor(&RdmaApplication::m_completedTrace),
                             "ns3::RdmaApplication::CompletedCallback");
     return tid;
+}
+
+RdmaApplication::RdmaApplication()
+    : m_serial(g_made++)
+{
 }
 
 void

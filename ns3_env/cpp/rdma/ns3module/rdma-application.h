@@ -25,6 +25,8 @@ class RdmaApplication : public Application
 
     static constexpr uint32_t NO_FLOW = 0xffffffff;
 
+    RdmaApplication();
+
     Address GetRemote() const { return m_remote; }
     uint64_t GetSize() const { return m_size; }
     std::string GetController() const { return m_controller; }
@@ -44,6 +46,8 @@ class RdmaApplication : public Application
 
     /// @name For RdmaNetwork
     /// @{
+    /// A number that grows from one application to the next: flows have this order.
+    uint64_t GetSerial() const { return m_serial; }
     void SetFlow(uint32_t flow) { m_flow = flow; }
     void OnWindowAndRate(double windowBytes, double rateBps);
     void OnCompleted(Time duration);
@@ -63,6 +67,7 @@ class RdmaApplication : public Application
     uint8_t m_trafficClass{0};
     DataRate m_streamRate;
 
+    uint64_t m_serial;
     uint32_t m_flow{NO_FLOW};
     bool m_completed{false};
     bool m_watched{false};

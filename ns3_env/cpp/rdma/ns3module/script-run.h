@@ -62,7 +62,8 @@ class ScriptRun
     void OnWindowAndRate(const FlowState& flow, Picos now);
     void NameCaptures();
     void WriteFiles();
-    [[noreturn]] void Refuse(const std::string& why);
+    /// Ends the program, with a sentence where it is not "".
+    void Refuse(const std::string& why);
 
     ScriptSettings m_settings;
     std::string m_results; ///< file; "" for none
