@@ -9,10 +9,13 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+import yaml
 
 from ns3_env import FlowVecEnv, ScenarioError, SimulatorDied, SimulatorHung
 from ns3_env.envs.script_env import ScriptEnv
+from ns3_env.eval.commands.train import main as train
 from ns3_env.simulator import Script, Simulator
+from tests.samples.runs import CONFIG, checkpoints, the_run, written
 
 ASKING = ["--controller=agent", "--senders=3", "--size=200000"]
 
@@ -55,6 +58,23 @@ def test_all_flows_of_a_script_are_slots_of_a_vector_environment(incast: Path) -
         ends += int(dones.sum())
     assert ends >= 6  # more than one episode of either
     env.close()
+
+
+def test_a_training_learns_from_a_script(incast: Path, tmp_path: Path) -> None:
+    config = yaml.safe_load(CONFIG)
+    del config["evaluation"]
+    config["env"]["placement"] = "python"
+    script = {"program": str(incast), "args": ASKING, "slots": 3}
+    curriculum = {"stages": [{"name": "incast", "scenario": script}]}
+    assert train(written(tmp_path, config, curriculum)) == 0
+    assert checkpoints(the_run(tmp_path))
+
+
+def test_a_script_of_a_training_asks_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    curriculum = {"stages": [{"name": "incast", "scenario": {"program": "incast"}}]}
+    config = CONFIG.replace("env:\n", "env:\n  placement: simulator\n")
+    assert train(written(tmp_path, config, curriculum)) == 2
+    assert "program: a script's flows ask Python: env.placement: python" in capsys.readouterr().err
 
 
 def test_the_seed_is_ns_3s_run(incast: Path) -> None:
