@@ -44,8 +44,8 @@ def linker_flags() -> list[str]:
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-lns3_env-rdma", *modules]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs ``ns3-env config``; returns the exit code."""
+def parser() -> argparse.ArgumentParser:
+    """Command line of ``ns3-env config``."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env config",
         description="Prints what ns-3 scripts with RDMA are built with: "
@@ -54,6 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command_line.add_argument("--cflags", action="store_true", help="for the compiler")
     command_line.add_argument("--libs", action="store_true", help="for the linker, behind the sources")
     command_line.add_argument("--cmakedir", action="store_true", help="for find_package: -Dns3_env_DIR=...")
+    return command_line
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs ``ns3-env config``; returns the exit code."""
+    command_line = parser()
     options = command_line.parse_args(arguments)
     if not (options.cflags or options.libs or options.cmakedir):
         command_line.error("one of --cflags, --libs and --cmakedir is needed")

@@ -228,14 +228,19 @@ def _settings(content: Mapping[str, Any]) -> str:
     return json.dumps(settings)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs ``ns3-env script``; returns the exit code."""
+def parser() -> argparse.ArgumentParser:
+    """Command line of ``ns3-env script``."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env script",
         description="Writes a scenario as an ns-3 script, which plays the same: ns3-env script a.yaml > a.cc",
     )
     command_line.add_argument("scenario", help="a scenario's file")
-    options = command_line.parse_args(arguments)
+    return command_line
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs ``ns3-env script``; returns the exit code."""
+    options = parser().parse_args(arguments)
 
     def work() -> int:
         sys.stdout.write(script_text(Scenario.load(options.scenario)))
