@@ -34,7 +34,7 @@ PROGRAMS = {
     "config.py": scripts.parser,
     "script.py": script.parser,
 }
-#: Programs on pages that come with the system, a package, ns-3 or the published simulator, or are built there.
+#: Programs on pages that come with the system, a package or ns-3, or are a page's own.
 FOREIGN = {
     "make",
     "cd",
