@@ -1,4 +1,4 @@
-# Package for plugins of rdma-sim: find_package(ns3_env CONFIG), ns3_env_add_plugin(NAME SOURCE...).
+# Package for plugins of rdma-sim and for ns-3 scripts: ns3_env_add_plugin(NAME SOURCE...), and the target ns3_env::rdma.
 # SPDX-License-Identifier: GPL-2.0-or-later
 get_filename_component(ns3_env_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../include" ABSOLUTE)
 foreach(header ns3_env/cpp/contract/congestion-control.h ns3/object.h)
@@ -25,3 +25,13 @@ function(ns3_env_add_plugin name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:>:-O2>)
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" CXX_EXTENSIONS OFF)
 endfunction()
+
+# RDMA in ns-3 scripts, with ns-3's modules (docs/ns3.md): target_link_libraries(NAME PRIVATE ns3_env::rdma).
+get_filename_component(ns3_env_LIBRARY_DIR "${CMAKE_CURRENT_LIST_DIR}/../lib" ABSOLUTE)
+if(NOT TARGET ns3_env::rdma AND EXISTS "${ns3_env_LIBRARY_DIR}/libns3_env-rdma.so")
+  add_library(ns3_env::rdma SHARED IMPORTED)
+  set_target_properties(ns3_env::rdma PROPERTIES IMPORTED_LOCATION "${ns3_env_LIBRARY_DIR}/libns3_env-rdma.so")
+  file(GLOB ns3_env_MODULES "${ns3_env_LIBRARY_DIR}/libns3.*.so")
+  target_link_libraries(ns3_env::rdma INTERFACE ns3_env::contract -Wl,--as-needed ${ns3_env_MODULES})
+  target_link_options(ns3_env::rdma INTERFACE "LINKER:-rpath,${ns3_env_LIBRARY_DIR}")
+endif()

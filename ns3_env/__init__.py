@@ -73,4 +73,5 @@ register(
 )
 for _name in VERSIONS:
     register_task(_name)
+register("ns3_env/Script-v0", "ns3_env.envs.script_env:ScriptEnv")
 register("ns3_env/Ns3Ai-v0", "ns3_env.ns3ai:Ns3AiEnv", nondeterministic=True)

@@ -23,7 +23,7 @@ from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.released import controller_names
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Scenario
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import Script, Simulator
 
 #: What a run may be: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "search")
@@ -128,8 +128,13 @@ def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, An
 
 
 def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario under the agent's clock, unless it has its own. Raises ScenarioError, naming ``source``."""
+    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which stands for
+    one. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
+    if "program" in data:
+        if env.placement != "python":
+            raise ScenarioError(f"{source}: program: a script's flows ask Python: env.placement: python")
+        return Script.from_mapping(data, source, clock)  # type: ignore[return-value]
     return Scenario.from_mapping({**clock, **data}, source)
 
 

@@ -16,8 +16,10 @@ from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.export import parser as export_parser
 from ns3_env.eval.commands.train import parser as train_parser
 from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.scripts import parser as config_parser
 from ns3_env.programs.transport import SHOWN, TRANSPORTS
 from ns3_env.scenario.parameters import PAPER
+from ns3_env.scenario.script import parser as script_parser
 
 TASKS = Path(__file__).parents[1] / "make" / "task_pages.py"
 
@@ -63,7 +65,13 @@ def _table(controller: str, declared: dict[str, Any]) -> str:
 def commands() -> str:
     """Returns the page of all commands and their options, as their parsers describe them."""
     lines = ["# Commands", "Each command's options, as `--help` prints them."]
-    parsers = {"train.py": train_parser(), "export.py": export_parser(), "python -m eval": eval_parser()}
+    parsers = {
+        "train.py": train_parser(),
+        "export.py": export_parser(),
+        "python -m eval": eval_parser(),
+        "ns3-env config": config_parser(),
+        "ns3-env script": script_parser(),
+    }
     for name, parser in parsers.items():
         for title, one in _commands(name, parser):
             one.prog = title

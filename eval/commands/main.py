@@ -13,6 +13,8 @@ COMMANDS = {
     "train": "trains the configured policy, or searches one (in a clone: python train.py)",
     "eval": "measures policies, controllers and the simulator (python -m eval)",
     "export": "writes a trained policy into one file (python export.py)",
+    "config": "prints the flags that ns-3 scripts with RDMA are built with",
+    "script": "writes a scenario as an ns-3 script",
 }
 
 
@@ -43,6 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from ns3_env.eval.commands import evaluation
 
         return evaluation.main(words[1:])
+    if command == "config":
+        from ns3_env.programs import scripts
+
+        return scripts.main(words[1:])
+    if command == "script":
+        from ns3_env.scenario import script
+
+        return script.main(words[1:])
     from ns3_env.eval.commands import export
 
     return export.main(words[1:])

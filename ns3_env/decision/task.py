@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from gymnasium.spaces import Box, Space
@@ -33,6 +33,7 @@ from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, branches, 
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import SHOWN, Transport, transport_of
 from ns3_env.scenario import Scenario
+from ns3_env.simulator.script import Script
 
 
 def knows(transport: Transport, field: str) -> bool:
@@ -139,7 +140,7 @@ class Task:
             raise ValueError(fault)
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
         self.observation_space: Box = observation_space(self.fields)
-        self._posed: tuple[Scenario, Scenario] | None = (
+        self._posed: tuple[Scenario | Script, Scenario | Script] | None = (
             None  # the scenario that came last, and what it became
         )
         self._reading = self._compiled()
@@ -192,7 +193,13 @@ class Task:
             rewards[first] = 0.0
         return Outcomes(rewards, since, final, cut, slowdowns)
 
-    def posed_on(self, scenario: Scenario) -> Scenario:
+    @overload
+    def posed_on(self, scenario: Scenario) -> Scenario: ...
+    @overload
+    def posed_on(self, scenario: Script) -> Script: ...
+    @overload
+    def posed_on(self, scenario: Scenario | Script) -> Scenario | Script: ...
+    def posed_on(self, scenario: Scenario | Script) -> Scenario | Script:
         """The scenario whose flows under "agent" carry what the task observes, and tell what it rewards.
 
         What the scenario says of them itself goes first.
@@ -205,19 +212,29 @@ class Task:
             self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
         return self._posed[1]
 
-    def rewarded_on(self, scenario: Scenario) -> Scenario:
+    @overload
+    def rewarded_on(self, scenario: Scenario) -> Scenario: ...
+    @overload
+    def rewarded_on(self, scenario: Script) -> Script: ...
+    @overload
+    def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script: ...
+    def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script:
         """The scenario whose flows under "agent" tell what the task rewards."""
         read = getattr(self.reward, "fields", ())
         flags = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
         return scenario.with_agent(flags) if flags else scenario
 
     def check(
-        self, scenario: Scenario | Mapping[str, Any], also: Sequence[str] = (), *, branching: bool = False
+        self,
+        scenario: Scenario | Script | Mapping[str, Any],
+        also: Sequence[str] = (),
+        *,
+        branching: bool = False,
     ) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
         that the reward reads, or one of ``also``; and where the reward needs branches, unless what plays it
         has them (``branching``)."""
-        transport = scenario.transport if isinstance(scenario, Scenario) else transport_of(scenario)
+        transport = transport_of(scenario) if isinstance(scenario, Mapping) else scenario.transport
         faults = []
         if fault := unknown_fields(transport, (*self.fields, *also)):
             faults.append(f"fields: {fault}")
@@ -237,7 +254,7 @@ class Task:
                 "other flows"
             )
         if faults:
-            source = scenario.source if isinstance(scenario, Scenario) else None
+            source = None if isinstance(scenario, Mapping) else scenario.source
             raise ScenarioError("\n".join(f"{source}: {fault}" if source else fault for fault in faults))
 
 

@@ -28,13 +28,14 @@ from ns3_env.simulator import (
     HealthCheck,
     JointDecisions,
     LockStep,
+    Script,
     Simulator,
     wait_any,
 )
 from ns3_env.simulator.simulator import around
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
-Sampler = Callable[[int], "Scenario | Mapping[str, Any]"]
+Sampler = Callable[[int], "Scenario | Script | Mapping[str, Any]"]
 
 
 def episode_seed(base_seed: int, episode: int) -> int:
@@ -58,6 +59,9 @@ def never_decides(episodes: int) -> str:
 
 class StreamOptions(TypedDict, total=False):
     """The keywords of :class:`FlowStream`, for what passes them on."""
+
+    program: str | PathLike[str] | None
+    args: Sequence[str]
 
     num_simulators: int
     slots: int
@@ -86,6 +90,7 @@ class FlowStream(WithTask):
 
     Args:
         sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
+        program, args: instead of it, an ns-3 script as it was built (docs/ns3.md), a run for each episode.
         num_simulators: processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
             0 ... slots - 1.
@@ -100,8 +105,10 @@ class FlowStream(WithTask):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Mapping[str, Any],
+        sampler: Sampler | Scenario | Script | Mapping[str, Any] | None = None,
         *,
+        program: str | PathLike[str] | None = None,
+        args: Sequence[str] = (),
         num_simulators: int = 1,
         slots: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
@@ -116,10 +123,13 @@ class FlowStream(WithTask):
     ) -> None:
         if num_simulators < 1 or slots < 1:
             raise ValueError(f"num_simulators ({num_simulators}) and slots ({slots}) must be at least 1")
+        if (sampler is None) == (program is None):
+            raise TypeError("sampler or program: give the one that is played")
         if callable(sampler):
             self.sampler: Sampler = sampler
         else:
-            only = sampler
+            only = Script(program, tuple(args), slots=slots) if program is not None else sampler
+            assert only is not None
             self.sampler = lambda episode: only
         self.num_simulators = num_simulators
         self.slots = slots
@@ -136,8 +146,8 @@ class FlowStream(WithTask):
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
         self._lanes = [SlotAllocator(slots) for _ in range(num_simulators)]
-        self._scenarios: dict[int, Scenario | Mapping[str, Any]] = {}  # that each simulator plays
-        self._checked: Scenario | Mapping[str, Any] | None = None  # what was checked last
+        self._scenarios: dict[int, Scenario | Script | Mapping[str, Any]] = {}  # that each simulator plays
+        self._checked: Scenario | Script | Mapping[str, Any] | None = None  # what was checked last
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
         self._one_action = self.task.action_space
@@ -192,7 +202,7 @@ class FlowStream(WithTask):
         if scenario is not self._checked or isinstance(scenario, Mapping):
             self.task.check(scenario, branching=True)
             self._checked = scenario
-        seeded: Scenario | Mapping[str, Any]
+        seeded: Scenario | Script | Mapping[str, Any]
         if isinstance(scenario, Mapping):
             seeded = {**scenario, "seed": seed}
         else:

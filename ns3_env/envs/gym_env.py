@@ -48,7 +48,9 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
 
 def scenario_of(definition: Scenario | Mapping[str, Any]) -> Scenario:
     """The scenario, or that of these keys. Raises ScenarioError."""
-    return definition if isinstance(definition, Scenario) else Scenario.from_mapping(definition, "scenario")
+    if isinstance(definition, Mapping):
+        return Scenario.from_mapping(definition, "scenario")
+    return definition
 
 
 def first_played(

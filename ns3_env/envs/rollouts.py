@@ -25,9 +25,10 @@ from ns3_env.decision import observations
 from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs.flow_stream import Sampler, episode_seed
+from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import transport_of
 from ns3_env.scenario import AGENT, POLICY, Scenario
-from ns3_env.simulator import EpisodeEnd, HealthCheck, Simulator, Transitions, wait_any
+from ns3_env.simulator import EpisodeEnd, HealthCheck, Script, Simulator, Transitions, wait_any
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,8 @@ class EpisodeQueue(WithTask, ABC):
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
         scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
+        if isinstance(scenario, Script):
+            raise ScenarioError(f"{scenario.source}: a script's flows ask Python, not a policy's file")
         self.task.check(scenario)
         if isinstance(scenario, Scenario):
             scenario = self.task.rewarded_on(scenario)

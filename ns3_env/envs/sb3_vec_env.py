@@ -22,6 +22,7 @@ from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import Script
 
 
 class FlowVecEnv(FlowStream, VecEnv):
@@ -47,7 +48,7 @@ class FlowVecEnv(FlowStream, VecEnv):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Mapping[str, Any],
+        sampler: Sampler | Scenario | Script | Mapping[str, Any] | None = None,
         *,
         render_mode: str | None = None,
         telemetry: bool = True,

@@ -14,6 +14,7 @@ from ns3_env.programs.plugins import load_plugins, plugin_versions
 from ns3_env.simulator.lock_step import JointDecisions, LockStep
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.pool import HealthCheck
+from ns3_env.simulator.script import Script
 from ns3_env.simulator.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s, wait_any
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "HealthCheck",
     "JointDecisions",
     "LockStep",
+    "Script",
     "Simulator",
     "Transitions",
     "default_attributes",

@@ -26,6 +26,7 @@ from ns3_env.config.files import write_atomically
 from ns3_env.errors import SimulatorNotFound
 from ns3_env.programs.executable import plugin_options
 from ns3_env.programs.transport import Transport
+from ns3_env.simulator.script import Script
 from ns3_env.simulator.sibling import Child, Sibling
 
 _SHOWN_BYTES = 4096
@@ -112,13 +113,26 @@ class SimulatorProcess:
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
     @classmethod
-    def started(cls, executable: Path, agent: _native.AgentChannel, transport: Transport = "rdma") -> Self:
-        """Starts one at our end of the channel, with the transport's plugins. Raises SimulatorNotFound."""
+    def started(
+        cls,
+        executable: Path,
+        agent: _native.AgentChannel,
+        transport: Transport = "rdma",
+        script: Script | None = None,
+    ) -> Self:
+        """Starts one at our end of the channel, with the transport's plugins; or a script, which finds the
+        channel in its environment. Raises SimulatorNotFound."""
         words = LastWords("ns3_env-stderr")
-        command = [os.fspath(executable), *plugin_options(transport)]
+        if script is None:
+            command = [os.fspath(executable), *plugin_options(transport)]
+            started, environment = [*command, f"--channel-fd={agent.channel_fd}"], None
+        else:
+            started = command = script.command()
+            environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agent.channel_fd)}
         try:
             process = _Program(
-                [*command, f"--channel-fd={agent.channel_fd}"],
+                started,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
                 stderr=words.fd,

@@ -23,6 +23,7 @@ from ns3_env.programs.transport import Transport, transport_of
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch
 from ns3_env.simulator.results import ASKED, results_with_columns
+from ns3_env.simulator.script import Script
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -87,7 +88,8 @@ class Simulator:
         self._executable = executable
         self._hang_timeout_s = hang_timeout_s
         self._start_timeout_s = start_timeout_s
-        self._scenario: Scenario | None = None
+        self._scenario: Scenario | Script | None = None
+        self._script: Script | None = None
         self._forget()
 
     @property
@@ -127,15 +129,18 @@ class Simulator:
         if self._process is not None and self._agent is not None:
             return
         self.kill()  # an interrupt may have left one without the other
-        executable = find_executable(transport) if self._executable is None else Path(self._executable)
-        if plugins_of(transport):
+        if (script := self._script) is not None:
+            executable = Path(script.program)
+        else:
+            executable = find_executable(transport) if self._executable is None else Path(self._executable)
+        if script is None and plugins_of(transport):
             describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
         try:
             agent = _native.AgentChannel(self._capacity)
         except _native.ChannelError as error:  # no memory left, or none allowed
             raise SimulatorError(f"there is no channel to it: {error}") from None
         try:
-            self._process, self._agent = SimulatorProcess.started(executable, agent, transport), agent
+            self._process, self._agent = SimulatorProcess.started(executable, agent, transport, script), agent
             self._transport = transport
             self._actions = agent.actions
             if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
@@ -145,9 +150,11 @@ class Simulator:
             raise
 
     def send_reset(
-        self, scenario: Scenario | Mapping[str, Any], *, replace: bool = True, columns: bool = False
+        self, scenario: Scenario | Script | Mapping[str, Any], *, replace: bool = True, columns: bool = False
     ) -> None:
         """Begins the scenario's episode, without waiting for it. An episode that still runs is given up.
+
+        An ns-3 script plays one episode in a process: it is started here.
 
         Args:
             scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
@@ -164,8 +171,10 @@ class Simulator:
         else:
             text, transport, transitions = scenario.to_simulator_text(), scenario.transport, False
             self._scenario = scenario
-        if columns:
+        script = scenario if isinstance(scenario, Script) else None
+        if columns := columns and script is None:
             text = ASKED + text[1:]
+        self._take_script(script)
         if transport != self._transport:
             self.kill()  # another program, and a channel of its own
         if self.waiting:
@@ -180,6 +189,14 @@ class Simulator:
         self._transitions, self._columns = transitions, columns
         self._agent.send(_native.COMMAND_RESET)
         self.handed_over()
+
+    def _take_script(self, script: Script | None) -> None:
+        """Ends a process that plays no other episode: a script's, or any other where a script comes."""
+        if self._script is not None and self._process is not None and not self.waiting:
+            self._process.wait(_PATIENCE_S)  # it may have something to write after the episode's end
+        if self._script is not None or script is not None:
+            self.kill()
+        self._script = script
 
     def _give_up(self) -> None:
         """Takes the answer that an episode still owes; a process that gives none soon is replaced."""

@@ -131,4 +131,5 @@ def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> N
 
 def test_every_id_of_the_package_is_in_the_table() -> None:
     registered = {name for name in gym.registry if name.startswith("ns3_env/")}
-    assert registered == {*_BASE, *_TASKS, "ns3_env/Ns3Ai-v0"}  # the last needs a program: tests/ns3ai
+    programs = {"ns3_env/Ns3Ai-v0", "ns3_env/Script-v0"}  # these need a program: tests/ns3ai, tests/ns3module
+    assert registered == {*_BASE, *_TASKS, *programs}

@@ -14,6 +14,8 @@ import pytest
 from ns3_env.eval.benchmark.suite import known_suites
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.papers.experiments import EXPERIMENTS
+from ns3_env.programs import scripts
+from ns3_env.scenario import script
 from tests.paths import ROOT
 
 FILES = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "checkpoints").rglob("*.md")}
@@ -25,8 +27,14 @@ TEXTS = {
 FOLDERS = "agents|checkpoints|cmake|configs|curricula|docs|eval|examples|ns3_env|tests"
 #: Not files: environments' ids, placeholders, what the installed package has.
 OTHERS = re.compile(r"ns3_env/(\w+-v\d|lib$)|NAME|PAPER")
-PROGRAMS = {"train.py": train.parser, "export.py": export.parser, "eval": evaluation.parser}
-#: Programs on pages that come with the system, a package or the published simulator.
+PROGRAMS = {
+    "train.py": train.parser,
+    "export.py": export.parser,
+    "eval": evaluation.parser,
+    "config.py": scripts.parser,
+    "script.py": script.parser,
+}
+#: Programs on pages that come with the system, a package or ns-3, or are a page's own.
 FOREIGN = {
     "make",
     "cd",
@@ -41,6 +49,9 @@ FOREIGN = {
     "pip",
     "tensorboard",
     "rdma-tests",
+    "ln",
+    "ns3",
+    "incast",
 }
 
 
@@ -52,8 +63,9 @@ def command_lines(text: str) -> list[str]:
 
 
 def split(line: str) -> list[str]:
-    """Returns the words of a command line without comment and variables in front."""
+    """Returns the words of a command line without comment, variables in front and a file for its output."""
     words = shlex.split(line, comments=True)
+    words = words[: words.index(">")] if ">" in words else words
     while re.fullmatch(r"[A-Z_]+=.*", words[0]):
         words.pop(0)
     return [Path(words[0]).name if words[0].startswith(".venv/bin/") else words[0], *words[1:]]

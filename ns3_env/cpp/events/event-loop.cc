@@ -47,7 +47,7 @@ EventLoop::~EventLoop()
 void
 EventLoop::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
 {
-    Simulator::Now(); // there is a loop from here on, and no event in it
+    Simulator::Now(); // there is a loop from here on
     if (s_current != nullptr)
     {
         s_current->m_whole.FitGrain(frameBytes, fastestBps, links);

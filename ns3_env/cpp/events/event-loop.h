@@ -31,7 +31,7 @@ class EventLoop : public SimulatorImpl
 
     /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
     static EventLoop* Current() { return s_current; }
-    /// A hint to the loop that runs, where one does and no event waits (Timeline::FitGrain).
+    /// A hint to the loop that runs, where one does (Timeline::FitGrain).
     static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
     /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.

@@ -23,6 +23,14 @@ EventQueue::EventQueue()
 void
 EventQueue::SetGrain(Picos grain, uint64_t slots)
 {
+    std::vector<EventEntry> waiting;
+    ForEach([&](const EventEntry& entry) { waiting.push_back(entry); });
+    m_nodes.clear();
+    m_free = NONE;
+    m_inWheel = 0;
+    m_hints = {};
+    m_heap.clear();
+    LookAtHeap();
     m_slots = slots;
     m_first.assign(slots, NONE);
     m_used.assign(slots / WORD_BITS, 0);
@@ -30,6 +38,10 @@ EventQueue::SetGrain(Picos grain, uint64_t slots)
     m_grainBits =
         static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(std::max<Picos>(grain, 1)))) - 1;
     m_now = time >> m_grainBits;
+    for (const EventEntry& entry : waiting)
+    {
+        Push(entry);
+    }
 }
 
 void

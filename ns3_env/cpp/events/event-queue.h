@@ -43,7 +43,7 @@ class EventQueue
     static constexpr uint64_t LEAST_SLOTS = 8192;
 
     /// Sets the width of a slot to the power of two at or below `grain`, and their number, a power of two not below
-    /// LEAST_SLOTS; the queue must be empty.
+    /// LEAST_SLOTS.
     void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
 
     bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }

@@ -41,7 +41,7 @@ Timeline::~Timeline()
 void
 Timeline::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
 {
-    if (m_events.IsEmpty() && fastestBps > 0)
+    if (fastestBps > 0)
     {
         const uint64_t events =
             std::clamp(std::bit_ceil(links / LINKS_PER_EVENT), LEAST_PER_FRAME, MOST_PER_FRAME);

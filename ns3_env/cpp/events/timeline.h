@@ -68,8 +68,7 @@ class Timeline
         m_order = context & CONTEXT_MASK;
     }
     /// Fits the queue to a network with frames of so many bytes on links of up to `fastestBps`: a hop takes as long as
-    /// a frame, and a network has some dozens of events in that time, or one for every few of its `links`. Only
-    /// while no event waits.
+    /// a frame, and a network has some dozens of events in that time, or one for every few of its `links`.
     void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
     /// The same of a part that is played `lookahead` at a time.
     void FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead);

@@ -41,7 +41,7 @@ class SimulationScope
 } // namespace
 
 Scenario
-Transport::Read(std::string json)
+Transport::Read(std::string json, bool withFlows)
 {
     return Scenario::FromJson(
         std::move(json),
@@ -55,7 +55,8 @@ Transport::Read(std::string json)
                                     "-sim");
             }
             ReadKeys(root, scenario);
-        });
+        },
+        withFlows);
 }
 
 void

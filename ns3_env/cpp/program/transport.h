@@ -56,8 +56,8 @@ class Transport
     virtual std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) = 0;
     /// @}
 
-    /// A scenario of this transport. \throws ScenarioError
-    Scenario Read(std::string json);
+    /// A scenario of this transport (Scenario::FromJson). \throws ScenarioError
+    Scenario Read(std::string json, bool withFlows = true);
 
   private:
     std::string m_name;

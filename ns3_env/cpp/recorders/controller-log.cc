@@ -39,6 +39,7 @@ Counters::Add(const Flow& flow)
     {
         return; // a controller of the transport's own stack
     }
+    m_flows = std::max<size_t>(m_flows, flow.Id() + 1);
     for (const auto& [name, value] : control->GetCounters())
     {
         m_totals[name] += value;

@@ -59,6 +59,7 @@ CommonInterval::Close(Picos end)
     if (!m_over && !m_receivedBytes.empty())
     {
         m_end = end;
+        m_receivedBytes.resize(m_episode.GetScenario().flows.size()); // some may have been added
         for (const Flow* live : m_episode.LiveFlows())
         {
             uint64_t& bytes = m_receivedBytes[live->Id()];

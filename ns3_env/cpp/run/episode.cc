@@ -149,13 +149,35 @@ Episode::StartDueFlows()
             return;
         }
         ++m_nextStart;
-        Begin(entry);
+        Start(entry);
     }
     ReportAllStarted();
 }
 
 void
-Episode::Begin(const FlowEntry& entry)
+Episode::Start(const FlowEntry& entry)
+{
+    std::optional<ScenarioError> refused;
+    try
+    {
+        CreateAndStart(entry);
+    }
+    catch (const ScenarioError& error)
+    {
+        if (!m_refusal)
+        {
+            throw;
+        }
+        refused = error;
+    }
+    if (refused)
+    {
+        m_refusal(*refused);
+    }
+}
+
+void
+Episode::CreateAndStart(const FlowEntry& entry)
 {
     Hosted& hosted = Create(entry);
     Enter(hosted);
@@ -173,7 +195,7 @@ Episode::StartWaiting(uint32_t flow)
 {
     SweepRetired();
     m_scenario.flows[flow].flow.start = NowPicos(); // which nobody could know before
-    Begin(m_scenario.flows[flow]);
+    Start(m_scenario.flows[flow]);
     ReportAllStarted();
 }
 
@@ -276,7 +298,7 @@ Episode::OnFinished(Flow& flow)
 void
 Episode::CutIfOver()
 {
-    if (m_finished == m_withEnd && (!m_dependencies || m_dependencies->AreStepsOver()))
+    if (!m_isOpen && m_finished == m_withEnd && (!m_dependencies || m_dependencies->AreStepsOver()))
     {
         Cut(); // what is endless goes no further
     }
@@ -324,22 +346,47 @@ Episode::Stop()
 void
 Episode::Run()
 {
+    Begin();
+    Simulator::Run();
+    End();
+}
+
+void
+Episode::Begin()
+{
     if (m_scenario.dependencies)
     {
         MakeDependencies();
     }
     Simulator::ScheduleNow(&Episode::StartDueFlows, this);
-    Simulator::Schedule(Time(m_scenario.timeLimit), &Episode::Cut, this);
+    if (!m_isOpen)
+    {
+        Simulator::Schedule(Time(m_scenario.timeLimit), &Episode::Cut, this);
+    }
     if (m_dependencies)
     {
         m_dependencies->Begin();
     }
     OnRunBegins();
     m_traces.begin();
-    Simulator::Run();
+}
+
+void
+Episode::Add(const FlowEntry& entry)
+{
+    m_scenario.flows.push_back(entry);
+    m_records.emplace_back();
+    m_withEnd += entry.flow.IsEndless() ? 0 : 1;
+    SweepRetired();
+    Start(entry);
+}
+
+void
+Episode::End()
+{
     if (!m_ended)
     {
-        m_endTime = NowPicos();
+        Cut();
     }
     if (m_dependencies)
     {

@@ -89,6 +89,21 @@ class Episode
 
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
+    /// @name The same where somebody else runs the simulator
+    /// @{
+    /// Schedules the first flows.
+    void Begin();
+    /// Cuts what is under way, and records it; once nothing runs any more.
+    void End();
+    /// Neither the last flow nor the time limit ends it. Before Begin().
+    void StayOpen() { m_isOpen = true; }
+    /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
+    void Add(const FlowEntry& entry);
+    /// What is wrong with a flow that is to start is told here, instead of thrown through the simulator's events.
+    void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
+    /// For controllers of flows that are added.
+    Scenario& OpenScenario() { return m_scenario; }
+    /// @}
     /// Ends the run from within, at the current time.
     void Stop();
     /// Ends it at this time at the latest, as the time limit does. From within.
@@ -162,7 +177,8 @@ class Episode
     void StartDueFlows();
     /// How long before their starts flows may be created, so that several are at once.
     Picos CreatesAhead() const;
-    void Begin(const FlowEntry& entry);
+    void Start(const FlowEntry& entry);
+    void CreateAndStart(const FlowEntry& entry);
     void StartWaiting(uint32_t flow);
     Picos CreateWaiting(uint32_t flow);
     void StartCreated(uint32_t flow);
@@ -184,6 +200,7 @@ class Episode
     EpisodeTraces m_traces;
     FlowHook m_onCreate;
     std::function<void(Picos)> m_onCut;
+    std::function<void(const ScenarioError&)> m_refusal;
 
     std::unique_ptr<Dependencies> m_dependencies;
     std::vector<uint32_t> m_order; ///< flows by start time, but for those that wait
@@ -200,6 +217,7 @@ class Episode
     uint64_t m_transmittedPayload{0};
     Picos m_endTime{0};
     bool m_ended{false};
+    bool m_isOpen{false};
 };
 
 } // namespace ns3::env

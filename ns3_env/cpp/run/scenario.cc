@@ -344,7 +344,7 @@ Scenario::CountedFrom() const
 }
 
 Scenario
-Scenario::FromJson(std::string text, const OwnKeys& own)
+Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
 {
     auto json = ParseJson(text);
     std::string().swap(text); // of very many flows every copy counts
@@ -362,21 +362,27 @@ Scenario::FromJson(std::string text, const OwnKeys& own)
         s.corruption = ReadCorruption(loss, static_cast<uint32_t>(s.isSwitch.size()) - 1);
         loss.RefuseOthers();
     }
-    ReadControllers(root, s);
+    if (withFlows)
+    {
+        ReadControllers(root, s);
+    }
     if (root.Has("groups"))
     {
         s.groups = root.Texts("groups", bounds::CONTROLLERS);
     }
     s.clock = ReadClock(root);
-    const FlowColumns flows = ReadFlowColumns(root.Sub("flows"), s);
-    for (auto& column : json["flows"])
+    if (withFlows)
     {
-        if (auto* values = column.get_ptr<nlohmann::json::array_t*>())
+        const FlowColumns flows = ReadFlowColumns(root.Sub("flows"), s);
+        for (auto& column : json["flows"])
         {
-            nlohmann::json::array_t().swap(*values);
+            if (auto* values = column.get_ptr<nlohmann::json::array_t*>())
+            {
+                nlohmann::json::array_t().swap(*values);
+            }
         }
+        MakeFlows(flows, s);
     }
-    MakeFlows(flows, s);
     if (root.Has("dependencies"))
     {
         std::vector<Picos> starts;

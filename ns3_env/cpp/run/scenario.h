@@ -139,7 +139,8 @@ struct Scenario
     double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError
-    static Scenario FromJson(std::string text, const OwnKeys& own);
+    /// \param withFlows false: it says neither flows nor controllers, which somebody else adds
+    static Scenario FromJson(std::string text, const OwnKeys& own, bool withFlows = true);
 };
 
 } // namespace ns3::env

@@ -24,7 +24,7 @@ namespace
 
 SUITE("rdma-events");
 
-/// Near, far and simultaneous entries come out as from an ordered set, at every grain.
+/// Near, far and simultaneous entries come out as from an ordered set, at every grain, and when that changes.
 void
 QueueOf(Picos grain, uint64_t slots)
 {
@@ -40,6 +40,10 @@ QueueOf(Picos grain, uint64_t slots)
     for (int step = 0; step < 40'000; ++step)
     {
         const bool grow = step % 1000 < 600;
+        if (step % 7000 == 6999)
+        {
+            queue.SetGrain(8 * grain + step % 5, slots); // while entries wait
+        }
         if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
         {
             constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};

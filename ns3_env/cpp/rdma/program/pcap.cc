@@ -68,6 +68,10 @@ class Tap final : public CaptureFiles::Tap
             return HasClasses() ? PfcFrame(packet.kind, sender, PriorityOf(packet.sequence))
                                 : PfcFrame(packet.kind, sender);
         }
+        if (packet.flow->Id() >= RdmaEpisode::FIRST_OTHER)
+        {
+            return m_network.OtherFrame(packet);
+        }
         const FlowHeaders headers = HeadersOf(*packet.flow);
         return packet.kind == PacketKind::Notification
                    ? NotificationFrame(packet, headers)

@@ -203,6 +203,14 @@ RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
                             CreateController(m_scenario.controllers[entry.controller]));
 }
 
+std::unique_ptr<QueuePair>
+RdmaEpisode::ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const
+{
+    auto carrier = m_fabric.Connect(spec, sourcePort, CreateObject<Uncontrolled>());
+    carrier->SetOpenLoop(1, NEVER); // nothing answers, and no switch counts it
+    return carrier;
+}
+
 const Racks*
 RdmaEpisode::GetRacks() const
 {

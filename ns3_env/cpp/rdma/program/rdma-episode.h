@@ -9,6 +9,7 @@
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -79,6 +80,18 @@ class RdmaEpisode final : public Episode
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
     std::unique_ptr<Capture> MakeCapture() override;
 
+    /// @name Frames of other stacks
+    /// @{
+    /// Their carriers have ids from here on.
+    static constexpr uint32_t FIRST_OTHER = 1U << 31;
+    /// A path for them, of which the caller makes packets. \throws ScenarioError where there is none
+    std::unique_ptr<QueuePair> ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const;
+    using FrameMaker = std::function<std::vector<uint8_t>(const Packet&)>;
+    /// As captures have them; empty where nothing is known of one.
+    void SetOtherFrames(FrameMaker make) { m_otherFrames = std::move(make); }
+    std::vector<uint8_t> OtherFrame(const Packet& packet) const { return m_otherFrames(packet); }
+    /// @}
+
     /// Payload bytes that senders put on the wire, retransmissions and streams included.
     uint64_t TransmittedPayload() const;
     /// Payload bytes of data packets that reached a host.
@@ -94,6 +107,7 @@ class RdmaEpisode final : public Episode
     Fabric m_fabric;
     Streams m_streams;
     std::unique_ptr<Failures> m_failures; ///< null where no link ever fails
+    FrameMaker m_otherFrames;
 };
 
 } // namespace ns3::env::rdma

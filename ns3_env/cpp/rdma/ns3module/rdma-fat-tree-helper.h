@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Helper that builds a fat-tree of an RDMA network.
+#ifndef RDMA_FAT_TREE_HELPER_H
+#define RDMA_FAT_TREE_HELPER_H
+
+#include "rdma-helper.h"
+
+namespace ns3
+{
+
+/**
+ * The fat-tree of switches with `ports` ports each (Al-Fares et al. 2008): ports^3/4 hosts, in `ports` pods of as many
+ * switches, half of them edge and half aggregation, below (ports/2)^2 cores. `pods` below `ports` builds that many.
+ */
+class RdmaFatTreeHelper
+{
+  public:
+    explicit RdmaFatTreeHelper(uint32_t ports, uint32_t pods = 0);
+
+    /// Makes nodes and links, with the attributes that the helper has; hosts, edge, aggregation and core have ids in
+    /// this order.
+    void Build(RdmaHelper& rdma);
+
+    const NodeContainer& GetHosts() const { return m_hosts; }
+    const NodeContainer& GetEdges() const { return m_edges; }
+    const NodeContainer& GetAggregations() const { return m_aggregations; }
+    const NodeContainer& GetCores() const { return m_cores; }
+
+  private:
+    uint32_t m_half;
+    uint32_t m_pods;
+    NodeContainer m_hosts;
+    NodeContainer m_edges;
+    NodeContainer m_aggregations;
+    NodeContainer m_cores;
+};
+
+} // namespace ns3
+
+#endif // RDMA_FAT_TREE_HELPER_H

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The engine's network of a script from the first event to Simulator::Destroy.
+#include "script-run.h"
+
+#include "ns3/abort.h"
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/channel/lifeline.h"
+#include "ns3_env/cpp/events/event-loop.h"
+#include "ns3_env/cpp/events/now.h"
+#include "ns3_env/cpp/json/json-reader.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+namespace ns3::env
+{
+
+namespace
+{
+
+/// The descriptor of the channel to an environment that has started this script.
+constexpr const char* CHANNEL_VARIABLE = "NS3_ENV_CHANNEL_FD";
+constexpr int EXIT_BAD_INPUT = 2;
+
+} // namespace
+
+ScriptRun::ScriptRun(ScriptSettings settings, const std::string& results)
+    : m_settings(std::move(settings)),
+      m_results(results)
+{
+}
+
+ScriptRun::~ScriptRun() = default;
+
+std::unique_ptr<ScriptRun>
+ScriptRun::Begin(const ScriptSettings& settings,
+                 const RdmaCapture& capture,
+                 const std::string& results,
+                 bool stopsWithLastFlow)
+{
+    std::unique_ptr<ScriptRun> run(new ScriptRun(settings, results));
+    run->OpenChannel();
+    run->Refuse(Refused([&] { run->Build(capture, stopsWithLastFlow); }));
+    return run;
+}
+
+void
+ScriptRun::Refuse(const std::string& why)
+{
+    if (why.empty())
+    {
+        return;
+    }
+    if (m_channel)
+    {
+        m_channel->WriteBlob(why);
+        m_channel->Publish(Message::Error);
+        std::_Exit(EXIT_BAD_INPUT);
+    }
+    NS_ABORT_MSG("RDMA network: " << why);
+}
+
+void
+ScriptRun::OpenChannel()
+{
+    const char* descriptor = std::getenv(CHANNEL_VARIABLE);
+    if (descriptor == nullptr)
+    {
+        return;
+    }
+    m_channel.emplace(std::atoi(descriptor));
+    StartLifeline(m_channel->AgentPid());
+    m_channel->Publish(Message::Ready);
+    if (m_channel->Wait() != Command::Reset)
+    {
+        std::_Exit(0); // nobody wants it any more
+    }
+    m_listener.emplace(m_channel->Heartbeat());
+    m_task = nlohmann::json::parse(m_channel->ReadBlob());
+}
+
+void
+ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
+{
+    m_script.emplace(m_settings, m_task.is_null() ? nlohmann::json::object() : m_task);
+    Scenario scenario = m_script->Make(m_transport);
+    if (!capture.files.empty())
+    {
+        scenario.pcap = PortsOf(capture);
+    }
+    m_flows = m_script->Flows();
+    for (uint32_t id = 0; id < m_flows.size(); ++id)
+    {
+        m_flows[id]->SetFlow(id);
+    }
+    const bool asks =
+        std::ranges::any_of(scenario.controllers, [](const auto& x) { return x.name == "agent"; });
+    if (m_channel && !asks)
+    {
+        throw ScenarioError(
+            "the script has no such flow under the controller 'agent' when it begins: "
+            "an environment has nothing to decide");
+    }
+    if (asks && !m_channel)
+    {
+        throw ScenarioError("a flow under the controller 'agent' needs an environment that has "
+                            "started the script (ns3_env/Script-v0); name another controller");
+    }
+    m_deciding.emplace(scenario, m_channel ? &*m_channel : nullptr);
+    std::unique_ptr<Episode> episode = m_transport.Build(std::move(scenario),
+                                                         [this](Flow& flow, const FlowEntry& entry)
+                                                         { m_deciding->Adopt(flow, entry); });
+    if (dynamic_cast<rdma::RdmaEpisode*>(episode.get()) == nullptr)
+    {
+        throw ScenarioError("a fluid reference (max_min) has no packets: rdma-sim plays it");
+    }
+    m_episode.reset(static_cast<rdma::RdmaEpisode*>(episode.release()));
+    m_deciding->SetCopyHook([this](const CopyTerms& terms) { BecomeCopy(terms); });
+    m_episode->SetCutHook([this](Picos now) { m_deciding->CutAll(*m_episode, now); });
+    m_episode->SetRefusal([this](const ScenarioError& error) { Refuse(WithoutKey(error.what())); });
+    if (!stopsWithLastFlow && !m_channel)
+    {
+        m_episode->StayOpen();
+    }
+    m_deciding->Begin(*m_episode);
+    if (m_channel || !m_results.empty())
+    {
+        m_recorders.emplace(*m_episode);
+    }
+    ConnectDevices();
+    if (m_episode->GetScenario().pcap)
+    {
+        m_capture = m_episode->MakeCapture();
+    }
+    m_episode->Traces().finished.ConnectWithoutContext(MakeCallback(&ScriptRun::OnFinished, this));
+    m_episode->Begin();
+    for (const Ptr<RdmaApplication>& flow : m_flows)
+    {
+        if (flow->IsWatched())
+        {
+            WatchWindows(*flow);
+        }
+    }
+}
+
+/// This process is a copy of one that ran (Simulator.branch).
+void
+ScriptRun::BecomeCopy(const CopyTerms& terms)
+{
+    if (terms.untilPs >= 0)
+    {
+        m_episode->CutAt(terms.untilPs);
+    }
+    m_listener.emplace(m_channel->Heartbeat());
+    if (m_capture)
+    {
+        m_capture->Abandon();
+        m_capture.reset();
+    }
+    m_results.clear();
+}
+
+void
+ScriptRun::ConnectDevices()
+{
+    for (rdma::Port* port : m_episode->Ports())
+    {
+        m_script->Devices()[port->NodeId()][port->Index()]->SetPort(port);
+    }
+}
+
+PcapSpec
+ScriptRun::PortsOf(const RdmaCapture& capture)
+{
+    PcapSpec spec;
+    spec.prefix = capture.prefix;
+    spec.ports.emplace();
+    for (const auto& [device, file] : capture.files)
+    {
+        const uint32_t node = device->GetNode()->GetId();
+        const uint32_t port = m_script->PortOf(*device);
+        spec.ports->emplace_back(node, port);
+        m_names.emplace_back(capture.prefix + "-" + std::to_string(node) + "-" +
+                                 std::to_string(port) + ".pcap",
+                             file);
+    }
+    return spec;
+}
+
+void
+ScriptRun::NameCaptures()
+{
+    for (const auto& [engines, own] : m_names)
+    {
+        if (engines != own && std::rename(engines.c_str(), own.c_str()) != 0)
+        {
+            NS_ABORT_MSG("RdmaHelper: cannot write the capture " << own);
+        }
+    }
+}
+
+void
+ScriptRun::StartFlow(Ptr<RdmaApplication> application)
+{
+    if (application->GetFlowId() != RdmaApplication::NO_FLOW ||
+        application->GetStreamRate().GetBitRate() > 0)
+    {
+        return;
+    }
+    Refuse(Refused(
+        [&]
+        {
+            FlowEntry entry = m_script->EntryOf(*application, m_episode->OpenScenario());
+            entry.flow.start = NowPicos();
+            application->SetFlow(entry.flow.id);
+            m_flows.push_back(application);
+            m_episode->Add(entry);
+        }));
+}
+
+bool
+ScriptRun::Carry(RdmaNetDevice& card,
+                 const Ptr<ns3::Packet>& packet,
+                 const Address& dest,
+                 uint16_t protocol,
+                 uint8_t trafficClass)
+{
+    bool sent = false;
+    Refuse(Refused(
+        [&]
+        {
+            if (!m_others)
+            {
+                m_others.emplace(*m_episode, m_script->Cards(), trafficClass);
+            }
+            sent = m_others->Send(card, packet, dest, protocol);
+        }));
+    return sent;
+}
+
+void
+ScriptRun::OnFinished(const Flow& flow)
+{
+    m_flows[flow.Id()]->OnCompleted(Time(flow.EndTime() - flow.StartTime()));
+}
+
+void
+ScriptRun::WatchWindows(const RdmaApplication& application)
+{
+    const uint32_t node = application.GetNode()->GetId();
+    if (m_watchedNodes.insert(node).second)
+    {
+        m_episode->Nics()[node]->TraceConnectWithoutContext(
+            "WindowAndRate",
+            MakeCallback(&ScriptRun::OnWindowAndRate, this));
+    }
+}
+
+void
+ScriptRun::OnWindowAndRate(const FlowState& flow, Picos)
+{
+    m_flows[flow.Id()]->OnWindowAndRate(flow.WindowBytes(), flow.RateBps());
+}
+
+void
+ScriptRun::End()
+{
+    m_episode->End();
+    m_deciding->Flush(); // rows of the last instant
+    if (m_capture)
+    {
+        m_capture->Close();
+        NameCaptures();
+    }
+    WriteFiles();
+    for (const auto& devices : m_script->Devices())
+    {
+        for (const Ptr<RdmaNetDevice>& device : devices)
+        {
+            device->SetPort(nullptr);
+        }
+    }
+}
+
+void
+ScriptRun::WriteFiles()
+{
+    if (!m_results.empty())
+    {
+        std::ofstream file(m_results);
+        WriteResults(file, *m_episode, *m_recorders, {});
+        file << "\n";
+        file.close();
+        NS_ABORT_MSG_IF(!file, "RDMA network: cannot write results to " << m_results);
+    }
+    if (m_channel && m_deciding->Interrupted() == Interruption::None)
+    {
+        m_channel->WriteBlob(ResultsToJson(*m_episode, *m_recorders, {}));
+        m_channel->Publish(Message::EpisodeEnd);
+    }
+}
+
+} // namespace ns3::env

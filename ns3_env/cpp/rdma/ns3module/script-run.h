@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The engine's network of a script from the first event to Simulator::Destroy.
+#ifndef NS3_ENV_NS3MODULE_SCRIPT_RUN_H
+#define NS3_ENV_NS3MODULE_SCRIPT_RUN_H
+
+#include "other-frames.h"
+#include "rdma-network.h"
+#include "script-scenario.h"
+
+#include "ns3_env/cpp/channel/simulator-channel.h"
+#include "ns3_env/cpp/decision/deciding-flows.h"
+#include "ns3_env/cpp/engine/heartbeat.h"
+#include "ns3_env/cpp/rdma/program/rdma-episode.h"
+#include "ns3_env/cpp/recorders/results.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// An episode that a script's own Simulator::Run plays, with what ns-3's objects are told of it.
+class ScriptRun
+{
+  public:
+    /// Builds the network and has its flows begin; aborts with a sentence where something does not fit.
+    static std::unique_ptr<ScriptRun> Begin(const ScriptSettings& settings,
+                                            const RdmaCapture& capture,
+                                            const std::string& results,
+                                            bool stopsWithLastFlow);
+    ~ScriptRun();
+
+    ScriptRun(const ScriptRun&) = delete;
+    ScriptRun& operator=(const ScriptRun&) = delete;
+
+    const rdma::RdmaEpisode& Network() const { return *m_episode; }
+    /// A flow that was not there when the simulation began; nothing for one that was.
+    void StartFlow(Ptr<RdmaApplication> application);
+    /// A frame of another stack leaves a card.
+    bool Carry(RdmaNetDevice& card,
+               const Ptr<ns3::Packet>& packet,
+               const Address& dest,
+               uint16_t protocol,
+               uint8_t trafficClass);
+    /// Somebody listens to this application's window and rate.
+    void WatchWindows(const RdmaApplication& application);
+    /// The simulation is over: flows under way are cut, files are written.
+    void End();
+
+  private:
+    ScriptRun(ScriptSettings settings, const std::string& results);
+
+    void Build(const RdmaCapture& capture, bool stopsWithLastFlow);
+    void OpenChannel();
+    void BecomeCopy(const CopyTerms& terms);
+    void ConnectDevices();
+    PcapSpec PortsOf(const RdmaCapture& capture);
+    void OnFinished(const Flow& flow);
+    void OnWindowAndRate(const FlowState& flow, Picos now);
+    void NameCaptures();
+    void WriteFiles();
+    /// Ends the program, with a sentence where it is not "".
+    void Refuse(const std::string& why);
+
+    ScriptSettings m_settings;
+    std::string m_results; ///< file; "" for none
+    std::optional<SimulatorChannel> m_channel;
+    std::optional<Heartbeat::Listener> m_listener;
+    nlohmann::json m_task;
+    rdma::RdmaTransport m_transport;
+    std::optional<ScriptScenario> m_script;
+    std::optional<DecidingFlows> m_deciding;
+    std::unique_ptr<rdma::RdmaEpisode> m_episode;
+    std::optional<OtherFrames> m_others; ///< from the first one on
+    std::optional<Recorders> m_recorders;
+    std::unique_ptr<env::Capture> m_capture;
+    std::vector<std::pair<std::string, std::string>> m_names; ///< of captures: the engine's, ns-3's
+    std::vector<Ptr<RdmaApplication>> m_flows;                ///< by the engine's number
+    std::set<uint32_t> m_watchedNodes;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_NS3MODULE_SCRIPT_RUN_H

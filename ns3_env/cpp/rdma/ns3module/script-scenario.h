@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A script's nodes, devices and applications as the scenario that the engine plays.
+#ifndef NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
+#define NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
+
+#include "rdma-application.h"
+#include "rdma-net-device.h"
+
+#include "ns3_env/cpp/rdma/program/rdma-transport.h"
+#include "ns3_env/cpp/run/scenario.h"
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The attributes of an RdmaNetwork, and which nodes are switches.
+struct ScriptSettings
+{
+    uint32_t payloadBytes{0};
+    uint64_t bufferBytes{0};
+    bool pfc{true};
+    uint32_t alphaShift{0};
+    uint32_t reserveBytes{0};
+    uint32_t resumeOffsetBytes{0};
+    uint32_t headroomFrames{0};
+    std::string ecn;
+    std::string balancing;
+    double minRateBps{0};
+    Picos retransmissionTimeout{0};
+    std::string more;            ///< JSON
+    std::set<uint32_t> switches; ///< node ids
+};
+
+/// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
+std::string WithoutKey(const std::string& text);
+
+/// What is wrong with this work; "" where nothing is. To be told once no exception is under way.
+template <class Work>
+std::string
+Refused(Work work)
+{
+    try
+    {
+        work();
+        return {};
+    }
+    catch (const ScenarioError& error)
+    {
+        return WithoutKey(error.what());
+    }
+}
+
+/// "hpcc[Eta=0.9|MaxStage=5]", as ns-3 writes a type with attributes.
+ControllerSpec ControllerOf(const std::string& text);
+
+/**
+ * The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
+ * switch without links. Flows are those of all applications, in the order in which these were made.
+ */
+class ScriptScenario
+{
+  public:
+    /// \param task what an environment adds to the settings, and attributes of its flows \throws ScenarioError
+    ScriptScenario(const ScriptSettings& settings, const nlohmann::json& task);
+
+    /// Reads it as rdma-sim does. \throws ScenarioError
+    Scenario Make(rdma::RdmaTransport& transport);
+    /// The engine's number of a device's port.
+    uint32_t PortOf(const RdmaNetDevice& device) const;
+
+    /// The application of each flow.
+    const std::vector<Ptr<RdmaApplication>>& Flows() const { return m_flows; }
+    /// The device of each port, by node and the engine's number of the port.
+    const std::vector<std::vector<Ptr<RdmaNetDevice>>>& Devices() const { return m_devices; }
+    /// The card of each host, by node; null for switches.
+    std::vector<Ptr<RdmaNetDevice>> Cards() const;
+    /// Of a flow that is there now, or comes later; its id is the next one. \throws ScenarioError
+    FlowEntry EntryOf(const RdmaApplication& application, Scenario& scenario);
+
+  private:
+    void FindLinks();
+    void FindHosts();
+    bool IsHost(uint32_t node) const;
+    nlohmann::json SettingsJson() const;
+    void AddEcn(nlohmann::json& content) const;
+    double MinRate() const;
+    uint64_t Buffer() const;
+    double FastestBps() const;
+    void AddStream(const RdmaApplication& application, Scenario& scenario);
+    FlowSpec SpecOf(const RdmaApplication& application) const;
+    std::string ControllerOfFlow(const RdmaApplication& application);
+    uint32_t ControllerIndex(const std::string& text, Scenario& scenario);
+
+    const ScriptSettings& m_settings;
+    nlohmann::json m_task;
+    std::vector<std::vector<Ptr<RdmaNetDevice>>> m_devices;
+    std::vector<LinkSpec> m_links;
+    std::map<Address, uint32_t> m_hosts; ///< node of each card
+    std::vector<Ptr<RdmaApplication>> m_flows;
+    std::vector<Ptr<RdmaApplication>> m_streams;
+    std::map<std::string, uint32_t> m_controllers;
+    int32_t m_slots{0};
+    int32_t m_asked{0}; ///< flows that a script has under "agent"
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
