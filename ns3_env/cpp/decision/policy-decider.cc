@@ -134,8 +134,8 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
                 action = memory.controller->Secure(*safety, action, row.record, now);
             }
             actions[next++] = action;
-            action.echo =
-                taken; // who learns wants what was answered, not what the field "last_action" shows
+            // Who learns wants what was answered, not what the field "last_action" shows.
+            action.echo = taken;
         }
         if (m_log != nullptr && !m_log->Add(row, action, now))
         {
