@@ -116,8 +116,8 @@ def test_actions_are_the_networks_answers_where_the_last_action_shows_another_nu
     histories = histories_of(rollout.observations, rollout.age, spec.history)
     answers = NetworkPolicy.load(file).act(*histories)[rollout.decided, 0]
     assert rollout.actions[rollout.decided] == pytest.approx(answers, abs=1e-5)
-    shown = observations.column(rollout.records, "last_action")[1:][rollout.decided[:-1]]
-    assert np.abs(shown - answers).max() > 0.5
+    factors = observations.column(rollout.records, "last_action")[1:][rollout.decided[:-1]]
+    assert np.abs(factors - answers).max() > 0.5
 
 
 @pytest.mark.parametrize("make", [mlp_file, lstm_file])

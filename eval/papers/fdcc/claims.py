@@ -58,7 +58,7 @@ class Claims:
         """What each entry has of the best goodput, at least; "" where the verdict is on goodput itself."""
         if not self.goodput or key == self.goodput:
             return ""
-        told = []
+        phrases = []
         for name in entries:
             shares = {
                 case: value(by_name[name], self.goodput)
@@ -69,8 +69,8 @@ class Claims:
             if shares:
                 case = min(shares, key=lambda place: shares[place])
                 where = f" ({case})" if shares[case] < _FULL else ""
-                told.append(f"{name.upper()} has at least {shares[case]:.2f} of the best goodput{where}")
-        return "".join(f"; {words}" for words in told)
+                phrases.append(f"{name.upper()} has at least {shares[case]:.2f} of the best goodput{where}")
+        return "".join(f"; {words}" for words in phrases)
 
 
 def with_both(claims: Callable[[str], Mapping[str, Verdict]], data: Data[Any]) -> dict[str, Verdict]:
@@ -79,9 +79,9 @@ def with_both(claims: Callable[[str], Mapping[str, Verdict]], data: Data[Any]) -
     The first are left open, unless a policy is given in the place of the thesis's.
     """
     released = claims(RELEASED)
-    given = claims(THESIS) if THESIS in data.supplied else dict.fromkeys(released, UNLEARNED)
+    of_thesis = claims(THESIS) if THESIS in data.supplied else dict.fromkeys(released, UNLEARNED)
     return {
         f"{text}{words}": verdict
         for text in released
-        for words, verdict in (("", given[text]), (IN_ITS_PLACE, released[text]))
+        for words, verdict in (("", of_thesis[text]), (IN_ITS_PLACE, released[text]))
     }

@@ -133,7 +133,7 @@ _PANELS = (
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
 #: The length of links that figures are of.
-_DRAWN = next(iter(LINKS_NS))
+_IN_FIGURES = next(iter(LINKS_NS))
 _SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
 #: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
@@ -218,9 +218,9 @@ def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case
 
 def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
     """Table 6.2's; not 1024-to-1 over the short links, whose least windows are 62 BDPs."""
-    played = cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale)
-    del played[DUMBBELL_FLOWS[-1], "180 ns"]
-    return played
+    incasts = cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale)
+    del incasts[DUMBBELL_FLOWS[-1], "180 ns"]
+    return incasts
 
 
 _SIZE = "20 MB of each flow, and 1 ms within which they start"
@@ -241,7 +241,7 @@ _SIZE = "20 MB of each flow, and 1 ms within which they start"
 def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
-    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == _DRAWN}
+    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == _IN_FIGURES}
     return Outcome(
         claims=dumbbell_claims(tables, data),
         grids=grids(tables, TABLE_6_2),
@@ -323,7 +323,7 @@ def dumbbell_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
 def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)
-    drawn = {case: by_name for case, by_name in data.runs.items() if case[1] == _DRAWN}
+    figure_runs = {case: by_name for case, by_name in data.runs.items() if case[1] == _IN_FIGURES}
     rows = [
         (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
         for links, table in tables.items()
@@ -337,9 +337,9 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
         grids=grids(tables, {}),
         notes=data.notes,
         pictures={
-            "fdcc-fig-6-3a": _draw(drawn, lambda record: record.slowdowns, "FCT slowdown"),
-            "fdcc-fig-6-3b": _draw_pauses(drawn),
-            "fdcc-fig-6-3c": _draw(drawn, lambda record: record.deviations, "bandwidth / mean − 1"),
+            "fdcc-fig-6-3a": _draw(figure_runs, lambda record: record.slowdowns, "FCT slowdown"),
+            "fdcc-fig-6-3b": _draw_pauses(figure_runs),
+            "fdcc-fig-6-3c": _draw(figure_runs, lambda record: record.deviations, "bandwidth / mean − 1"),
         },
     )
 

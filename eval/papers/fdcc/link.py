@@ -93,11 +93,11 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         ),
         grids=(grid("A long flow and a short one", ("under", "links"), _COLUMNS, rows),),
         notes=data.notes,
-        pictures={"fdcc-fig-6-1": draw_shares(_drawn(data), until, ("long flow", "short flow"))},
+        pictures={"fdcc-fig-6-1": draw_shares(_runs_of_figure(data), until, ("long flow", "short flow"))},
     )
 
 
-def _drawn(data: Data[dict[str, dict[str, Shares]]]) -> dict[str, Shares]:
+def _runs_of_figure(data: Data[dict[str, dict[str, Shares]]]) -> dict[str, Shares]:
     """Runs over the first length of links."""
     return data.runs[next(iter(LINKS_NS))]
 
@@ -198,7 +198,9 @@ def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         grids=(grid("From a flow's joining to the next", ("under", "links", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={
-            "fdcc-fig-6-2": draw_shares(_drawn(data), FLOWS * interval, [f"flow {i}" for i in range(FLOWS)])
+            "fdcc-fig-6-2": draw_shares(
+                _runs_of_figure(data), FLOWS * interval, [f"flow {i}" for i in range(FLOWS)]
+            )
         },
     )
 

@@ -86,14 +86,14 @@ def play(setup: Setup) -> Data[dict[Case, dict[str, Measured]]]:
         for delay_ns in DELAYS_NS:
             topology = Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns)
             whole = incast(topology, flows, setup.scale, FIRST_SEED)
-            for base, played in ((episode(flows, delay_ns, setup.scale), scenarios), (whole, lives)):
+            for base, runs in ((episode(flows, delay_ns, setup.scale), scenarios), (whole, lives)):
                 window = base.under("fixed-window", {"WindowBdp": TOTAL_BDPS / flows})
                 for name, scenario in {**ENTRIES.each(base, policies), WINDOW: window}.items():
-                    played[flows, delay_ns, name] = with_seed_of(setup, scenario)
-    cut, ended = in_parallel(scenarios, pay, setup.progress), in_parallel(lives, life, setup.progress)
+                    runs[flows, delay_ns, name] = with_seed_of(setup, scenario)
+    pays, whole_lives = in_parallel(scenarios, pay, setup.progress), in_parallel(lives, life, setup.progress)
     table: dict[Case, dict[str, Measured]] = {}
-    for (flows, delay_ns, name), numbers in cut.items():
-        both = {**numbers, **ended[flows, delay_ns, name]}
+    for (flows, delay_ns, name), numbers in pays.items():
+        both = {**numbers, **whole_lives[flows, delay_ns, name]}
         table.setdefault((flows, delay_ns), {})[name] = both
     return Data(table, setup.scale, setup.progress, notes, frozenset(setup.policies))
 
