@@ -81,7 +81,7 @@ def test_what_stands_for_a_policy_does_so_in_every_command(
 
 def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export_main(["smal", "--format", "native", "--out", "copy"]) == 2
-    assert "a policy's file or a released policy (small)" in capsys.readouterr().err
+    assert "a policy's or a controller's file, or a released policy (small)" in capsys.readouterr().err
 
 
 def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) -> None:
