@@ -55,7 +55,7 @@ class Claims:
         return holds, ". ".join(words)
 
     def _goodput(self, table: Table, entries: Iterable[str], key: str) -> str:
-        """Tells what each entry has of the best goodput, at least; "" where the verdict is on goodput itself."""
+        """Tells each entry's least share of the best goodput; "" where the verdict is on goodput itself."""
         if not self.goodput or key == self.goodput:
             return ""
         phrases = []
