@@ -192,7 +192,8 @@ class Simulator:
 
     def _take_script(self, script: Script | None) -> None:
         """Ends a process that plays no other episode: a script's, or any other where a script comes."""
-        if self._script is not None and self._process is not None and not self.waiting:
+        ended = self._due < 0 and not self.waiting
+        if self._script is not None and self._process is not None and ended:
             self._process.wait(_PATIENCE_S)  # it may have something to write after the episode's end
         if self._script is not None or script is not None:
             self.kill()
