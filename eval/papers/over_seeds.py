@@ -12,6 +12,7 @@ import numpy as np
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.papers.outcome import deviation
+from ns3_env.eval.papers.verdicts import all_hold
 
 #: An outcome as its JSON has it (``Outcome.as_dict``).
 Json = Mapping[str, Any]
@@ -80,5 +81,4 @@ def _claim(text: str, outcomes: Sequence[Json]) -> dict[str, Any]:
     evidence = verdicts[0]["evidence"]
     if set(holds) != {None}:
         evidence = f"holds in {holds.count(True)} of {len(outcomes)}; the first: {evidence}"
-    verdict = False if False in holds else None if None in holds else True
-    return {"text": text, "holds": verdict, "evidence": evidence}
+    return {"text": text, "holds": all_hold(holds), "evidence": evidence}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,6 +145,11 @@ def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> V
     where = f"; not: {', '.join(lost[:_NAMED])}{' ...' if len(lost) > _NAMED else ''}" if lost else ""
     won = f"{wins} {len(ratios) - len(lost)} of {len(ratios)} comparisons{mean}{where}"
     return (not lost, won) if ratios else (None, none)
+
+
+def all_hold(verdicts: Collection[bool | None]) -> bool | None:
+    """One verdict of several: False where one does not hold, else None where one cannot be told."""
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def geometric_mean(values: Iterable[float]) -> float:

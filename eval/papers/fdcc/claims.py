@@ -9,13 +9,15 @@ from typing import Any
 
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.outcome import Table, Verdict
-from ns3_env.eval.papers.verdicts import Judge, Wins, tally, value
+from ns3_env.eval.papers.verdicts import Judge, Wins, all_hold, tally, value
 
 #: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
 #: Lengths of links by their names: ours, and the one that the thesis's queues fit. Those under RL-CC are
 #: n − 1 times 16.5 kB up to 256 flows: windows that stay at a BDP, which such links have.
 LINKS_NS = {"1 µs": 1000, "180 ns": 180}
+#: The length of links that figures are of.
+IN_FIGURES = next(iter(LINKS_NS))
 #: After a claim's text: the same of the released agent.
 IN_ITS_PLACE = f"; with {RELEASED} in its place"
 #: The thesis's agent as it is trained here earns less of its own reward than a constant window does
@@ -51,8 +53,7 @@ class Claims:
         there = tally(self.published, entries, others, key, wins)
         if there.holds is not None:
             words.append(f"By the thesis's own table {there}")
-        holds = False if False in verdicts else None if None in verdicts else True
-        return holds, ". ".join(words)
+        return all_hold(verdicts), ". ".join(words)
 
     def _goodput(self, table: Table, entries: Iterable[str], key: str) -> str:
         """Tells each entry's least share of the best goodput; "" where the verdict is on goodput itself."""

@@ -15,7 +15,7 @@ from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import LINKS_NS, RELEASED, THESIS, Claims, with_both
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, Claims, with_both
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
 from ns3_env.eval.papers.panels import Drawing, Panel, step
 from ns3_env.eval.papers.runs import distribution
@@ -132,8 +132,6 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-#: The length of links that figures are of.
-_IN_FIGURES = next(iter(LINKS_NS))
 _SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
 #: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
@@ -241,7 +239,7 @@ _SIZE = "20 MB of each flow, and 1 ms within which they start"
 def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
-    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == _IN_FIGURES}
+    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == IN_FIGURES}
     return Outcome(
         claims=dumbbell_claims(tables, data),
         grids=grids(tables, TABLE_6_2),
@@ -323,7 +321,7 @@ def dumbbell_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
 def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)
-    figure_runs = {case: by_name for case, by_name in data.runs.items() if case[1] == _IN_FIGURES}
+    figure_runs = {case: by_name for case, by_name in data.runs.items() if case[1] == IN_FIGURES}
     rows = [
         (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
         for links, table in tables.items()

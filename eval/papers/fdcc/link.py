@@ -8,7 +8,7 @@ from operator import gt, lt
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted_under, experiment
-from ns3_env.eval.papers.fdcc.claims import LINKS_NS, Claims, with_both
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, Claims, with_both
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH
 from ns3_env.eval.papers.outcome import Measured, Outcome, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
@@ -93,13 +93,8 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         ),
         grids=(grid("A long flow and a short one", ("under", "links"), _COLUMNS, rows),),
         notes=data.notes,
-        pictures={"fdcc-fig-6-1": draw_shares(_runs_of_figure(data), until, ("long flow", "short flow"))},
+        pictures={"fdcc-fig-6-1": draw_shares(data.runs[IN_FIGURES], until, ("long flow", "short flow"))},
     )
-
-
-def _runs_of_figure(data: Data[dict[str, dict[str, Shares]]]) -> dict[str, Shares]:
-    """Runs over the first length of links."""
-    return data.runs[next(iter(LINKS_NS))]
 
 
 def _of_two(record: Shares, until_ns: int) -> Measured:
@@ -199,7 +194,7 @@ def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={
             "fdcc-fig-6-2": draw_shares(
-                _runs_of_figure(data), FLOWS * interval, [f"flow {i}" for i in range(FLOWS)]
+                data.runs[IN_FIGURES], FLOWS * interval, [f"flow {i}" for i in range(FLOWS)]
             )
         },
     )

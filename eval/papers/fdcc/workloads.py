@@ -11,7 +11,7 @@ from typing import Any
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import LINKS_NS, Claims, with_both
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, Claims, with_both
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, RIVALS, SWITCH
 from ns3_env.eval.papers.outcome import Outcome, Table, Verdict
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
@@ -59,7 +59,7 @@ def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) ->
         }
         for links, loads in by_links.items()
     }
-    first, *_ = by_links.values()
+    first = by_links[IN_FIGURES]
     return Outcome(
         claims=claims(tables, data),
         grids=[
