@@ -98,7 +98,11 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         self._makers = MAKERS  # of segments, one of which the simulation finds its objects in
         self._session: Session | None = None
         self._playing = False  # a step may follow
-        self._begin(None)
+        try:
+            self._begin(None)
+        except BaseException:  # nobody has this environment, to close it
+            self._end()
+            raise
         self._fresh = True  # no reset has used the simulation that was started for its spaces
 
     def _begin(self, seed: int | None) -> None:
@@ -121,10 +125,10 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         where it crashes at once."""
         first: SimulatorDied | None = None
         for maker in self._makers:
-            session = Session(
+            self._session = Session(
                 self._target, self._ns3_path, settings, names=self._names, maker=maker, **self._options
             )
-            self._session = session
+            self._session.start()
             try:
                 init_message = self._received("SimInitMsg")
             except SimulatorDied as error:
@@ -160,7 +164,6 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         session = self._session
         if session is None:
             return
-        self._session = None
         try:
             if self._playing:
                 session.send(message("EnvActMsg", stopSimReq=True))
@@ -172,6 +175,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         finally:
             self._playing = self._fresh = False
             session.end()
+            self._session = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -13,10 +13,16 @@ from pathlib import Path
 
 from ns3_env import _native
 from ns3_env.errors import SimulatorNotFound
-from ns3_env.simulator.process import LastWords, killed_by, process_state
+from ns3_env.simulator.process import LastWords, Program, killed_by, process_state
 
 _END_PATIENCE_S = 2.0
 _MOST_BYTES_KEPT = 1 << 20
+
+
+class _Keeper(Program):
+    """The keeper, told to end what it keeps."""
+
+    ending = signal.SIGTERM
 
 
 class KeptProcess:
@@ -37,7 +43,7 @@ class KeptProcess:
         words = LastWords("ns3_env-ns3ai-output")
         output = None if show_output else words.fd
         try:
-            process = subprocess.Popen(
+            process = _Keeper(
                 [str(keeper), str(os.getpid()), segment, *command],
                 cwd=folder,
                 stdin=subprocess.DEVNULL,

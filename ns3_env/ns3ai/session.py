@@ -8,6 +8,7 @@ import hashlib
 import os
 import socket
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,15 @@ _MESSAGES_BETWEEN_TIDYING = 1000
 
 
 class NameLock:
-    """Held from its making until :meth:`release`, or the process's end: a name in the kernel, no file.
+    """A name in the kernel, no file: held from :meth:`take` until :meth:`release`, or the process's end."""
 
-    Args:
-        segment: the segment's name.
-        timeout_s: the longest wait for it; None: for ever.
-
-    Raises SimulatorHung where another environment has it for longer.
-    """
-
-    def __init__(self, segment: str, timeout_s: float | None) -> None:
-        name = hashlib.sha256(segment.encode()).hexdigest()  # as long as the kernel takes it
+    def __init__(self, segment: str) -> None:
+        self._segment = segment
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def take(self, timeout_s: float | None) -> None:
+        """Waits for it; None: for ever. Raises SimulatorHung where another environment has it for longer."""
+        name = hashlib.sha256(self._segment.encode()).hexdigest()  # as long as the kernel takes it
         start_s = time.monotonic()
         while True:
             try:
@@ -44,16 +42,11 @@ class NameLock:
                 return
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
-                    self._socket.close()
                     raise
-            except BaseException:
-                self._socket.close()
-                raise
             if timeout_s is not None and time.monotonic() - start_s > timeout_s:
-                self._socket.close()
                 raise SimulatorHung(
-                    f"another environment has been starting a simulation on the segment {segment!r} for "
-                    f"{timeout_s:g} s: give each a name of its own (segment=, segment_key=)"
+                    f"another environment has been starting a simulation on the segment {self._segment!r} "
+                    f"for {timeout_s:g} s: give each a name of its own (segment=, segment_key=)"
                 )
             time.sleep(_LOOK_S)
 
@@ -74,7 +67,7 @@ def _refuse_anothers(segment: str) -> None:
 
 
 class Session:
-    """One run of a simulation: from its start, with a segment of its own, to its end.
+    """One run of a simulation: from :meth:`start`, with a segment of its own, to :meth:`end`.
 
     The segment's name is there only until the simulation has said its first words: from then on both ends
     have the segment, nobody else finds it, and it is gone when they are, however they end.
@@ -83,10 +76,6 @@ class Session:
         target, ns3_path, settings, segment_bytes, timeout_s, show_output: see ``Ns3AiEnv``.
         names: of the segment and what lies in it.
         maker: of the segment, in one of Boost's layouts.
-
-    Raises:
-        SimulatorNotFound: there is no ``ns3`` in that folder.
-        SegmentError: the segment cannot be made, or is another program's.
     """
 
     def __init__(
@@ -101,32 +90,50 @@ class Session:
         timeout_s: float | None = None,
         show_output: bool = False,
     ) -> None:
-        program = Path(ns3_path).absolute() / "ns3"
+        self._program = Path(ns3_path).absolute() / "ns3"
+        self._arguments = [target, *command_line(settings)]
+        self._names, self._maker, self._segment_bytes = names, maker, segment_bytes
+        self._timeout_s, self._show_output = timeout_s, show_output
+        self._asked = time.monotonic()
+        self._received = 0
+        self._lock: NameLock | None = None
+        self._process: KeptProcess | None = None
+        self._wire: GymWire | None = None
+        self._end: SegmentEnd | None = None
+
+    def start(self) -> None:
+        """Starts the simulation. An interrupt anywhere in here leaves nothing that :meth:`end` does not end.
+
+        Raises:
+            SimulatorNotFound: there is no ``ns3`` in that folder.
+            SegmentError: the segment cannot be made, or is another program's.
+            SimulatorHung: another environment has been starting one on the segment for ``timeout_s``.
+        """
+        program, names = self._program, self._names
         if not os.access(program, os.X_OK) or program.is_dir():
             raise SimulatorNotFound(f"no program {program}: ns3_path is the folder in which ns-3's `ns3` is")
-        self._timeout_s = timeout_s
         self._asked = time.monotonic()
-        self._lock: NameLock | None = NameLock(names.segment, timeout_s)
         try:
+            self._lock = NameLock(names.segment)
+            self._lock.take(self._timeout_s)
             _refuse_anothers(names.segment)
-            end: SegmentEnd = made(maker, names, segment_bytes)
+            self._end = made(self._maker, names, self._segment_bytes)
             self._process = KeptProcess(
-                [str(program), "run", target, *command_line(settings)],
+                [str(program), "run", *self._arguments],
                 folder=program.parent,
                 segment=names.segment,
-                show_output=show_output,
+                show_output=self._show_output,
             )
+            look = weakref.WeakMethod(self._look)  # a session that nobody has ends at once
+            self._wire = GymWire(self._end, f"the simulation (pid {self.pid})", lambda: look()())  # type: ignore[misc]
         except BaseException:
-            self._lock.release()
+            self.end()
             raise
-        self._received = 0
-        self._wire: GymWire | None = GymWire(end, f"the simulation (pid {self.pid})", self._look)
-        self._end: SegmentEnd | None = end
 
     @property
     def pid(self) -> int:
         """Id of the process that keeps the simulation; it ends when the simulation does."""
-        return self._process.pid
+        return self._kept().pid
 
     def send(self, message: Any) -> None:
         """See :meth:`GymWire.send`. Raises SimulatorDied, SimulatorHung, MessageTooLargeError."""
@@ -139,8 +146,9 @@ class Session:
         try:
             message = self._living().receive(name)
         except WireError:
-            self._process.wait(_STOP_PATIENCE_S)  # nonsense may be all that one that ends can say on the wire
-            if (death := self._process.death()) is None:
+            process = self._kept()
+            process.wait(_STOP_PATIENCE_S)  # nonsense may be all that one that ends can say on the wire
+            if (death := process.death()) is None:
                 raise
             self.end()
             raise SimulatorDied(death) from None
@@ -148,8 +156,12 @@ class Session:
             self._name_is_free()
         self._received += 1
         if self._received % _MESSAGES_BETWEEN_TIDYING == 0:
-            self._process.forget_old_words()
+            self._kept().forget_old_words()
         return message
+
+    def _kept(self) -> KeptProcess:
+        assert self._process is not None
+        return self._process
 
     def _living(self) -> GymWire:
         if self._wire is None:
@@ -158,31 +170,34 @@ class Session:
 
     def _name_is_free(self) -> None:
         """Others may make a segment of the name."""
-        assert self._end is not None
-        assert self._lock is not None
-        self._end.unlink()
-        self._lock.release()
-        self._lock = None
+        if self._end is not None:
+            self._end.unlink()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _look(self) -> None:
         """Looks after the process, while it is waited for."""
-        if (message := self._process.death()) is not None:
+        process = self._kept()
+        if (message := process.death()) is not None:
             self.end()
             raise SimulatorDied(message)
         waited_s = time.monotonic() - self._asked
         if self._timeout_s is not None and waited_s > self._timeout_s:
-            words = self._process.last_words()
+            words = process.last_words()
             self.end()
             raise SimulatorHung(f"the simulation said nothing for {waited_s:.1f} s and was killed{words}")
 
     def stop(self) -> None:
         """Waits a moment for a process that has been told to stop; then :meth:`end`."""
-        self._process.wait(_STOP_PATIENCE_S)
+        if self._process is not None:
+            self._process.wait(_STOP_PATIENCE_S)
         self.end()
 
     def end(self) -> None:
         """Ends the processes at once; the segment goes with them. May be called again."""
-        self._process.end()
+        if self._process is not None:
+            self._process.end()
         if self._lock is not None:
             self._name_is_free()
         self._wire = self._end = None  # our part of the segment's memory goes, too

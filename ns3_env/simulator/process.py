@@ -86,8 +86,10 @@ FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.S
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-class _Program(subprocess.Popen[bytes]):
-    """A child that is killed when nobody refers to it, as after an interrupt while it starts."""
+class Program(subprocess.Popen[bytes]):
+    """A child that is ended when nobody refers to it, as after an interrupt while it starts."""
+
+    ending = signal.SIGKILL
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._owner = os.getpid()
@@ -95,7 +97,7 @@ class _Program(subprocess.Popen[bytes]):
 
     def __del__(self) -> None:
         if getattr(self, "pid", None) is not None and self.returncode is None and os.getpid() == self._owner:
-            self.kill()
+            self.send_signal(self.ending)
             self.wait()
 
 
@@ -130,7 +132,7 @@ class SimulatorProcess:
             started = command = script.command()
             environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agent.channel_fd)}
         try:
-            process = _Program(
+            process = Program(
                 started,
                 env=environment,
                 stdin=subprocess.DEVNULL,

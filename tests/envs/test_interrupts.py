@@ -24,6 +24,7 @@ from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.ns3ai import Ns3AiEnv
+from ns3_env.ns3ai.session import Session
 from ns3_env.scenario import Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.tasks import make
@@ -249,12 +250,43 @@ def test_the_same_at_every_place(name: str, tmp_path: Path) -> None:
     _promise(_FRONT_ENDS[name], tmp_path, trials=10_000)
 
 
-@pytest.mark.alone
-def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(tmp_path: Path) -> None:
-    tree = foreign_tree(tmp_path)
+def _ns3_ai(folder: Path) -> FrontEnd:
+    tree = foreign_tree(folder)
 
     def use(env: Any) -> None:
         for _ in range(2):
             env.step(1)
 
-    _promise(FrontEnd(lambda _: Ns3AiEnv("any", tree, {"steps": 9}), use, _seeded), tmp_path, trials=6)
+    return FrontEnd(lambda _: Ns3AiEnv("any", tree, {"steps": 9}, timeout_s=20), use, _seeded)
+
+
+@pytest.mark.alone
+def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(tmp_path: Path) -> None:
+    _promise(_ns3_ai(tmp_path), tmp_path, trials=6)
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+def test_an_environment_of_ns3_ai_begins_anew_after_each_place(tmp_path: Path) -> None:
+    _promise(_ns3_ai(tmp_path), tmp_path, trials=10_000)
+
+
+@pytest.mark.alone
+def test_an_interrupt_at_the_start_leaves_the_segments_name_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = _ns3_ai(tmp_path)
+    real = Session.start
+
+    def started_and_interrupted(session: Session) -> None:
+        real(session)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "start", started_and_interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:  # as a notebook does: with every frame that it passed
+            front.make(tmp_path)
+    other = front.make(tmp_path)
+    front.reset(other)
+    other.close()
+    del kept
