@@ -284,9 +284,9 @@ def test_an_interrupt_at_the_start_leaves_the_segments_name_to_others(
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "start", started_and_interrupted)
-        with pytest.raises(KeyboardInterrupt) as kept:  # as a notebook does: with every frame that it passed
+        with pytest.raises(KeyboardInterrupt) as interrupt:  # kept, as a notebook does
             front.make(tmp_path)
     other = front.make(tmp_path)
     front.reset(other)
     other.close()
-    del kept
+    del interrupt
