@@ -94,7 +94,6 @@ class Session:
         self._arguments = [target, *command_line(settings)]
         self._names, self._maker, self._segment_bytes = names, maker, segment_bytes
         self._timeout_s, self._show_output = timeout_s, show_output
-        self._asked = time.monotonic()
         self._received = 0
         self._lock: NameLock | None = None
         self._process: KeptProcess | None = None
