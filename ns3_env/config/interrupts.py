@@ -2,18 +2,17 @@
 """Ends interrupted commands, and the process that forks workers, quietly.
 
 A command ends with exit code 130 if it is interrupted while it imports or ends; the process that forks
-workers ends when its parent is gone. Other programs that import the package are left alone.
+workers ends when nobody is left who asks for one. Other programs that import the package are left alone.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import select
 import signal
 import sys
 from pathlib import Path
-
-#: Variable that names the parent of the process that forks workers, while it starts.
-FORKS_FOR = "NS3_ENV_FORKS_FOR"
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PROGRAMS = [_ROOT / "train.py", _ROOT / "export.py", _ROOT / "eval" / "__main__.py"]
@@ -32,13 +31,20 @@ if _program.name == "ns3-env" or _program.resolve() in _PROGRAMS:
             signal.signal(_number, _end)
 
 
-def _end_without_parent(*_: object) -> None:
-    if os.getppid() != _parent:
-        os._exit(1)
+# The process that forks workers is known by its command line. A variable would not do: a program that one
+# thread starts while another changes the environment does not start (EFAULT).
+_started_as = " ".join(sys.orig_argv)
+_forks = re.search(
+    r"-c from multiprocessing\.forkserver .*main\(\d+, (\d+), .*'ns3_env\.simulator\.pool'", _started_as
+)
+if _forks:
+    _users = select.poll()  # those who can ask for workers hold the other end of a pipe
+    _users.register(int(_forks[1]), select.POLLHUP)
 
+    def _end_without_users(*_: object) -> None:
+        if _users.poll(0):
+            os._exit(1)
 
-_parent = int(os.environ.pop(FORKS_FOR, "0"))
-if _parent and sys.argv[:1] == ["-c"]:  # by itself it looks only when all is imported
-    _end_without_parent()
-    signal.signal(signal.SIGALRM, _end_without_parent)
+    _end_without_users()  # by itself it looks only when all is imported
+    signal.signal(signal.SIGALRM, _end_without_users)
     signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)

@@ -25,7 +25,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import cloudpickle  # type: ignore[import-untyped]
 
 from ns3_env.config.command_line import plain_warning
-from ns3_env.config.interrupts import FORKS_FOR
 from ns3_env.errors import SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
@@ -49,16 +48,7 @@ def prepare(*modules: str) -> None:
     """
     _CONTEXT.set_forkserver_preload([__name__, *modules])
     with _no_interrupts(), _no_main_module():
-        _ensure_forkserver()
-
-
-def _ensure_forkserver() -> None:
-    """Starts the process that forks workers, if there is none; it ends with this one."""
-    os.environ[FORKS_FOR] = str(os.getpid())
-    try:
         forkserver.ensure_running()
-    finally:
-        os.environ.pop(FORKS_FOR, None)
 
 
 class Job(Protocol[T_co]):
@@ -237,7 +227,6 @@ def _start() -> tuple[ForkServerProcess, Connection]:
     try:
         pipe, worker_end = _CONTEXT.Pipe()
         with worker_end, _no_interrupts(), _no_main_module():
-            _ensure_forkserver()
             process = _CONTEXT.Process(
                 target=_work,
                 args=(worker_end, dict(os.environ), warnings.formatwarning is plain_warning),

@@ -7,13 +7,14 @@ import errno
 import os
 import subprocess
 import sys
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 
 from ns3_env.config.command_line import os_fault
-from ns3_env.simulator import pool as pool_module
 from ns3_env.simulator.pool import LocalPool, Play
+from ns3_env.simulator.simulator import Simulator
 
 SCRIPT = """
 from ns3_env.scenario import Scenario
@@ -102,13 +103,31 @@ def test_a_program_ends_whatever_its_workers_do(text: str, tmp_path: Path) -> No
 
 
 def test_what_keeps_a_worker_from_starting_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
+    def refuse(_: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(pool_module, "_ensure_forkserver", refuse)
+    monkeypatch.setattr(ForkServerProcess, "start", refuse)
     with LocalPool(1) as pool, pytest.raises(OSError, match="Too many open files") as info:
         pool.submit(Play({}, dict)).result()
     assert os_fault(info.value) == "a worker process cannot start: Too many open files"
+
+
+class Three:
+    """A job without a simulator."""
+
+    def run(self, simulator: Simulator) -> int:
+        """Returns three."""
+        return 3
+
+
+def test_threads_that_start_workers_leave_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulator that another thread starts meanwhile would not start: "Bad address"."""
+    changes: list[object] = []
+    monkeypatch.setattr(type(os.environ), "__setitem__", lambda _, *change: changes.append(change))
+    monkeypatch.setattr(type(os.environ), "__delitem__", lambda _, name: changes.append(name))
+    with LocalPool(2) as pool:
+        assert pool.submit(Three()).result() == 3
+    assert changes == []
 
 
 KILLED = """
