@@ -17,6 +17,7 @@ main(int argc, char** argv)
     uint32_t pairs = 4;
     uint64_t size = 2'000'000;
     std::string controller = "dcqcn";
+    std::string tcp = "TcpCubic";
     std::string pcap;
     bool pfc = true;
     bool classes = true;
@@ -24,6 +25,7 @@ main(int argc, char** argv)
     cmd.AddValue("pairs", "Hosts that send by RDMA, and as many by TCP", pairs);
     cmd.AddValue("size", "Bytes of each flow", size);
     cmd.AddValue("controller", "Congestion controller of RDMA's flows", controller);
+    cmd.AddValue("tcp", "ns-3's congestion control of TCP: TcpCubic, TcpDctcp, ...", tcp);
     cmd.AddValue("pfc", "Whether switches pause their neighbours", pfc);
     cmd.AddValue("classes", "Whether TCP has a class of its own, without pauses", classes);
     cmd.AddValue("pcap", "Prefix of captures", pcap);
@@ -33,6 +35,9 @@ main(int argc, char** argv)
     Config::SetDefault("ns3::ArpL3Protocol::RequestJitter",
                        StringValue("ns3::ConstantRandomVariable[Constant=0]"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType",
+                       TypeIdValue(TypeId::LookupByName("ns3::" + tcp)));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(1)));
     RdmaHelper rdma;
     rdma.SetController(controller);
     rdma.SetNetworkAttribute("Pfc", BooleanValue(pfc));
@@ -42,7 +47,10 @@ main(int argc, char** argv)
         const std::string ecn =
             R"({"kmin_bytes": 100e3, "kmax_bytes": 400e3, "pmax": 0.2, "at_rate_bps": 25e9})";
         const std::string first = R"({"name": "rdma", "weight": 1, "ecn": )" + ecn + R"(, "pfc": )";
-        const std::string second = R"({"name": "tcp", "weight": 1, "pfc": false})";
+        const std::string step =
+            R"({"kmin_bytes": 30e3, "kmax_bytes": 30e3, "pmax": 1, "at_rate_bps": 25e9})";
+        const std::string second =
+            R"({"name": "tcp", "weight": 1, "ecn": )" + step + R"(, "pfc": false})";
         rdma.SetNetworkAttribute("Settings",
                                  StringValue(R"({"classes": [)" + first + (pfc ? "true" : "false") +
                                              "}, " + second + "]}"));

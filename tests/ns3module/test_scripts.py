@@ -57,6 +57,15 @@ def test_rdma_and_tcp_of_ns_3_share_a_switch(folder: Path, options: tuple[str, .
     assert pauses == 0 if "--pfc=false" in options else pauses > 0
 
 
+def test_switches_mark_tcp_that_takes_marks(folder: Path) -> None:
+    """DCTCP keeps its class's queue at the threshold, and loses nothing; CUBIC, which is not marked, does."""
+    program = folder / "rdma-beside-tcp"
+    if not program.exists():
+        build(EXAMPLES / "rdma-beside-tcp.cc", program)
+    assert re.search(r", drops: 0$", run(program, "--tcp=TcpDctcp"))
+    assert re.search(r", drops: [1-9]\d*$", run(program, "--tcp=TcpCubic"))
+
+
 def test_other_events_and_flows_of_later_run_beside_rdma_in_order_of_time(faults: Path) -> None:
     words = re.findall(r"(?:tick|flow \d+) at (\d+)", run(faults, "events"))
     times = [int(word) for word in words]

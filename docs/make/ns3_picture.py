@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compiles and runs examples/ns3/rdma-beside-tcp.cc; draws who gets what, and prints it as a table.
+
+Needs the extra report and a C++ compiler.
+
+python docs/make/ns3_picture.py    writes docs/images/rdma-beside-tcp.png
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from pictures import save
+
+from ns3_env.eval.output.plots import settings
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ns3" / "rdma-beside-tcp.cc"
+SIZE = 2_000_000
+NETWORKS = {
+    "classes of their own": (),
+    "one class": ("--classes=false",),
+    "one class, no PFC": ("--classes=false", "--pfc=false"),
+}
+TCPS = {"CUBIC": "TcpCubic", "DCTCP": "TcpDctcp"}
+#: Microseconds of each RDMA flow, of each TCP flow, pauses, drops.
+Run = tuple[list[int], list[int], int, int]
+
+
+def play(program: Path, options: tuple[str, ...]) -> Run:
+    """Runs the script with these options."""
+    text = subprocess.run([program, *options], capture_output=True, text=True, check=True).stdout
+    rdma = [int(x) for x in re.findall(r"^rdma \d+: (\d+) us", text, re.MULTILINE)]
+    sent = re.findall(r"^tcp flow \d+: (\d+) B in (\d+) us", text, re.MULTILINE)
+    tcp = [int(us) for received, us in sent if int(received) > SIZE]  # the others are acknowledgements
+    pauses, drops = map(int, re.findall(r"pauses: (\d+), drops: (\d+)", text)[0])
+    return rdma, tcp, pauses, drops
+
+
+def draw(runs: dict[tuple[str, str], Run]) -> Figure:
+    """Mean rates of the four flows of each kind, with the slowest and the fastest."""
+    figure = Figure(figsize=(8.4, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(TCPS), sharey=True)
+    for panel, tcp in zip(axes, TCPS, strict=True):
+        for shift, colour, label in ((-0.2, "#0072B2", "RDMA (DCQCN)"), (0.2, "#D55E00", f"TCP ({tcp})")):
+            for x, network in enumerate(NETWORKS):
+                rates = SIZE * 8e-3 / np.array(runs[tcp, network][shift > 0])
+                span = [[rates.mean() - rates.min()], [rates.max() - rates.mean()]]
+                name = label if x == 0 else None
+                panel.bar(x + shift, rates.mean(), 0.36, yerr=span, capsize=3, color=colour, label=name)
+        panel.set_xticks(range(len(NETWORKS)), [name.replace(", ", ",\n") for name in NETWORKS])
+        panel.grid(axis="y", alpha=0.3, linewidth=0.6)
+        panel.legend(frameon=False)
+    axes[0].set_ylabel("rate of a flow (Gb/s)")
+    return figure
+
+
+def main() -> None:
+    runs: dict[tuple[str, str], Run] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "both")
+        flags = subprocess.run(
+            ["ns3-env", "config", "--cflags", "--libs"], stdout=subprocess.PIPE, check=True
+        )
+        subprocess.run(["g++", EXAMPLE, *shlex.split(flags.stdout.decode()), "-o", program], check=True)
+        for tcp, name in TCPS.items():
+            for network, options in NETWORKS.items():
+                run = runs[tcp, network] = play(program, (f"--tcp={name}", f"--size={SIZE}", *options))
+                rdma, other, pauses, drops = run
+                print(
+                    f"| {tcp} | {network} | {min(rdma)} to {max(rdma)} | {min(other)} to {max(other)} ",
+                    end="",
+                )
+                print(f"| {pauses} | {drops} |")
+    with matplotlib.rc_context(settings()):
+        save(draw(runs), "rdma-beside-tcp", dpi=150, colors=64)
+
+
+if __name__ == "__main__":
+    main()
