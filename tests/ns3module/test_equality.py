@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from ns3_env.errors import ScenarioError
+from ns3_env.policies.released import released
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.script import script_text
 from ns3_env.simulator import Simulator
 from tests.ns3module.building import build
 
-SCENARIOS = 25
+#: The last of them under a policy's file.
+SCENARIOS = 26
 
 
 def drawn(number: int) -> Scenario:
@@ -58,7 +60,8 @@ def drawn(number: int) -> Scenario:
     }
     if data["controllers"] == ["qcn"]:  # whose frames go back by a flow's one path
         data["load_balancing"] = "ecmp"
-    return Scenario.from_mapping(data, f"scenario {number}").with_seed(number + 1)
+    scenario = Scenario.from_mapping(data, f"scenario {number}").with_seed(number + 1)
+    return scenario.under("agent").playing(released("fdcc")) if number == SCENARIOS - 1 else scenario
 
 
 @pytest.fixture(scope="module")
