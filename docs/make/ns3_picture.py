@@ -9,7 +9,6 @@ python docs/make/ns3_picture.py    writes docs/images/rdma-beside-tcp.png
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -20,6 +19,8 @@ from matplotlib.figure import Figure
 from pictures import save
 
 from ns3_env.eval.output.plots import settings
+from ns3_env.programs.plugins import compiler_flags
+from ns3_env.programs.scripts import linker_flags
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ns3" / "rdma-beside-tcp.cc"
 SIZE = 2_000_000
@@ -65,19 +66,13 @@ def main() -> None:
     runs: dict[tuple[str, str], Run] = {}
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "both")
-        flags = subprocess.run(
-            ["ns3-env", "config", "--cflags", "--libs"], stdout=subprocess.PIPE, check=True
-        )
-        subprocess.run(["g++", EXAMPLE, *shlex.split(flags.stdout.decode()), "-o", program], check=True)
+        command = ["g++", str(EXAMPLE), *compiler_flags(), *linker_flags(), "-o", str(program)]
+        subprocess.run(command, check=True)
         for tcp, name in TCPS.items():
             for network, options in NETWORKS.items():
                 run = runs[tcp, network] = play(program, (f"--tcp={name}", f"--size={SIZE}", *options))
-                rdma, other, pauses, drops = run
-                print(
-                    f"| {tcp} | {network} | {min(rdma)} to {max(rdma)} | {min(other)} to {max(other)} ",
-                    end="",
-                )
-                print(f"| {pauses} | {drops} |")
+                spans = [f"{min(times)} to {max(times)}" for times in run[:2]]
+                print("", tcp, network, *spans, *run[2:], "", sep=" | ")
     with matplotlib.rc_context(settings()):
         save(draw(runs), "rdma-beside-tcp", dpi=150, colors=64)
 

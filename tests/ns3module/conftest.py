@@ -22,5 +22,10 @@ def incast(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def beside_tcp(folder: Path) -> Path:
+    return build(EXAMPLES / "rdma-beside-tcp.cc", folder / "rdma-beside-tcp")
+
+
+@pytest.fixture(scope="session")
 def faults(folder: Path) -> Path:
     return build(ROOT / "tests" / "ns3module" / "faults.cc", folder / "faults")

@@ -44,11 +44,8 @@ def test_a_fat_tree_is_built_by_its_helper(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--classes=false",), ("--classes=false", "--pfc=false")])
-def test_rdma_and_tcp_of_ns_3_share_a_switch(folder: Path, options: tuple[str, ...]) -> None:
-    program = folder / "rdma-beside-tcp"
-    if not program.exists():
-        build(EXAMPLES / "rdma-beside-tcp.cc", program)
-    text = run(program, *options)
+def test_rdma_and_tcp_of_ns_3_share_a_switch(beside_tcp: Path, options: tuple[str, ...]) -> None:
+    text = run(beside_tcp, *options)
     assert len(re.findall(r"^rdma \d: [1-9]\d* us$", text, re.MULTILINE)) == 4
     assert "tcp: 8000000 bytes received" in text
     received = [int(x) for x in re.findall(r"^tcp flow \d+: (\d+) B", text, re.MULTILINE)]
@@ -57,13 +54,10 @@ def test_rdma_and_tcp_of_ns_3_share_a_switch(folder: Path, options: tuple[str, .
     assert pauses == 0 if "--pfc=false" in options else pauses > 0
 
 
-def test_switches_mark_tcp_that_takes_marks(folder: Path) -> None:
+def test_switches_mark_tcp_that_takes_marks(beside_tcp: Path) -> None:
     """DCTCP keeps its class's queue at the threshold, and loses nothing; CUBIC, which is not marked, does."""
-    program = folder / "rdma-beside-tcp"
-    if not program.exists():
-        build(EXAMPLES / "rdma-beside-tcp.cc", program)
-    assert re.search(r", drops: 0$", run(program, "--tcp=TcpDctcp"))
-    assert re.search(r", drops: [1-9]\d*$", run(program, "--tcp=TcpCubic"))
+    assert re.search(r", drops: 0$", run(beside_tcp, "--tcp=TcpDctcp"))
+    assert re.search(r", drops: [1-9]\d*$", run(beside_tcp, "--tcp=TcpCubic"))
 
 
 def test_other_events_and_flows_of_later_run_beside_rdma_in_order_of_time(faults: Path) -> None:
