@@ -27,7 +27,7 @@ _ATTRIBUTES = {
 }
 #: Keys that a script's own objects say, or nothing of it.
 _OWN = {"nodes", "links", "flows", "streams", "controllers", "seed", "time_limit_ns", "switch", "threads"}
-_OWN |= {"clock", "decision_quantum_ns", "groups"}
+_OWN |= {"clock", "decision_quantum_ns", "groups", "cards"}
 _PAGE = """\
 // SPDX-License-Identifier: GPL-2.0-or-later
 // {title}, as an ns-3 script.
@@ -37,6 +37,7 @@ _PAGE = """\
 
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 using namespace ns3;
 
@@ -72,7 +73,7 @@ struct Flow
 const Flow FLOWS[] = {{
 {flows}}};
 {stream_table}
-/// What is no attribute of the network, by the keys of rdma-sim's scenarios.
+{card_table}/// What is no attribute of the network, by the keys of rdma-sim's scenarios.
 const char* const SETTINGS = R"json({settings})json";
 
 }} // namespace
@@ -99,18 +100,21 @@ main(int argc, char** argv)
     {{
         rdma.InstallSwitch(nodes.Get(node));
     }}
+    std::vector<Ptr<NetDevice>> cards({end_count}); // by the numbers in LINKS
     for (const Link& link : LINKS)
     {{
         rdma.SetDeviceAttribute("DataRate", DataRateValue(DataRate(link.rateBps)));
         rdma.SetChannelAttribute("Delay", TimeValue(NanoSeconds(link.delayNs)));
-        rdma.Connect(nodes.Get(link.a), nodes.Get(link.b));
+        const NetDeviceContainer ends = rdma.Connect(nodes.Get(NodeOf(link.a)), nodes.Get(NodeOf(link.b)));
+        cards[link.a] = ends.Get(0);
+        cards[link.b] = ends.Get(1);
     }}
     ApplicationContainer flows;
     for (const Flow& flow : FLOWS)
     {{
         rdma.SetController(CONTROLLERS[flow.controller]);
-        const Ptr<Node> from = nodes.Get(flow.from);
-        flows.Add(rdma.AddFlow(from, nodes.Get(flow.to), flow.bytes, NanoSeconds(flow.startNs)));
+        const Time start = NanoSeconds(flow.startNs);
+        flows.Add(rdma.AddFlow(cards[flow.from], cards[flow.to], flow.bytes, start));
         flows.Get(flows.GetN() - 1)->SetAttribute("TrafficClass", UintegerValue(flow.trafficClass));
     }}
 {stream_loop}
@@ -142,28 +146,44 @@ const Stream STREAMS[] = {{
 _STREAM_LOOP = """\
     for (const Stream& stream : STREAMS)
     {
-        const Ptr<Node> from = nodes.Get(stream.from);
         const Time start = NanoSeconds(stream.startNs);
         const DataRate rate(stream.rateBps);
-        rdma.AddStream(from, nodes.Get(stream.to), rate, start, NanoSeconds(stream.stopNs))
+        rdma.AddStream(cards[stream.from], cards[stream.to], rate, start, NanoSeconds(stream.stopNs))
             ->SetAttribute("TrafficClass", UintegerValue(stream.trafficClass));
     }
+"""
+
+#: The node of each end of a link. Nodes have these numbers, and further cards of hosts those after them.
+_NODE_OF = """
+uint32_t
+NodeOf(uint32_t end)
+{{
+{body}}}
+
+"""
+_CARDS = """\
+    const uint32_t hosts[] = {{{hosts}}}; // of further cards
+    return end < {nodes} ? end : hosts[end - {nodes}];
 """
 
 
 def script_text(scenario: Scenario) -> str:
     """The script that plays what ``rdma-sim`` plays of the scenario, flow by flow to the nanosecond.
 
-    Raises ScenarioError for what scripts do not have: TCP's transport, flows that wait for others, hosts with
-    several cards, rates that are no whole bits per second.
+    Raises ScenarioError for what scripts do not have: TCP's transport, flows that wait for others, clusters of GPUs,
+    rates that are no whole bits per second.
     """
     place = f"{scenario.source}: " if scenario.source else ""
     if scenario.transport != "rdma":
         raise ScenarioError(f"{place}transport: scripts have RDMA's flows, not TCP's")
     content = simulator_json(scenario)
-    for key, what in (("dependencies", "flows that wait for others"), ("cards", "hosts with several cards")):
-        if key in content:
-            raise ScenarioError(f"{place}a script cannot have {what}: it starts flows by callbacks instead")
+    if "dependencies" in content:
+        raise ScenarioError(f"{place}a script has no flows that wait for others: it starts them by callbacks")
+    cards = content.get("cards", {"node": [], "host": []})
+    host_of = dict(sorted(zip(cards["node"], cards["host"], strict=True)))
+    nodes = len(content["nodes"]) - len(host_of)
+    if list(host_of) != list(range(nodes, len(content["nodes"]))):
+        raise ScenarioError(f"{place}a script has no GPUs with network cards: hosts with several links it has")
     links = [(x["a"], x["b"], _whole(x["rate_bps"], place), x["delay_ns"]) for x in content["links"]]
     flows = content["flows"]
     classes = flows.get("class", [0] * len(flows["src"]))
@@ -180,7 +200,13 @@ def script_text(scenario: Scenario) -> str:
         settings=_settings(content),
         seed=content["seed"],
         attributes=_attributes({**content, **content["switch"]}),
-        node_count=len(content["nodes"]),
+        node_count=nodes,
+        end_count=len(content["nodes"]),
+        card_table=_NODE_OF.format(
+            body=_CARDS.format(hosts=", ".join(map(str, host_of.values())), nodes=nodes)
+            if host_of
+            else "    return end;\n"
+        ),
         limit_ns=content["time_limit_ns"],
     )
 

@@ -68,10 +68,6 @@ main(int argc, char** argv)
     {
         DynamicCast<RdmaNetDevice>(ends.Get(0))->Attach(CreateObject<RdmaChannel>());
     }
-    if (is("cards"))
-    {
-        rdma.Connect(hosts.Get(0), switches.Get(1));
-    }
     if (is("loose"))
     {
         hosts.Get(0)->AddDevice(CreateObject<RdmaNetDevice>());
@@ -89,6 +85,10 @@ main(int argc, char** argv)
     if (is("remote"))
     {
         flow->SetAttribute("Remote", AddressValue(Mac48Address("00:00:00:00:00:09")));
+    }
+    if (is("local"))
+    {
+        flow->SetAttribute("Local", AddressValue(RdmaHelper::CardOf(hosts.Get(1))->GetAddress()));
     }
     if (is("class"))
     {

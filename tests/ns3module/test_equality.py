@@ -18,8 +18,18 @@ from ns3_env.scenario.script import script_text
 from ns3_env.simulator import Simulator
 from tests.ns3module.building import build
 
-#: The last of them under a policy's file.
-SCENARIOS = 26
+#: The last of them under a policy's file, the one before with two cards at each host.
+SCENARIOS = 27
+
+
+def two_rails(hosts: int) -> dict[str, Any]:
+    """Two switches, to each of which every host has a link: a host's two links lie apart in the list."""
+    links = [
+        {"a": host, "b": hosts + rail, "rate_bps": ("100Gbps", "40Gbps")[rail], "delay_ns": 1000}
+        for rail in range(2)
+        for host in reversed(range(hosts))
+    ]
+    return {"kind": "graph", "nodes": ["host"] * hosts + ["switch"] * 2, "links": links}
 
 
 def drawn(number: int) -> Scenario:
@@ -33,6 +43,8 @@ def drawn(number: int) -> Scenario:
             {"kind": "parking_lot", "switches": 3, "hosts_per_switch": 2},
         ]
     )
+    if number == SCENARIOS - 2:
+        topology = two_rails(hosts=4)
     spread = draw.choice([0, 3000])
     traffic = draw.choice(
         [

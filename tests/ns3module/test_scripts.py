@@ -82,7 +82,7 @@ SENTENCES = {
     "settings": "'lose'",
     "route": "no path",
     "twice": "this device is connected already",
-    "cards": "node 0 has 2 cards: a host has one",
+    "local": "Local is the address of none of its RdmaNetDevices",
     "loose": "device 1 of node 0 is not connected to another",
     "agent": "a flow under the controller 'agent' needs an environment",
     "itself": "a flow from node 0 to itself",

@@ -9,7 +9,7 @@ from typing import Any
 from ns3_env.agents.search.objectives import recorded_reward
 from ns3_env.decision.rewards import make_reward
 from ns3_env.eval.metrics import measure, without_nan
-from ns3_env.eval.output.plots import OTHERS
+from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import (
     Data,
     Entries,
@@ -164,15 +164,10 @@ def draw(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
     panels = []
     for delay_ns in DELAYS_NS:
         by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
-        names = dict.fromkeys(name for by_name in by_flows.values() for name in by_name)
+        looks = styles(name for by_name in by_flows.values() for name in by_name)
         curves = [
-            (
-                list(by_flows),
-                [by_name[name]["reward"] for by_name in by_flows.values()],
-                name,
-                {"color": OTHERS[i], "marker": "o", "markersize": 3},
-            )
-            for i, name in enumerate(names)
+            (list(by_flows), [by_name[name]["reward"] for by_name in by_flows.values()], name, look.of_points)
+            for name, look in looks.items()
         ]
         axes = {"xlabel": "flows", "ylabel": "reward of a decision", "xscale": "log"}
         panels.append(Panel(f"links of {delay_ns} ns", curves, axes))

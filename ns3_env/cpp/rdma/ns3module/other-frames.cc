@@ -128,12 +128,12 @@ OtherFrames::OtherFrames(rdma::RdmaEpisode& network,
 OtherFrames::~OtherFrames() = default;
 
 bool
-OtherFrames::Send(RdmaNetDevice& card,
+OtherFrames::Send(uint32_t source,
                   const Ptr<ns3::Packet>& packet,
                   const Address& to,
                   uint16_t protocol)
 {
-    const uint32_t source = card.GetNode()->GetId();
+    const RdmaNetDevice& card = *m_cards[source];
     if (m_waiting[source] >= card.GetTxQueueLimit())
     {
         return false;
@@ -223,7 +223,7 @@ OtherFrames::OnRx(uint32_t node, const rdma::Packet& packet)
     }
     // The stack answers in an event of its own: the engine is in the middle of an arrival.
     Simulator::ScheduleWithContext(
-        node,
+        m_cards[node]->GetNode()->GetId(),
         Time(0),
         [card = m_cards[node], from = m_cards[frame.source], frame]
         { card->Deliver(frame.packet, from->GetAddress(), frame.to, frame.protocol); });

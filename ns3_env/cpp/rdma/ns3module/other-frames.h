@@ -26,7 +26,7 @@ namespace ns3::env
 class OtherFrames
 {
   public:
-    /// \param cards by node; null for switches \param trafficClass of all these frames
+    /// \param cards by the engine's node; null for switches \param trafficClass of all these frames
     OtherFrames(rdma::RdmaEpisode& network,
                 std::vector<Ptr<RdmaNetDevice>> cards,
                 uint8_t trafficClass);
@@ -35,9 +35,10 @@ class OtherFrames
     OtherFrames(const OtherFrames&) = delete;
     OtherFrames& operator=(const OtherFrames&) = delete;
 
+    /// Sends from the card of the engine's node `source`.
     /// \returns false where too many wait at the card, or nobody has this address \throws ScenarioError without a path
     bool
-    Send(RdmaNetDevice& card, const Ptr<ns3::Packet>& packet, const Address& to, uint16_t protocol);
+    Send(uint32_t source, const Ptr<ns3::Packet>& packet, const Address& to, uint16_t protocol);
 
   private:
     /// A frame on its way.

@@ -27,6 +27,11 @@ RdmaApplication::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("Rdma")
             .AddConstructor<RdmaApplication>()
+            .AddAttribute("Local",
+                          "Address of the card that the flow leaves by; none: the node's first.",
+                          AddressValue(),
+                          MakeAddressAccessor(&RdmaApplication::m_local),
+                          MakeAddressChecker())
             .AddAttribute("Remote",
                           "Address of the card that the flow goes to.",
                           AddressValue(),

@@ -27,6 +27,7 @@ class RdmaApplication : public Application
 
     RdmaApplication();
 
+    Address GetLocal() const { return m_local; }
     Address GetRemote() const { return m_remote; }
     uint64_t GetSize() const { return m_size; }
     std::string GetController() const { return m_controller; }
@@ -61,6 +62,7 @@ class RdmaApplication : public Application
   private:
     void StartApplication() override;
 
+    Address m_local;
     Address m_remote;
     uint64_t m_size{0};
     std::string m_controller;

@@ -107,21 +107,37 @@ RdmaHelper::CardOf(Ptr<Node> host)
 Ptr<RdmaApplication>
 RdmaHelper::AddFlow(Ptr<Node> from, Ptr<Node> to, uint64_t bytes, Time start)
 {
-    NS_ABORT_MSG_IF(from == to, "RdmaHelper: a flow from node " << from->GetId() << " to itself");
+    return AddFlow(Ptr<NetDevice>(CardOf(from)), CardOf(to), bytes, start);
+}
+
+Ptr<RdmaApplication>
+RdmaHelper::AddFlow(Ptr<NetDevice> from, Ptr<NetDevice> to, uint64_t bytes, Time start)
+{
+    const Ptr<Node> node = from->GetNode();
+    NS_ABORT_MSG_IF(node == to->GetNode(),
+                    "RdmaHelper: a flow from node " << node->GetId() << " to itself");
     const auto application =
-        CreateObjectWithAttributes<RdmaApplication>("Remote",
-                                                    AddressValue(CardOf(to)->GetAddress()),
+        CreateObjectWithAttributes<RdmaApplication>("Local",
+                                                    AddressValue(from->GetAddress()),
+                                                    "Remote",
+                                                    AddressValue(to->GetAddress()),
                                                     "Size",
                                                     UintegerValue(bytes),
                                                     "Controller",
                                                     StringValue(m_controller));
     application->SetStartTime(start);
-    from->AddApplication(application);
+    node->AddApplication(application);
     return application;
 }
 
 Ptr<RdmaApplication>
 RdmaHelper::AddStream(Ptr<Node> from, Ptr<Node> to, DataRate rate, Time start, Time stop)
+{
+    return AddStream(Ptr<NetDevice>(CardOf(from)), CardOf(to), rate, start, stop);
+}
+
+Ptr<RdmaApplication>
+RdmaHelper::AddStream(Ptr<NetDevice> from, Ptr<NetDevice> to, DataRate rate, Time start, Time stop)
 {
     const Ptr<RdmaApplication> application = AddFlow(from, to, 0, start);
     application->SetAttribute("StreamRate", DataRateValue(rate));

@@ -47,12 +47,20 @@ class RdmaHelper : public PcapHelperForDevice
     /// A flow of so many bytes, 0 for one that never ends, under the controller that was set last.
     Ptr<RdmaApplication>
     AddFlow(Ptr<Node> from, Ptr<Node> to, uint64_t bytes, Time start = Time(0));
+    /// The same between two cards; hosts may have several.
+    Ptr<RdmaApplication>
+    AddFlow(Ptr<NetDevice> from, Ptr<NetDevice> to, uint64_t bytes, Time start = Time(0));
     /// Packets at this rate (on the wire), which nothing steers; `stop` 0: to the end.
     Ptr<RdmaApplication>
     AddStream(Ptr<Node> from, Ptr<Node> to, DataRate rate, Time start, Time stop = Time(0));
+    Ptr<RdmaApplication> AddStream(Ptr<NetDevice> from,
+                                   Ptr<NetDevice> to,
+                                   DataRate rate,
+                                   Time start,
+                                   Time stop = Time(0));
 
     Ptr<RdmaNetwork> GetNetwork() const { return m_network; }
-    /// The card of a host; aborts where there is none.
+    /// The first card of a host; aborts where there is none.
     static Ptr<RdmaNetDevice> CardOf(Ptr<Node> host);
 
   private:

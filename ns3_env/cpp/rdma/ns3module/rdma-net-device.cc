@@ -79,8 +79,13 @@ RdmaNetDevice::SetNode(Ptr<Node> node)
 {
     m_node = node;
     const uint32_t id = node->GetId();
+    uint8_t before = 0;
+    for (uint32_t i = 0; i + 1 < node->GetNDevices(); ++i)
+    {
+        before += DynamicCast<RdmaNetDevice>(node->GetDevice(i)) ? 1 : 0;
+    }
     const std::array<uint8_t, 6> bytes{0x02,
-                                       0x00,
+                                       before,
                                        static_cast<uint8_t>(id >> 24),
                                        static_cast<uint8_t>(id >> 16),
                                        static_cast<uint8_t>(id >> 8),

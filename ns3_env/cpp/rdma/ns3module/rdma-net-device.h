@@ -8,6 +8,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device.h"
+#include "ns3/node.h"
 #include "ns3/traced-callback.h"
 #include "ns3/traced-value.h"
 
@@ -85,7 +86,7 @@ class RdmaNetDevice : public NetDevice
                   const Address& dest,
                   uint16_t protocolNumber) override;
     Ptr<Node> GetNode() const override { return m_node; }
-    /// The address is the one that frames have in captures: 02:00 and the node's id.
+    /// The address is 02, the number of the node's RDMA devices before, and the node's id. Captures have 02:00.
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override { return true; }
     void SetReceiveCallback(ReceiveCallback callback) override { m_receive = callback; }

@@ -180,8 +180,7 @@ ScriptRun::PortsOf(const RdmaCapture& capture)
     spec.ports.emplace();
     for (const auto& [device, file] : capture.files)
     {
-        const uint32_t node = device->GetNode()->GetId();
-        const uint32_t port = m_script->PortOf(*device);
+        const auto [node, port] = m_script->PlaceOf(*device);
         spec.ports->emplace_back(node, port);
         m_names.emplace_back(capture.prefix + "-" + std::to_string(node) + "-" +
                                  std::to_string(port) + ".pcap",
@@ -236,7 +235,7 @@ ScriptRun::Carry(RdmaNetDevice& card,
             {
                 m_others.emplace(*m_episode, m_script->Cards(), trafficClass);
             }
-            sent = m_others->Send(card, packet, dest, protocol);
+            sent = m_others->Send(m_script->PlaceOf(card).node, packet, dest, protocol);
         }));
     return sent;
 }
@@ -250,7 +249,7 @@ ScriptRun::OnFinished(const Flow& flow)
 void
 ScriptRun::WatchWindows(const RdmaApplication& application)
 {
-    const uint32_t node = application.GetNode()->GetId();
+    const uint32_t node = m_script->SourceOf(application);
     if (m_watchedNodes.insert(node).second)
     {
         m_episode->Nics()[node]->TraceConnectWithoutContext(

@@ -80,7 +80,7 @@ ScriptScenario::ScriptScenario(const ScriptSettings& settings, const Json& task)
       m_task(task)
 {
     FindLinks();
-    FindHosts();
+    FindCards();
 }
 
 /// Ports are numbered in the order of the links at each node, whatever the order of its devices.
@@ -102,19 +102,34 @@ ScriptScenario::FindLinks()
             throw ScenarioError("the link between " + NameOf(a->GetNode()) + " and " +
                                 NameOf(b->GetNode()) + " has a DataRate at each end, and not one");
         }
-        m_links.push_back({a->GetNode()->GetId(),
-                           b->GetNode()->GetId(),
+        const uint32_t from = Place(a);
+        m_links.push_back({from,
+                           Place(b),
                            static_cast<double>(a->GetDataRate().GetBitRate()),
                            channel->GetDelay().GetTimeStep()});
-        m_devices[m_links.back().a].push_back(a);
-        m_devices[m_links.back().b].push_back(b);
     }
 }
 
-void
-ScriptScenario::FindHosts()
+/// Gives a device the next port of its node; a host's first card is the host's node, each further one has its own.
+/// \returns the engine's node
+uint32_t
+ScriptScenario::Place(const Ptr<RdmaNetDevice>& device)
 {
-    for (uint32_t id = 0; id < m_devices.size(); ++id)
+    uint32_t node = device->GetNode()->GetId();
+    if (IsHost(node))
+    {
+        node = static_cast<uint32_t>(m_devices.size());
+        m_devices.emplace_back();
+    }
+    m_places[PeekPointer(device)] = {node, static_cast<uint32_t>(m_devices[node].size())};
+    m_devices[node].push_back(device);
+    return node;
+}
+
+void
+ScriptScenario::FindCards()
+{
+    for (uint32_t id = 0; id < NodeList::GetNNodes(); ++id)
     {
         const Ptr<Node> node = NodeList::GetNode(id);
         for (uint32_t i = 0; i < node->GetNDevices(); ++i)
@@ -126,17 +141,13 @@ ScriptScenario::FindHosts()
                                     " is not connected to another");
             }
         }
-        if (!IsHost(id))
+    }
+    for (uint32_t id = 0; id < m_devices.size(); ++id)
+    {
+        if (IsHost(id))
         {
-            continue;
+            m_cards[m_devices[id].front()->GetAddress()] = id;
         }
-        if (m_devices[id].size() > 1)
-        {
-            throw ScenarioError(NameOf(node) + " has " + std::to_string(m_devices[id].size()) +
-                                " cards: a host has one, and what has more is a switch "
-                                "(RdmaHelper::InstallSwitch)");
-        }
-        m_hosts[m_devices[id].front()->GetAddress()] = id;
     }
 }
 
@@ -145,15 +156,6 @@ ScriptScenario::IsHost(uint32_t node) const
 {
     return node < m_devices.size() && !m_devices[node].empty() &&
            !m_settings.switches.contains(node);
-}
-
-uint32_t
-ScriptScenario::PortOf(const RdmaNetDevice& device) const
-{
-    const auto& devices = m_devices[device.GetNode()->GetId()];
-    const auto place =
-        std::ranges::find_if(devices, [&](const auto& x) { return PeekPointer(x) == &device; });
-    return static_cast<uint32_t>(place - devices.begin());
 }
 
 double
@@ -271,9 +273,9 @@ ScriptScenario::MinRate() const
     double least = 0;
     for (const auto& [remote, count] : senders)
     {
-        const auto host = m_hosts.find(remote);
+        const auto host = m_cards.find(remote);
         constexpr uint32_t MANY = 100;
-        if (host != m_hosts.end() && count > MANY)
+        if (host != m_cards.end() && count > MANY)
         {
             const auto rate = m_devices[host->second].front()->GetDataRate().GetBitRate();
             const double share = static_cast<double>(rate) / count / 10;
@@ -342,9 +344,9 @@ ScriptScenario::SettingsJson() const
 Scenario
 ScriptScenario::Make(rdma::RdmaTransport& transport)
 {
-    for (uint32_t id = 0; id < m_devices.size(); ++id)
+    for (auto each = NodeList::Begin(); each != NodeList::End(); ++each)
     {
-        const Ptr<Node> node = NodeList::GetNode(id);
+        const Ptr<Node>& node = *each;
         for (uint32_t i = 0; i < node->GetNApplications(); ++i)
         {
             if (const auto application = DynamicCast<RdmaApplication>(node->GetApplication(i)))
@@ -381,22 +383,39 @@ ScriptScenario::Make(rdma::RdmaTransport& transport)
     return scenario;
 }
 
+uint32_t
+ScriptScenario::SourceOf(const RdmaApplication& application) const
+{
+    const Ptr<Node> node = application.GetNode();
+    if (!IsHost(node->GetId()))
+    {
+        throw ScenarioError("RdmaApplication: " + NameOf(node) + " is no host of the RDMA network");
+    }
+    if (application.GetLocal().IsInvalid())
+    {
+        return node->GetId();
+    }
+    const auto source = m_cards.find(application.GetLocal());
+    if (source == m_cards.end() || m_devices[source->second].front()->GetNode() != node)
+    {
+        throw ScenarioError("RdmaApplication of " + NameOf(node) +
+                            ": Local is the address of none of its RdmaNetDevices");
+    }
+    return source->second;
+}
+
 FlowSpec
 ScriptScenario::SpecOf(const RdmaApplication& application) const
 {
     const Ptr<Node> node = application.GetNode();
-    const uint32_t source = node->GetId();
-    if (!IsHost(source))
-    {
-        throw ScenarioError("RdmaApplication: " + NameOf(node) + " is no host of the RDMA network");
-    }
-    const auto destination = m_hosts.find(application.GetRemote());
-    if (destination == m_hosts.end())
+    const uint32_t source = SourceOf(application);
+    const auto destination = m_cards.find(application.GetRemote());
+    if (destination == m_cards.end())
     {
         throw ScenarioError("RdmaApplication of " + NameOf(node) +
                             ": Remote is the address of no host's RdmaNetDevice");
     }
-    if (destination->second == source)
+    if (m_devices[destination->second].front()->GetNode() == node)
     {
         throw ScenarioError("RdmaApplication: a flow from " + NameOf(node) + " to itself");
     }
@@ -433,7 +452,7 @@ std::vector<Ptr<RdmaNetDevice>>
 ScriptScenario::Cards() const
 {
     std::vector<Ptr<RdmaNetDevice>> cards(m_devices.size());
-    for (const auto& [address, node] : m_hosts)
+    for (const auto& [address, node] : m_cards)
     {
         cards[node] = m_devices[node].front();
     }

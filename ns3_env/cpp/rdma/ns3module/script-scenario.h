@@ -59,9 +59,17 @@ Refused(Work work)
 /// "hpcc[Eta=0.9|MaxStage=5]", as ns-3 writes a type with attributes.
 ControllerSpec ControllerOf(const std::string& text);
 
+/// A port of the engine's network.
+struct PortPlace
+{
+    uint32_t node;
+    uint32_t port;
+};
+
 /**
  * The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
- * switch without links. Flows are those of all applications, in the order in which these were made.
+ * switch without links. Each further card of a host is a node of the engine's after those. Flows are those of all
+ * applications, in the order in which these were made.
  */
 class ScriptScenario
 {
@@ -71,21 +79,24 @@ class ScriptScenario
 
     /// Reads it as rdma-sim does. \throws ScenarioError
     Scenario Make(rdma::RdmaTransport& transport);
-    /// The engine's number of a device's port.
-    uint32_t PortOf(const RdmaNetDevice& device) const;
+    /// The engine's port of a device that is connected.
+    PortPlace PlaceOf(const RdmaNetDevice& device) const { return m_places.at(&device); }
+    /// The engine's node that a flow begins at. \throws ScenarioError
+    uint32_t SourceOf(const RdmaApplication& application) const;
 
     /// The application of each flow.
     const std::vector<Ptr<RdmaApplication>>& Flows() const { return m_flows; }
-    /// The device of each port, by node and the engine's number of the port.
+    /// The device of each port, by the engine's node and port.
     const std::vector<std::vector<Ptr<RdmaNetDevice>>>& Devices() const { return m_devices; }
-    /// The card of each host, by node; null for switches.
+    /// The cards, by the engine's node; null for switches.
     std::vector<Ptr<RdmaNetDevice>> Cards() const;
     /// Of a flow that is there now, or comes later; its id is the next one. \throws ScenarioError
     FlowEntry EntryOf(const RdmaApplication& application, Scenario& scenario);
 
   private:
     void FindLinks();
-    void FindHosts();
+    uint32_t Place(const Ptr<RdmaNetDevice>& device);
+    void FindCards();
     bool IsHost(uint32_t node) const;
     nlohmann::json SettingsJson() const;
     void AddEcn(nlohmann::json& content) const;
@@ -101,7 +112,8 @@ class ScriptScenario
     nlohmann::json m_task;
     std::vector<std::vector<Ptr<RdmaNetDevice>>> m_devices;
     std::vector<LinkSpec> m_links;
-    std::map<Address, uint32_t> m_hosts; ///< node of each card
+    std::map<const RdmaNetDevice*, PortPlace> m_places;
+    std::map<Address, uint32_t> m_cards; ///< the engine's node of each card
     std::vector<Ptr<RdmaApplication>> m_flows;
     std::vector<Ptr<RdmaApplication>> m_streams;
     std::map<std::string, uint32_t> m_controllers;
