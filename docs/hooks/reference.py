@@ -14,6 +14,7 @@ from mkdocs.structure.files import File, Files
 
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.export import parser as export_parser
+from ns3_env.eval.commands.lists import parser as list_parser
 from ns3_env.eval.commands.train import parser as train_parser
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.scripts import parser as config_parser
@@ -69,6 +70,7 @@ def commands() -> str:
         "train.py": train_parser(),
         "export.py": export_parser(),
         "python -m eval": eval_parser(),
+        "ns3-env list": list_parser(),
         "ns3-env config": config_parser(),
         "ns3-env script": script_parser(),
     }
