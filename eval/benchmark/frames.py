@@ -54,13 +54,17 @@ def load_results(folder: str | Path) -> pandas.DataFrame:
     """
     import_extra("pandas")
     if cells := _episodes(Path(folder)):
-        keys = [("", x.scenario, x.scenario, "", x.controller, x.controller, x.seed) for x in cells]
-        rows = [
-            {**dict(zip(CELL_COLUMNS, key, strict=True)), **x.metrics}
-            for key, x in zip(keys, cells, strict=True)
-        ]
-        return _of_rows(rows, (), cells)
+        return frame_of(cells)
     return _frame(BenchFolder.read(Path(folder)))
+
+
+def frame_of(cells: Sequence[Cell]) -> pandas.DataFrame:
+    """Cells that no suite names as a frame with the columns of ``load_results``, in their order."""
+    keys = [("", x.scenario, x.scenario, "", x.controller, x.controller, x.seed) for x in cells]
+    rows = [
+        {**dict(zip(CELL_COLUMNS, key, strict=True)), **x.metrics} for key, x in zip(keys, cells, strict=True)
+    ]
+    return _of_rows(rows, (), cells)
 
 
 def _episodes(folder: Path) -> list[Cell]:

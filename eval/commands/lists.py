@@ -58,14 +58,14 @@ def attributes(controller: str) -> Lines:
     """Attributes of a controller, by name: default and meaning. Raises ConfigError for an unknown one."""
     from ns3_env.programs.executable import describe_controllers
 
-    known: list[str] = []
+    names: list[str] = []
     for transport in TRANSPORTS:
         declared = describe_controllers(transport=transport)
         if controller in declared:
             of = declared[controller]
             return {name: f"{value} · {of['meanings'][name]}" for name, value in of["attributes"].items()}
-        known += declared
-    raise ConfigError(f"unknown controller {controller!r}{nearest(controller, known)}")
+        names += declared
+    raise ConfigError(f"unknown controller {controller!r}{nearest(controller, names)}")
 
 
 def policies() -> Lines:

@@ -183,9 +183,7 @@ def script_text(scenario: Scenario) -> str:
     host_of = dict(sorted(zip(cards["node"], cards["host"], strict=True)))
     nodes = len(content["nodes"]) - len(host_of)
     if list(host_of) != list(range(nodes, len(content["nodes"]))):
-        raise ScenarioError(
-            f"{place}a script has no GPUs that share network cards, only hosts"
-        )
+        raise ScenarioError(f"{place}a script has no GPUs that share network cards, only hosts")
     links = [(x["a"], x["b"], _whole(x["rate_bps"], place), x["delay_ns"]) for x in content["links"]]
     flows = content["flows"]
     classes = flows.get("class", [0] * len(flows["src"]))

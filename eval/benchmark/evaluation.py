@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Evaluation from Python: entries on scenarios over seeds as a data frame, and their comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+from rich.progress import Progress
+
+from ns3_env.config.command_line import new_console
+from ns3_env.config.folders import find_file
+from ns3_env.config.model import nearest
+from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.folder import Cell
+from ns3_env.eval.benchmark.frames import frame_of
+from ns3_env.eval.benchmark.statistics import bootstrap_interval, least_pairs, paired
+from ns3_env.eval.episodes.entry import Entry, results_of, under
+from ns3_env.eval.metrics import METRICS, measure
+from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.table import import_extra
+from ns3_env.policies.file import POLICY_FILE
+from ns3_env.policies.released import is_released
+from ns3_env.programs.executable import references
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import LocalPool
+
+if TYPE_CHECKING:
+    import pandas
+
+#: A controller, released policy or leaderboard entry by name; a path of a trained policy; a suite's entry.
+EntryLike = str | Path | Mapping[str, Any] | Entry
+#: A scenario, its keys, its file, or the name of one that comes with the package.
+ScenarioLike = Scenario | Mapping[str, Any] | str | Path
+
+
+@dataclass(frozen=True)
+class _Episode:
+    """An episode of an entry: a job of a pool."""
+
+    entry: Entry
+    scenario: Scenario
+
+    def run(self, simulator: Simulator) -> dict[str, float]:
+        """Returns the metrics. Raises ScenarioError, SimulatorError."""
+        scenario, trained = under(self.entry, self.scenario)
+        recorded = scenario.model_copy(update={"record": scenario.record.model_copy(update={"queues": True})})
+        return measure(results_of(recorded, trained, simulator))
+
+
+def evaluate(
+    entries: EntryLike | Sequence[EntryLike],
+    scenario: ScenarioLike,
+    seeds: Iterable[int] = range(1, 11),
+) -> pandas.DataFrame:
+    """Simulates a scenario under each entry with each seed, on all cores.
+
+    Every entry has the same flows.
+
+    Args:
+        entries: names of controllers, released policies and entries of the leaderboard ("hpcc", "fdcc",
+            "constant-window"; ``ns3-env list``), paths of policies' files, runs or checkpoints, or entries
+            with the keys of a suite ({"name": "hpcc-80", "controller": "hpcc", "attributes": {"Eta": 0.8}}).
+        scenario: a Scenario, its keys, its YAML file or its name.
+        seeds: of the scenario's flows.
+
+    Returns:
+        A row for each entry and seed, with the columns of ``load_results``: ``scenario``, ``controller`` (the
+        entry's name), ``seed``, ..., and one for each metric, NaN where it is not defined; units are in
+        ``attrs["units"]``.
+
+    Raises:
+        ConfigError, ScenarioError: an entry or the scenario is wrong; pandas is not installed.
+        SimulatorError: a simulator failed.
+    """
+    import_extra("pandas")
+    base, title = _scenario(scenario)
+    several = [entries] if isinstance(entries, str | Path | Mapping | Entry) else list(entries)
+    players, numbers = [_entry(one) for one in several], list(seeds)
+    if not (players and numbers):
+        raise ConfigError("evaluate: needs one entry and one seed at least")
+    names = [player.name for player in players]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"evaluate: entry {twice[0]!r} is there twice: give one a name of its own")
+    for player in players:  # what is wrong with one is said before the first has run
+        under(player, base)[0].to_simulator_json()
+    keys = [(player, seed) for player in players for seed in numbers]
+    return frame_of(_played(title, base, keys))
+
+
+def _played(title: str, base: Scenario, keys: Sequence[tuple[Entry, int]]) -> list[Cell]:
+    """A cell for each entry and seed, in their order."""
+    cells: dict[tuple[str, int], Cell] = {}
+    console = new_console(stderr=True)
+    progress = Progress(console=console, transient=True)
+    task = progress.add_task("episodes", total=len(keys))
+    with (
+        LocalPool() as pool,
+        progress,
+        progress_lines(console, lambda: f"{len(cells)} of {len(keys)} played"),
+    ):
+        running = {
+            pool.submit(_Episode(player, base.with_seed(seed))): (player.name, seed) for player, seed in keys
+        }
+        for future in as_completed(running):
+            name, seed = running[future]
+            cells[name, seed] = Cell(title, name, seed, Path(), future.result())
+            progress.advance(task)
+    return [cells[player.name, seed] for player, seed in keys]
+
+
+def compare(results: pandas.DataFrame, metric: str = "fct_slowdown_avg") -> pandas.DataFrame:
+    """Compares entries by a metric, each with the best by its mean, on the same seeds.
+
+    Args:
+        results: of ``evaluate`` or ``load_results``.
+        metric: a column of them.
+
+    Returns:
+        A row for each scenario and entry: ``scenario``, ``controller``, ``seeds``, ``mean``, ``low`` and
+        ``high`` (95 % interval of the mean), ``best`` (the entry compared with: "" of the best itself, and of
+        bounds that nobody could deploy), ``ratio``, ``ratio_low``, ``ratio_high`` (to the best's, geometric
+        mean over seeds, Bonferroni's interval; NaN where a value is not above 0), ``verdict``: "best mean",
+        "worse", "undecided", or what is missing, as "5 seeds, 7 needed".
+
+    Raises:
+        ConfigError: pandas is not installed, or there is no such metric.
+    """
+    pandas = import_extra("pandas")
+    if metric not in METRICS or metric not in results:
+        known = [name for name in METRICS if name in results]
+        raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, known)}")
+    bounds = {*references("rdma"), *references("tcp")}
+    rows = []
+    for name, of_scenario in results.groupby("scenario", sort=False):
+        table = of_scenario.pivot_table(
+            index="seed", columns="controller", values=metric, sort=False, dropna=False
+        )
+        means = table.mean()
+        ranked = means.drop([x for x in means.index if x in bounds]).dropna()
+        lower = METRICS[metric].better == "lower"
+        best = (
+            ""
+            if METRICS[metric].better is None or ranked.empty
+            else ranked.idxmin()
+            if lower
+            else ranked.idxmax()
+        )
+        comparisons = max(1, len(ranked) - 1)
+        for controller, values in table.items():
+            numbers = values.to_numpy(dtype=np.float64)
+            low, high = bootstrap_interval(numbers)
+            row = {"scenario": name, "controller": controller, "seeds": int((~np.isnan(numbers)).sum())}
+            row |= {"mean": means[controller], "low": low, "high": high}
+            row |= _against(numbers, table, best, controller, comparisons, controller in ranked.index, lower)
+            rows.append(row)
+    return pandas.DataFrame(rows)
+
+
+def _against(
+    values: np.ndarray[Any, np.dtype[np.float64]],
+    table: pandas.DataFrame,
+    best: str,
+    controller: str,
+    comparisons: int,
+    is_ranked: bool,
+    lower: bool,
+) -> dict[str, Any]:
+    """Columns of an entry's comparison with the best."""
+    alone = {"best": "", "ratio": math.nan, "ratio_low": math.nan, "ratio_high": math.nan}
+    if controller == best or not (best and is_ranked):
+        return {**alone, "verdict": "best mean" if controller == best else "not ranked"}
+    difference = paired(values, table[best].to_numpy(dtype=np.float64), comparisons)
+    needed = least_pairs(comparisons)
+    if difference.pairs < needed:
+        verdict = f"{difference.pairs} seeds, {needed} needed"
+    else:
+        worse = difference.sign == (1 if lower else -1)
+        verdict = "worse" if worse else "undecided"
+    numbers = (
+        (difference.estimate, difference.low, difference.high) if difference.is_ratio else [math.nan] * 3
+    )
+    columns = dict(zip(("ratio", "ratio_low", "ratio_high"), numbers, strict=True))
+    return {"best": best, **columns, "verdict": verdict}
+
+
+def _entry(of: EntryLike) -> Entry:
+    """The entry that a user means. Raises ConfigError."""
+    if isinstance(of, Entry):
+        return of
+    if isinstance(of, Path) or (isinstance(of, str) and not is_released(Path(of)) and Path(of).exists()):
+        path = Path(of)
+        name = path.parent.name if path.name == POLICY_FILE else path.stem
+        of = {"name": name, "checkpoint": str(path)}
+    try:
+        return Entry.model_validate(of if isinstance(of, str) else dict(of))
+    except ValidationError as error:
+        raise ConfigError(f"evaluate: entry {of!r}: {error.errors()[0]['msg']}") from None
+
+
+def _scenario(of: ScenarioLike) -> tuple[Scenario, str]:
+    """The scenario that a user means, and its name. Raises ConfigError, ScenarioError."""
+    if isinstance(of, Scenario):
+        return of, Path(of.source).stem if of.source else "scenario"
+    if isinstance(of, Mapping):
+        return Scenario.from_mapping(of, "evaluate: scenario"), "scenario"
+    file = find_file(Path(of), "configs/scenarios")
+    if not file.exists():
+        raise ScenarioError(f"evaluate: {of}: there is no such file")
+    return Scenario.load(file), file.stem
