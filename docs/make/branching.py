@@ -138,7 +138,7 @@ def planner() -> None:
     print("|---|---|--:|--:|--:|--:|--:|")
     for cell, keys in CELLS.items():
         every = 4 if cell.startswith("WebSearch") else 2
-        for base in ("hpcc", "mpcc", "fdcc", "courier"):
+        for base in ("hpcc", "mpcc", "fdcc", "dispatcher"):
             whole, ahead = (
                 [
                     Planner(base=base, every=every, horizon_rtts=horizon).play(scenario(keys, seed))
@@ -169,7 +169,7 @@ def picture() -> None:
     factors = (0.25, 0.5, 1.0, 2.0, 4.0)
     colours = ("#0072b2", "#56b4e9", "#333333", "#e69f00", "#d55e00")
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2), layout="constrained")
-    policy = released("courier")
+    policy = released("dispatcher")
     with BranchedPlay(scenario(keys, 1), policy) as play:
         while play.waiting is not None and play.waiting.time_ns < 60_000:
             play.step()

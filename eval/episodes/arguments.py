@@ -10,6 +10,7 @@ from pathlib import Path
 from ns3_env.agents.configuration.inputs import apply_overrides
 from ns3_env.config.command_line import typed
 from ns3_env.config.folders import data_names, find_file
+from ns3_env.config.gone import farewell
 from ns3_env.config.model import LIKE, nearest, validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorNotFound
@@ -49,7 +50,7 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
         return f"{name!r} cannot play: it observes {unfit(name, transport)}"
     if name in _of(other(transport)):
         return f"{name!r} is {SHOWN[other(transport)]}'s, and {whose} is {transport}"
-    return f"unknown controller {name!r}"
+    return farewell("policy", name) or f"unknown controller {name!r}"
 
 
 def is_known(name: str) -> bool:

@@ -170,8 +170,8 @@ _CARDS = """\
 def script_text(scenario: Scenario) -> str:
     """The script that plays what ``rdma-sim`` plays of the scenario, flow by flow to the nanosecond.
 
-    Raises ScenarioError for what scripts do not have: TCP's transport, flows that wait for others, clusters of GPUs,
-    rates that are no whole bits per second.
+    Raises ScenarioError for what scripts do not have: TCP's transport, flows that wait for others, clusters
+    of GPUs, rates that are no whole bits per second.
     """
     place = f"{scenario.source}: " if scenario.source else ""
     if scenario.transport != "rdma":
@@ -183,7 +183,9 @@ def script_text(scenario: Scenario) -> str:
     host_of = dict(sorted(zip(cards["node"], cards["host"], strict=True)))
     nodes = len(content["nodes"]) - len(host_of)
     if list(host_of) != list(range(nodes, len(content["nodes"]))):
-        raise ScenarioError(f"{place}a script has no GPUs with network cards: hosts with several links it has")
+        raise ScenarioError(
+            f"{place}a script has no GPUs with network cards: hosts with several links it has"
+        )
     links = [(x["a"], x["b"], _whole(x["rate_bps"], place), x["delay_ns"]) for x in content["links"]]
     flows = content["flows"]
     classes = flows.get("class", [0] * len(flows["src"]))

@@ -95,13 +95,13 @@ def test_the_planner_plays_a_scenario_and_is_no_worse_than_its_base(
         },
     )
     out, table = tmp_path / "out", tmp_path / "table.json"
-    planners = ["--planner", "hpcc,every=4", "--planner", "courier,every=8,horizon_rtts=5"]
-    assert run(joining, out, "hpcc,courier", *planners, "--json", str(table)) == 0
+    planners = ["--planner", "hpcc,every=4", "--planner", "dispatcher,every=8,horizon_rtts=5"]
+    assert run(joining, out, "hpcc,dispatcher", *planners, "--json", str(table)) == 0
     slowdowns = {name: row["fct_slowdown_avg"] for name, row in json.loads(table.read_text()).items()}
     assert slowdowns["planner-hpcc-every-4"] < slowdowns["hpcc"]
     assert len(slowdowns) == 4
-    config = yaml.safe_load((out / "planner-courier-every-8-horizon-rtts-5" / "config.yaml").read_text())
-    assert config["planner"] == {"base": "courier", "every": 8, "horizon_rtts": 5.0, "factors": [0.5, 2.0]}
+    config = yaml.safe_load((out / "planner-dispatcher-every-8-horizon-rtts-5" / "config.yaml").read_text())
+    assert config["planner"] == {"base": "dispatcher", "every": 8, "horizon_rtts": 5.0, "factors": [0.5, 2.0]}
     assert "planner-hpcc-every-4: slow, it searches branches" in capsys.readouterr().out
 
 

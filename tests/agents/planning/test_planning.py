@@ -99,7 +99,7 @@ def test_the_difference_is_that_of_two_whole_episodes(scenario: Scenario) -> Non
     assert first.reward == pytest.approx(-change.sum())
 
 
-@pytest.mark.parametrize("name", ["courier", "dispatcher", "scout", "fdcc"])
+@pytest.mark.parametrize("name", ["dispatcher", "fdcc"])
 def test_a_policys_file_that_is_left_alone_plays_its_own_episode(scenario: Scenario, name: str) -> None:
     """With the file's telemetry, and its say on which flows decide at all."""
     path = ROOT / "checkpoints" / name / "policy.safetensors"

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of earlier versions that went: each is refused for one version with what to use instead."""
+
+from __future__ import annotations
+
+from ns3_env.errors import ConfigError
+
+#: Kind of name, name, what to use instead: of those that went in 0.4.
+GONE: dict[str, dict[str, str]] = {
+    "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
+    "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
+    "law": {"size": "'order'", "delay": "'order'", "sharing": "'order'"},
+}
+
+
+def farewell(kind: str, name: str) -> str | None:
+    """Returns the sentence on a name that went; None for any other."""
+    instead = GONE[kind].get(name)
+    return None if instead is None else f"the {kind} {name!r} went in 0.4: use {instead}"
+
+
+def refuse(kind: str, name: str) -> None:
+    """Raises ConfigError for a name that went."""
+    if (sentence := farewell(kind, name)) is not None:
+        raise ConfigError(sentence)
