@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from ns3_env.errors import ConfigError
 
+_BRANCH = "Simulator.branch (docs/branching.md)"
 #: Kind of name, name, what to use instead: of those that went in 0.4.
 GONE: dict[str, dict[str, str]] = {
     "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
-    "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
+    "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'", "difference": "'fdcc'"},
     "law": {"size": "'order'", "delay": "'order'", "sharing": "'order'"},
+    "reward": {"difference": "'sharing_gain'"},
+    "key": {"planner": _BRANCH},
+    "option": {"--planner": _BRANCH},
+    "command": {"plot values": "FlowStream.branch (docs/branching.md)"},
 }
 
 

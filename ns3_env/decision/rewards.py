@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
 from ns3_env.decision.observations import column, elapsed
 from ns3_env.decision.rtt_target import RttTarget
@@ -29,17 +30,6 @@ class Reward(Protocol):
 def settles(reward: Reward) -> bool:
     """Tells whether the reward pays at a cut for what is left of the flow."""
     return bool(getattr(reward, "settles", False))
-
-
-def branches(reward: Reward) -> bool:
-    """Tells whether the reward is a function of what branches of the simulation come to, not of records."""
-    return isinstance(reward, Difference)
-
-
-def in_episodes(reward: Reward) -> Reward:
-    """Returns what scores episodes that are played as a whole: the reward, or, of one that branches, the
-    team's."""
-    return TeamSlowdown() if branches(reward) else reward
 
 
 def minus(reward: Reward) -> str | None:
@@ -167,43 +157,6 @@ class SharingGain:
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         gains: NDArray[np.float64] = column(records, "sharing_gain").copy()
         return gains
-
-
-@register("difference")
-@dataclass(frozen=True)
-class Difference:
-    """Slowdown that an action spares all flows together, against keeping window and rate (Wolpert and Tumer
-    2002).
-
-    At a decision the simulation is branched twice, once with the flow's action and once with its window and
-    rate as they were, the other actions of that instant taken in both. From then on every flow under the
-    agent keeps what it has. The reward is the difference of the sums of slowdowns, of flows under other
-    controllers, too, ``horizon_rtts`` base RTTs later, when what is left of a flow counts as it would take
-    were its links shared equally (``charged_slowdowns``); None: at the episode's end. Then the rewards of an
-    episode whose flows decide one at a time add up to what its actions spared, against first windows kept to
-    the end.
-
-    A drawn ``share`` of decisions is branched, and has the difference over ``share``; others have 0. The mean
-    of a decision's reward is the same whatever the share, its spread is not (docs/decisions/0007).
-
-    :class:`ns3_env.envs.flow_stream.FlowStream` works it out, and what is built on it; other environments
-    refuse it.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("time_ns", "base_rtt_ns", "window_bytes", "rate_bps")
-    settles: ClassVar[bool] = True
-
-    horizon_rtts: float | None = 20.0
-    share: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.horizon_rtts is not None and not self.horizon_rtts > 0:
-            raise ValueError(f"horizon_rtts: must be above 0, or none, is {self.horizon_rtts}")
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share: must be above 0 and at most 1, is {self.share}")
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.zeros(len(records))  # what branches came to is added
 
 
 @register("staged")
@@ -365,11 +318,12 @@ def make_reward(name: str, **settings: Any) -> Reward:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a reward that went, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         reward: Reward = made_by(name, settings, callable, "a Reward")
         return reward
     if name not in REWARDS:
+        refuse("reward", name)
         raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")
     return REWARDS[name](**settings)

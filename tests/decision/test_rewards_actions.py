@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ns3_env.config.gone import GONE
 from ns3_env.decision import observations
 from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, RecursiveWindow, make_action_map
 from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
+from ns3_env.errors import ConfigError
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:
@@ -105,6 +107,13 @@ def test_proportional_reward_is_largest_at_equal_windows() -> None:
 def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         make_reward("rtt_target", **settings)
+
+
+@pytest.mark.parametrize(("name", "instead"), GONE["reward"].items())
+def test_a_reward_that_went_says_what_to_use_instead(name: str, instead: str) -> None:
+    assert instead.strip("'") in REWARDS
+    with pytest.raises(ConfigError, match=rf"the reward '{name}' went in 0\.4: use {instead}"):
+        make_reward(name)
 
 
 def test_a_reward_is_registered_once() -> None:
