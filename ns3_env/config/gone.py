@@ -11,7 +11,12 @@ GONE: dict[str, dict[str, str]] = {
     "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
     "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'", "difference": "'fdcc'"},
     "law": {"size": "'order'", "delay": "'order'", "sharing": "'order'"},
-    "reward": {"difference": "'sharing_gain'"},
+    "reward": {
+        "power": "'proportional'",
+        "equal_share": "'proportional'",
+        "team_slowdown": "'sharing_gain'",
+        "difference": "'sharing_gain'",
+    },
     "key": {"planner": _BRANCH},
     "option": {"--planner": _BRANCH},
     "command": {"plot values": "FlowStream.branch (docs/branching.md)"},

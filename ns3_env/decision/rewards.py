@@ -35,7 +35,7 @@ def settles(reward: Reward) -> bool:
 def minus(reward: Reward) -> str | None:
     """The field that the reward is minus, where it is nothing else."""
     # A class of one's own may do anything.
-    if type(reward) is TeamSlowdown or (type(reward) is Slowdown and not reward.shaping):
+    if type(reward) is Slowdown and not reward.shaping:
         return reward.fields[0]
     return None
 
@@ -106,21 +106,6 @@ class Slowdown:
         return rewards
 
 
-@register("team_slowdown")
-@dataclass(frozen=True)
-class TeamSlowdown:
-    """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
-
-    Over their number at this flow's start. Flows under other controllers count.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("team_cost",)
-    settles: ClassVar[bool] = True
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        return -column(records, "team_cost")
-
-
 @register("job_progress")
 @dataclass(frozen=True)
 class JobProgress:
@@ -180,18 +165,6 @@ class Staged:
         return np.where(congested, -column(records, "rtt"), probing)
 
 
-@register("power")
-@dataclass(frozen=True)
-class Power:
-    """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
-
-    fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
-        return share * _inverse_rtt(records)
-
-
 @register("goodput_delay")
 @dataclass(frozen=True)
 class GoodputDelay:
@@ -232,29 +205,6 @@ class Proportional:
         rtt = np.maximum(column(records, "rtt"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
         return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
-
-
-@register("equal_share")
-@dataclass(frozen=True)
-class EqualShare:
-    """Distance from an equal share of a busy link: -|ln(N x / T)| - ``hop_weight`` |ln(U / T)|.
-
-    x is the flow's pacing rate as a share of its link, N the flows at the most congested hop, U its rate and
-    queue, T the ``utilisation``. Both are nearest to 0 where all N flows send T / N, which leaves no queue:
-    what a flow gains by itself and what all gain together have the same optimum, whatever N is.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("pacing_rate", "flow_count", "switch_rate", "qlen")
-
-    utilisation: float = 0.98
-    hop_weight: float = 1.0
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        flows = np.maximum(column(records, "flow_count"), 1.0)
-        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
-        used = np.maximum(column(records, "switch_rate") + column(records, "qlen"), 1e-2)
-        off = np.abs(np.log(share / self.utilisation))
-        return -off - self.hop_weight * np.abs(np.log(used / self.utilisation))
 
 
 @register("rtt_target")
