@@ -13,6 +13,7 @@ import yaml
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.config.folders import find_file
+from ns3_env.config.gone import farewell
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import nearest, refused_at, shown
 from ns3_env.config.yaml import parse, put, read_mapping
@@ -165,10 +166,8 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
     names = controller_names(scenarios[0].transport)
     for i, name in enumerate(evaluation.controllers):
         if name not in names:
-            raise ConfigError(
-                f"{source}: evaluation.controllers.{i}: there is no {shown(name)}"
-                f"{nearest(name, names)} of {', '.join(names)}"
-            )
+            fault = farewell("policy", name) or f"there is no {shown(name)}{nearest(name, names)}"
+            raise ConfigError(f"{source}: evaluation.controllers.{i}: {fault} of {', '.join(names)}")
     return scenarios
 
 

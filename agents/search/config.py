@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from ns3_env.agents.configuration.config import (
     EnvConfig,
@@ -16,10 +16,7 @@ from ns3_env.agents.configuration.config import (
     RayAddress,
     Spared,
 )
-from ns3_env.agents.search.laws.delay import DelayLaw
 from ns3_env.agents.search.laws.order import OrderLaw
-from ns3_env.agents.search.laws.sharing import SharingLaw
-from ns3_env.agents.search.laws.size import SizeLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, validate
 from ns3_env.decision.actions import make_action_map
@@ -36,23 +33,9 @@ MAX_WEIGHTS = 100_000
 DEFAULT_TRIALS = 100
 
 
-def _kind(law: Any) -> str:
-    """Returns a tag of the law that is meant; no key has such a name, so that errors name keys alone."""
-    kind = law.get("kind") if isinstance(law, Mapping) else getattr(law, "kind", None)
-    return f"<{kind}>" if kind in ("delay", "order", "sharing") else "<size>"
-
-
 Width = Annotated[int, Field(ge=1, le=1024)]
 #: Of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]
-#: A law that a network is fitted to, by its kind: by size where none is named.
-AnyLaw = Annotated[
-    Annotated[SizeLaw, Tag("<size>")]
-    | Annotated[DelayLaw, Tag("<delay>")]
-    | Annotated[OrderLaw, Tag("<order>")]
-    | Annotated[SharingLaw, Tag("<sharing>")],
-    Discriminator(_kind),
-]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
 
@@ -65,7 +48,7 @@ class Start(Strict):
         description="name of a released policy, or a policy's file, whose weights it begins with; inputs "
         "that it has not begin with weights of 0; none: the law's",
     )
-    law: AnyLaw = SizeLaw()
+    law: OrderLaw = OrderLaw()
     fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
 
 
@@ -108,8 +91,6 @@ class NetworkConfig(Spared):
             raise ValueError("start: the law is fitted by an {} with {} and {}".format(*law.network))
         if missing := [name for name in law.reads if name not in self.fields]:
             raise ValueError(f"fields: the law of 'start' reads {', '.join(missing)}, too")
-        if isinstance(law, SharingLaw):
-            law.check(self.lstm_widths[1], self.hidden)
         return self
 
     @property

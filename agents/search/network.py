@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from ns3_env.agents.configuration.run_folder import versions
-from ns3_env.agents.search.config import AnyLaw, LawConfig, NetworkConfig, Parameter
+from ns3_env.agents.search.config import LawConfig, NetworkConfig, Parameter
 from ns3_env.agents.search.laws.distil import distil
-from ns3_env.agents.search.laws.sharing import SharingLaw
+from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.subject import ParametersSubject, Point, Space, Subject, Values, values_at
 from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.config.model import nearest, validate
@@ -141,10 +141,8 @@ class NetworkSubject(NetworkFiles):
         return tensors
 
 
-def _from_law(law: AnyLaw, network: NetworkConfig, seed: int) -> Tensors:
-    """A network that answers as the law: built so, or fitted to it."""
-    if isinstance(law, SharingLaw):
-        return law.tensors(network.fields, *network.lstm_widths, network.hidden, seed)
+def _from_law(law: OrderLaw, network: NetworkConfig, seed: int) -> Tensors:
+    """A network that is fitted to the law."""
     assert network.start is not None
     return distil(law, network.fields, network.hidden, network.start.fit_steps, seed)
 
@@ -228,7 +226,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
             )
         return parameter.model_copy(update={"start": start})
 
-    def _meant(self, values: Mapping[str, float]) -> tuple[AnyLaw, NetworkConfig]:
+    def _meant(self, values: Mapping[str, float]) -> tuple[OrderLaw, NetworkConfig]:
         """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
         data = self.network.model_dump(mode="json")
         assert self.network.start is not None

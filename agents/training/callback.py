@@ -22,7 +22,6 @@ from ns3_env.agents.training.rollout_env import MakeRollouts, RolloutEnv, local_
 from ns3_env.agents.training.trainer import Trainer
 from ns3_env.config.command_line import typed
 from ns3_env.config.imports import made_by
-from ns3_env.decision.rewards import in_episodes
 from ns3_env.decision.task import Task
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
@@ -92,7 +91,7 @@ class Validations:
     ) -> None:
         """
         Args:
-            task: what is observed, and what decisions are scored by (``in_episodes``).
+            task: what is observed, and what decisions are scored by.
             seed: base seed of the episodes.
             simulators: processes.
             make_rollouts: gives them, here or elsewhere.
@@ -101,9 +100,8 @@ class Validations:
         self._score = score
         self._held_back: list[Scenario] = []
         self.results: list[dict[str, Any]] = []  # of the last validation's episodes
-        scored = Task(task.fields, in_episodes(task.reward), task.action, task.telemetry_bytes)
         self._rollouts = make_rollouts(
-            scored, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
+            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:

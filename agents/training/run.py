@@ -92,7 +92,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
         inputs.resume.latest_checkpoint()
     curriculum = Curriculum(stages, config.env, config.seed, source, by_score=inside)
     for scenario in (*curriculum.scenarios, *compared):
-        task.check(scenario, branching=config.env.placement == "python")
+        task.check(scenario)
     return Plan(config, curriculum, inputs.resume)
 
 

@@ -31,7 +31,6 @@ LESS = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
 VARIANTS: dict[str, dict[str, str]] = {
     "as the tasks say": {},
     "reward slowdown": {"env.reward.name": "slowdown"},
-    "reward team_slowdown": {"env.reward.name": "team_slowdown"},
     "reward proportional": {"env.reward.name": "proportional"},
     "horizon of 100 RTTs": {"agent.gamma_per_rtt": "0.99"},
     "action logarithmic_window": {"env.action.name": "logarithmic_window"},

@@ -68,7 +68,7 @@ def check(suite: Suite) -> Suite:
 
 def _checked(entry: Entry, under_tcp: str | None) -> Entry:
     """``under_tcp``: a scenario of TCP that it plays, if there is one."""
-    if entry.controller is not None or entry.planner is not None:
+    if entry.controller is not None:
         return entry
     decider = of_module(entry) if entry.policy is not None else of_checkpoint(entry)
     if isinstance(decider, Controller):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ns3_env.config.command_line import AnyOrder, guarded, typed
+from ns3_env.config.gone import refuse
 from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, paper, plot, run, trace_info
 from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
@@ -66,8 +67,19 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
-    options = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    typed_arguments = sys.argv[1:] if arguments is None else arguments
+    if code := guarded(lambda: _refuse_gone(typed_arguments)):
+        return code
+    options = parser().parse_args(typed_arguments)
     return guarded(lambda: _do(options))
+
+
+def _refuse_gone(arguments: Sequence[str]) -> int:
+    """Raises ConfigError for a command or an option that went."""
+    refuse("command", " ".join(arguments[:2]))
+    for text in arguments:
+        refuse("option", text.partition("=")[0])
+    return 0
 
 
 def _do(options: argparse.Namespace) -> int:

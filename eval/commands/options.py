@@ -164,18 +164,6 @@ def add_policy(options: argparse.ArgumentParser) -> None:
     )
 
 
-def add_planner(options: argparse.ArgumentParser) -> None:
-    """``--planner BASE,every=4``, repeated"""
-    options.add_argument(
-        "--planner",
-        action="append",
-        default=[],
-        metavar="BASE",
-        help="the best of branches over a controller or released policy; slow. Also BASE,every=4 (each 4th "
-        "decision of a flow) and BASE,horizon_rtts=20 (docs/branching.md); may be repeated",
-    )
-
-
 def add_metric(options: argparse.ArgumentParser) -> None:
     """``--metric PKG.MODULE:NAME``, repeated"""
     options.add_argument(

@@ -11,12 +11,11 @@ from ns3_env.eval.commands import options as shared
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """learning curves, a comparison, a policy's map, a critic's values, a job, pinned curves, a film"""
+    """learning curves, a comparison, a policy's map, a job, pinned curves, a film"""
     kinds = {
         "learning": _learning,
         "comparison": _comparison,
         "policy": _policy,
-        "values": _values,
         "timeline": _timeline,
         "curves": _curves,
         "watch": _watch,
@@ -73,36 +72,6 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
                 arguments.given,
             )
         )
-
-    return work
-
-
-def _values(options: argparse.ArgumentParser) -> shared.Work:
-    """values of FDCC's critic, against returns in branches of the simulation"""
-    options.add_argument("run", type=Path, metavar="RUN", help="folder of a run of agent fdcc")
-    options.add_argument("--decisions", type=int, default=150, metavar="N", help="that are judged")
-    options.add_argument("--futures", type=int, default=8, metavar="K", help="branches of each decision")
-    shared.add_out(options, "a .png or .svg", metavar="FILE")
-
-    def work(arguments: argparse.Namespace) -> None:
-        from ns3_env.config.command_line import new_console
-        from ns3_env.eval.comparisons.values import draw_values, judge
-        from ns3_env.eval.output.progress import progress_lines
-
-        console, done = new_console(), [0]
-
-        def line() -> str:
-            return f"{done[0]} of {arguments.decisions} decisions judged"
-
-        with progress_lines(console, line), console.status(line()) as status:
-
-            def show_count(count: int) -> None:
-                done[0] = count
-                status.update(line())
-
-            judged = judge(arguments.run, arguments.decisions, arguments.futures, show_count)
-        print(draw_values(arguments.run, arguments.out, judged))
-        print(f"bias {judged.bias:+.3g}, correlation {judged.correlation:.2f}")
 
     return work
 

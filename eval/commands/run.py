@@ -22,7 +22,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_controllers(options, "the scenario's own")
     shared.add_policy(options)
     shared.add_checkpoint(options)
-    shared.add_planner(options)
     shared.add_seeds(options, "the scenario's")
     shared.add_out(options, "a folder per controller")
     options.add_argument(
@@ -75,7 +74,6 @@ def _work(options: argparse.Namespace) -> None:
         pcap=options.pcap,
         policies=options.policy,
         checkpoints=options.checkpoint,
-        planned=options.planner,
         overrides=options.overrides,
         allow_imports=options.allow_imports,
     )

@@ -10,12 +10,12 @@ from pathlib import Path
 from ns3_env.agents.configuration.inputs import apply_overrides
 from ns3_env.config.command_line import typed
 from ns3_env.config.folders import data_names, find_file
+from ns3_env.config.gone import farewell
 from ns3_env.config.model import LIKE, nearest, validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorNotFound
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.policies.released import CONSTANT, controller_names, is_released, released_names, unfit
-from ns3_env.programs.executable import references
+from ns3_env.policies.released import controller_names, is_released, unfit
 from ns3_env.programs.transport import SHOWN, TRANSPORTS, Transport, other
 from ns3_env.scenario import POLICY, Controller, Scenario
 from ns3_env.simulator import default_attributes, list_controllers
@@ -49,7 +49,7 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
         return f"{name!r} cannot play: it observes {unfit(name, transport)}"
     if name in _of(other(transport)):
         return f"{name!r} is {SHOWN[other(transport)]}'s, and {whose} is {transport}"
-    return f"unknown controller {name!r}"
+    return farewell("policy", name) or f"unknown controller {name!r}"
 
 
 def is_known(name: str) -> bool:
@@ -131,33 +131,6 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
         attributes[name] = validate(whole, Controller, "command line", raises=ScenarioError).attributes
         _check(name, attributes[name], scenario.transport)
     return Given(scenario, attributes, cell, title)
-
-
-def planners(texts: Sequence[str], names: Sequence[str], transport: Transport) -> list[Entry]:
-    """Entries of the planner, "BASE,every=4,horizon_rtts=20" each: a base, and settings other than default.
-
-    Raises ScenarioError for a base that there is not, a setting that is none, or one that is there twice.
-    """
-    entries: list[Entry] = []
-    for text in texts:
-        base, *rest = text.split(",")
-        able = [
-            name for name in controller_names(transport) if name not in (*references(transport), CONSTANT)
-        ]
-        if transport == "tcp":
-            able = [name for name in able if name in released_names()]
-        if base not in able:
-            raise ScenarioError(
-                f"--planner: {base!r} is no base{nearest(base, able)}; under {SHOWN[transport]} there are "
-                f"{', '.join(able)}"
-            )
-        settings = apply_overrides({"base": base}, rest)
-        name = f"planner-{'-'.join([base, *rest])}".replace("=", "-").replace("_", "-")
-        if name in names or name in (entry.name for entry in entries):
-            raise ScenarioError(f"--planner: {text!r} is there twice")
-        content = {"name": name, "planner": settings}
-        entries.append(validate(content, Entry, "--planner", raises=ScenarioError))
-    return entries
 
 
 def _is_attribute(text: str) -> bool:

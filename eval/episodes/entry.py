@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
-from ns3_env.agents.planning.planner import Planner
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import POLICY_HELP
+from ns3_env.config.gone import refuse
 from ns3_env.config.imports import import_named, is_code
 from ns3_env.config.model import Strict, shown
 from ns3_env.decision import observations
@@ -58,16 +58,13 @@ def in_full(name: str) -> dict[str, Any]:
 
 
 class Entry(OfGrid):
-    """A decider: a controller of the simulator, a Python policy, a trained checkpoint or the planner."""
+    """A decider: a controller of the simulator, a Python policy, or a trained checkpoint."""
 
     controller: str | None = Field(default=None, description="name in the simulator")
     policy: str | None = Field(default=None, description="pkg.module:factory")
     checkpoint: str | None = Field(
         default=None,
         description=POLICY_HELP,
-    )
-    planner: Planner | None = Field(
-        default=None, description="the best of branches over a base; seconds for a simulated millisecond"
     )
     placement: Placement = Field(
         default="simulator",
@@ -83,17 +80,19 @@ class Entry(OfGrid):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:
-        return in_full(data) if isinstance(data, str) else with_preset(data, "controller")
+        if isinstance(data, str):
+            return in_full(data)
+        for key in data if isinstance(data, Mapping) else ():
+            refuse("key", str(key))
+        return with_preset(data, "controller")
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Entry:
-        kinds = ("controller", "policy", "checkpoint", "planner")
+        kinds = ("controller", "policy", "checkpoint")
         keys = [key for key in kinds if getattr(self, key) is not None]
         if len(keys) != 1:
             what = " and ".join(keys) if keys else "nothing"
-            raise ValueError(
-                f"{self.name}: give one of controller, policy, checkpoint and planner; there is {what}"
-            )
+            raise ValueError(f"{self.name}: give one of controller, policy and checkpoint; there is {what}")
         if self.attributes and self.controller is None:
             raise ValueError(f"{self.name}: attributes belong to a controller of the simulator")
         return self
@@ -103,13 +102,6 @@ class Entry(OfGrid):
         return self.model_copy(
             update={"checkpoint": None, "controller": controller.name, "attributes": controller.attributes}
         )
-
-    @model_serializer(mode="wrap")
-    def _without_planner(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content: dict[str, Any] = write(self)
-        if self.planner is None:  # the bytes of other files stay as they are
-            content.pop("planner", None)
-        return content
 
 
 def load(entry: Entry) -> TrainedPolicy | Controller:
@@ -182,31 +174,27 @@ def played_by(
 
 def results_of(
     scenario: Scenario,
-    trained: TrainedPolicy | Planner | None,
+    trained: TrainedPolicy | None,
     simulator: Simulator,
     *,
     columns: bool = False,
 ) -> dict[str, Any]:
-    """An episode of what ``under`` gave; a policy in Python has a simulator of its own, as the planner has.
+    """An episode of what ``under`` gave; a policy in Python has a simulator of its own.
 
     With ``columns``, long series may be arrays (``Simulator.play``). Raises ScenarioError, SimulatorError.
     """
     if trained is None:
         return simulator.play(scenario, columns=columns)
-    if isinstance(trained, Planner):
-        return trained.play(scenario).results
     from ns3_env.eval.episodes.policy import run_policy
 
     seed = scenario.seed
     return run_policy(trained.policy, trained.env, scenario, seed, seeds=[seed])[0].results
 
 
-def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | Planner | None]:
+def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:
     """The scenario under ``entry``, and its policy where that decides in Python. Raises ScenarioError."""
     if entry.controller is not None:
         return scenario.under(entry.controller, entry.attributes), None
-    if entry.planner is not None:
-        return scenario.under(AGENT), entry.planner
     loaded = load(entry)
     if isinstance(loaded, Controller):
         return scenario.under(loaded.name, loaded.attributes), None

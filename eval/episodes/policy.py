@@ -13,7 +13,6 @@ import numpy as np
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.configuration.inputs import make_task
-from ns3_env.decision.rewards import in_episodes
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rollouts import Rollouts
@@ -158,7 +157,7 @@ def run_policy(
 def _run_inside(
     policy: NetworkPolicy, env: EnvConfig, scenario: Scenario, seed: int, episodes: int
 ) -> list[Episode]:
-    task = Task(policy.fields, in_episodes(make_task(env, "configuration").reward))
+    task = Task(policy.fields, make_task(env, "configuration").reward)
     rollouts = Rollouts(scenario, task=task, seed=seed)
     episode_records = []
     with rollouts:

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_files
@@ -24,7 +23,7 @@ from ns3_env.config.folders import refuse_foreign, replace_folder
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes import critical_path
-from ns3_env.eval.episodes.arguments import Attributes, Given, planners, read_scenario
+from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
 from ns3_env.eval.episodes.critical_path import CriticalPath
 from ns3_env.eval.episodes.entry import Entry, named_entries, results_of, trained_entries, under
 from ns3_env.eval.episodes.recording import recorded, series_files
@@ -122,13 +121,10 @@ class _Play:
                 _capturing(recorded_scenario, self.home),
             )
         results = results_of(captured, trained, simulator)
-        used = None
-        if self.entry is not None and self.entry.planner is not None:
-            used = {"planner": self.entry.planner.model_dump(mode="json"), "versions": versions()}
         who, seed = self.folder.partition("/")[0], recorded_scenario.seed
         of_episode = {"scenario": self.title, "controller": who, "seed": seed}
         content = {**of_episode, "metrics": without_nan(measure(results))}
-        files = {**result_files(recorded_scenario, results, used=used), **series_files(results)}
+        files = {**result_files(recorded_scenario, results), **series_files(results)}
         write_files(self.into, {**files, METRICS_FILE: json.dumps(content, indent=1, allow_nan=False)})
         title = f"{self.title} under {who}, seed {seed}"
         for extra in self.extras:
@@ -193,7 +189,6 @@ def run(
     pcap: bool = False,
     policies: Sequence[str] = (),
     checkpoints: Sequence[str] = (),
-    planned: Sequence[str] = (),
     overrides: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> dict[str, dict[str, float]]:
@@ -214,7 +209,6 @@ def run(
             trace or a film what a benchmark would take.
         policies: "NAME=pkg.module:factory" of policies in Python.
         checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
-        planned: "BASE,every=4" of planners, which search branches over a base (``agents/planning``).
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         allow_imports: a policy that a cell's file names may run its module's code.
@@ -228,11 +222,10 @@ def run(
     scenario = arguments.scenario
     record = _record(scenario, queue_series_ns, pcap, trace is not None, film is not None)
     extras = tuple(extra for extra in (trace, film) if extra is not None)
-    planning = planners(planned, names, scenario.transport)
     in_python = named_entries("policy", policies, names)
     others = [*names, *(entry.name for entry in in_python)]
     trained = trained_entries(checkpoints, others)
-    players = [*_players(arguments, names, [*trained, *in_python, *planning])]
+    players = [*_players(arguments, names, [*trained, *in_python])]
     common = partial(_Play, record=record, extras=extras, title=arguments.title, metrics=own_metrics())
     plays = [
         common(folder, entry, seeded, home=out / folder if pcap else None)
@@ -245,12 +238,6 @@ def run(
         refuse_foreign(out / play.folder, {*FILES, *extra_files}, "run's folder")
     _refuse_another_run(out, plays)
     console = console or new_console()
-    for entry in planning:
-        console.print(
-            f"{entry.name}: slow, it searches branches: seconds for a simulated millisecond of a flow",
-            highlight=False,
-            soft_wrap=True,
-        )
     samples = _queue_samples(scenario.model_copy(update={"record": record}))
     if samples > _MANY_SAMPLES:
         console.print(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
+from ns3_env.config.gone import farewell
 from ns3_env.config.model import nearest, shown
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
@@ -115,7 +116,11 @@ def _named(text: str) -> tuple[str, list[Entry]]:
     if not Path(path).exists() and path not in released_names():
         names = [x for transport in TRANSPORTS for x in controller_names(transport)]
         raise ConfigError(
-            f"--entries: {shown(path)} is no rule, no released policy and no path{nearest(path, names)}"
+            "--entries: "
+            + (
+                farewell("policy", path)
+                or f"{shown(path)} is no rule, no released policy and no path{nearest(path, names)}"
+            )
         )
     if not _NAME.fullmatch(name):
         raise ConfigError(f"--entries: the name {name!r}: only letters, digits and _ . + - please")

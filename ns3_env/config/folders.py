@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ns3_env.config.files import find_link, put_in_place
+from ns3_env.config.gone import refuse
 from ns3_env.config.model import LIKE, nearest
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError
@@ -129,10 +130,12 @@ def find_file(path: Path, *folders: str) -> Path:
         ``path`` where it is there, or can be none of ours; otherwise the project's own of that name.
 
     Raises:
-        ConfigError: a bare name that none of them has; says which there are.
+        ConfigError: a bare name that none of them has, which says which there are; a configuration that went.
     """
     if path.is_absolute() or "\0" in str(path) or path.exists():
         return path
+    if path.parent in (Path(), Path("configs")):
+        refuse("configuration", path.stem)
     if path.parts and path.parts[0] in ("configs", "curricula"):
         file = DATA / path
         return file if file.is_file() else path

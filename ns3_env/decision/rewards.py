@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
 from ns3_env.decision.observations import column, elapsed
 from ns3_env.decision.rtt_target import RttTarget
@@ -31,21 +32,10 @@ def settles(reward: Reward) -> bool:
     return bool(getattr(reward, "settles", False))
 
 
-def branches(reward: Reward) -> bool:
-    """Tells whether the reward is a function of what branches of the simulation come to, not of records."""
-    return isinstance(reward, Difference)
-
-
-def in_episodes(reward: Reward) -> Reward:
-    """Returns what scores episodes that are played as a whole: the reward, or, of one that branches, the
-    team's."""
-    return TeamSlowdown() if branches(reward) else reward
-
-
 def minus(reward: Reward) -> str | None:
     """The field that the reward is minus, where it is nothing else."""
     # A class of one's own may do anything.
-    if type(reward) is TeamSlowdown or (type(reward) is Slowdown and not reward.shaping):
+    if type(reward) is Slowdown and not reward.shaping:
         return reward.fields[0]
     return None
 
@@ -116,21 +106,6 @@ class Slowdown:
         return rewards
 
 
-@register("team_slowdown")
-@dataclass(frozen=True)
-class TeamSlowdown:
-    """:class:`Slowdown`, summed over the live flows that share a link with this one, itself among them.
-
-    Over their number at this flow's start. Flows under other controllers count.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("team_cost",)
-    settles: ClassVar[bool] = True
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        return -column(records, "team_cost")
-
-
 @register("job_progress")
 @dataclass(frozen=True)
 class JobProgress:
@@ -169,43 +144,6 @@ class SharingGain:
         return gains
 
 
-@register("difference")
-@dataclass(frozen=True)
-class Difference:
-    """Slowdown that an action spares all flows together, against keeping window and rate (Wolpert and Tumer
-    2002).
-
-    At a decision the simulation is branched twice, once with the flow's action and once with its window and
-    rate as they were, the other actions of that instant taken in both. From then on every flow under the
-    agent keeps what it has. The reward is the difference of the sums of slowdowns, of flows under other
-    controllers, too, ``horizon_rtts`` base RTTs later, when what is left of a flow counts as it would take
-    were its links shared equally (``charged_slowdowns``); None: at the episode's end. Then the rewards of an
-    episode whose flows decide one at a time add up to what its actions spared, against first windows kept to
-    the end.
-
-    A drawn ``share`` of decisions is branched, and has the difference over ``share``; others have 0. The mean
-    of a decision's reward is the same whatever the share, its spread is not (docs/decisions/0007).
-
-    :class:`ns3_env.envs.flow_stream.FlowStream` works it out, and what is built on it; other environments
-    refuse it.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("time_ns", "base_rtt_ns", "window_bytes", "rate_bps")
-    settles: ClassVar[bool] = True
-
-    horizon_rtts: float | None = 20.0
-    share: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.horizon_rtts is not None and not self.horizon_rtts > 0:
-            raise ValueError(f"horizon_rtts: must be above 0, or none, is {self.horizon_rtts}")
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share: must be above 0 and at most 1, is {self.share}")
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.zeros(len(records))  # what branches came to is added
-
-
 @register("staged")
 @dataclass(frozen=True)
 class Staged:
@@ -225,18 +163,6 @@ class Staged:
         probing = throughput + _inverse_rtt(records) - (throughput - share) ** 2
         congested = column(records, "switch_rate") + column(records, "qlen") - 1.0 > self.threshold
         return np.where(congested, -column(records, "rtt"), probing)
-
-
-@register("power")
-@dataclass(frozen=True)
-class Power:
-    """Kleinrock's power, per flow: (throughput x N) / RTT, so that a fair share at the base RTT gives 1."""
-
-    fields: ClassVar[tuple[str, ...]] = ("rtt", "throughput", "flow_count")
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = column(records, "throughput") * np.maximum(column(records, "flow_count"), 1.0)
-        return share * _inverse_rtt(records)
 
 
 @register("goodput_delay")
@@ -279,29 +205,6 @@ class Proportional:
         rtt = np.maximum(column(records, "rtt"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate") / rtt, 1e-4)
         return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
-
-
-@register("equal_share")
-@dataclass(frozen=True)
-class EqualShare:
-    """Distance from an equal share of a busy link: -|ln(N x / T)| - ``hop_weight`` |ln(U / T)|.
-
-    x is the flow's pacing rate as a share of its link, N the flows at the most congested hop, U its rate and
-    queue, T the ``utilisation``. Both are nearest to 0 where all N flows send T / N, which leaves no queue:
-    what a flow gains by itself and what all gain together have the same optimum, whatever N is.
-    """
-
-    fields: ClassVar[tuple[str, ...]] = ("pacing_rate", "flow_count", "switch_rate", "qlen")
-
-    utilisation: float = 0.98
-    hop_weight: float = 1.0
-
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        flows = np.maximum(column(records, "flow_count"), 1.0)
-        share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
-        used = np.maximum(column(records, "switch_rate") + column(records, "qlen"), 1e-2)
-        off = np.abs(np.log(share / self.utilisation))
-        return -off - self.hop_weight * np.abs(np.log(used / self.utilisation))
 
 
 @register("rtt_target")
@@ -365,11 +268,12 @@ def make_reward(name: str, **settings: Any) -> Reward:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a reward that went, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         reward: Reward = made_by(name, settings, callable, "a Reward")
         return reward
     if name not in REWARDS:
+        refuse("reward", name)
         raise KeyError(f"unknown reward {name!r}; known: {', '.join(sorted(REWARDS))}")
     return REWARDS[name](**settings)

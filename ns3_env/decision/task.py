@@ -29,7 +29,7 @@ from ns3_env.decision.observations import (
     wire_bytes,
 )
 from ns3_env.decision.outcomes import Outcomes
-from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, branches, make_reward, minus, settles
+from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, make_reward, minus, settles
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import SHOWN, Transport, transport_of
 from ns3_env.scenario import Scenario
@@ -228,12 +228,9 @@ class Task:
         self,
         scenario: Scenario | Script | Mapping[str, Any],
         also: Sequence[str] = (),
-        *,
-        branching: bool = False,
     ) -> None:
         """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
-        that the reward reads, or one of ``also``; and where the reward needs branches, unless what plays it
-        has them (``branching``)."""
+        that the reward reads, or one of ``also``."""
         transport = transport_of(scenario) if isinstance(scenario, Mapping) else scenario.transport
         faults = []
         if fault := unknown_fields(transport, (*self.fields, *also)):
@@ -246,12 +243,6 @@ class Task:
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "
                 "a size, or take another reward ('goodput_delay', 'proportional', 'rtt_target')"
-            )
-        if branches(self.reward) and not branching:
-            faults.append(
-                f"reward: {type(self.reward).__name__} branches the simulation at decisions, which only "
-                "FlowStream and FlowVecEnv do (env.placement: python); elsewhere 'team_slowdown' counts the "
-                "other flows"
             )
         if faults:
             source = None if isinstance(scenario, Mapping) else scenario.source

@@ -15,9 +15,8 @@ from ns3_env import _native
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.actions import ActionMap
-from ns3_env.decision.credit import Credits
 from ns3_env.decision.outcomes import Batch
-from ns3_env.decision.rewards import DEFAULT_REWARD, Difference, Reward
+from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
 from ns3_env.decision.task import Task, WithTask
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
@@ -156,9 +155,6 @@ class FlowStream(WithTask):
         self._untouched = [False] * num_simulators  # no slot of those that are owed has its action yet
         self._pending = np.zeros(num_simulators * slots, dtype=np.bool_)  # slots whose action is to come
         self._closed = False
-        reward = self.task.reward
-        self._credits = Credits(reward) if isinstance(reward, Difference) else None
-        self._credit = np.zeros(num_simulators * slots)  # of each slot's last decision
         self._health = HealthCheck(self._simulators)
         self._together = LockStep(self._simulators, slots)
         self._joint: JointDecisions | None = None  # what all of them wait for, received together
@@ -200,7 +196,7 @@ class FlowStream(WithTask):
         seed = seeds[min(episode, len(seeds) - 1)] if seeds else episode_seed(self._base_seed, episode)
         scenario = self.sampler(episode)
         if scenario is not self._checked or isinstance(scenario, Mapping):
-            self.task.check(scenario, branching=True)
+            self.task.check(scenario)
             self._checked = scenario
         seeded: Scenario | Script | Mapping[str, Any]
         if isinstance(scenario, Mapping):
@@ -320,8 +316,6 @@ class FlowStream(WithTask):
         """The rows, with what the task makes of them."""
         flows, slots, first, terminated, truncated, due, records, simulators = columns
         outcomes = self.task.outcomes(records, first, terminated, truncated)
-        if self._credits is not None:
-            outcomes.rewards[~first] = self._credit[slots[~first]]
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
         batch.__dict__.update(
             slots=slots,
@@ -375,7 +369,7 @@ class FlowStream(WithTask):
     def _send_together(self, values: NDArray[np.float64], chosen: NDArray[np.int64]) -> bool:
         """Sends actions for all that was received together, in its order; tells whether they were that."""
         joint = self._joint
-        if self._credits is None and joint is not None and chosen.tobytes() == joint.slots.tobytes():
+        if joint is not None and chosen.tobytes() == joint.slots.tobytes():
             try:
                 self._together.send(self.task.action(values, joint.records), joint.counts)
                 self._joint = None
@@ -402,13 +396,7 @@ class FlowStream(WithTask):
     def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
         """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
         try:
-            answers, records = self.task.action(actions, self._owed_records[i]), self._owed_records[i]
-            if self._credits is not None:
-                local_slots = slots % self.slots
-                self._credit[slots] = self._credits.of(
-                    self._simulators[i], records, local_slots, answers, self._episode_seeds[i]
-                )
-            self._simulators[i].send_actions(answers)
+            self._simulators[i].send_actions(self.task.action(actions, self._owed_records[i]))
         except ValueError as error:
             self._pending[slots], self._untouched[i] = True, True
             raise action_fault(actions, "slots", slots.tolist(), self._one_action) or error from None

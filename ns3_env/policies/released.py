@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ns3_env.config.folders import DATA
+from ns3_env.config.gone import refuse
 from ns3_env.config.model import nearest
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError
@@ -50,6 +51,7 @@ def released(name: str) -> Path:
     if name in trained_names():
         return TRAINED / name / "1" / POLICY_FILE
     if name not in names:
+        refuse("policy", name)
         raise ConfigError(f"{name!r} is no released policy{nearest(name, names)} of {', '.join(names)}")
     return FOLDER / name / POLICY_FILE
 
@@ -63,9 +65,14 @@ def policy_path(path: Path) -> Path:
 
     Returns:
         The policy's file, or ``path`` where it is something else.
+
+    Raises:
+        ConfigError: it is the name of a policy that went.
     """
     if is_released(path):
         return released(path.name)
+    if not path.exists():
+        refuse("policy", str(path))
     file = path / POLICY_FILE
     return file if file.is_file() and not (path / LAYOUT).exists() else path
 

@@ -22,7 +22,7 @@ from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.eval.commands.export import main
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.released import named_controller, policy_path, released_names
+from ns3_env.policies.released import policy_path, released_names
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell, FatTree3
 from ns3_env.scenario.traffic import Incast, Poisson
@@ -100,15 +100,15 @@ def test_each_released_policy_is_one_c99_file_of_integers_without_a_library(
 def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "courier_nic.c"
-    assert main(["courier", "--format", "c", "--out", str(out)]) == 0
+    out = tmp_path / "rlcc_nic.c"
+    assert main(["rlcc", "--format", "c", "--out", str(out)]) == 0
     output = capsys.readouterr().out
     match = re.search(r"on 1,000 decisions: action ([\d.]+), window ([\d.]+)%, rate ([\d.]+)%", output)
     assert match is not None
     assert float(match[1]) < 0.02
     assert max(float(match[2]), float(match[3])) < 2
-    assert "2,268 B of tables (503 weights), 56 B a flow" in output
-    assert re.search(r"a decision: 467 products, \d+ ns", output)
+    assert "922 B of tables (204 weights), 72 B a flow" in output
+    assert re.search(r"a decision: 204 products, \d+ ns", output)
 
 
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
@@ -186,23 +186,29 @@ def test_a_rewritten_network_answers_the_same_with_fewer_units_in_even_ranges(
     assert after == pytest.approx(before, abs=1e-5)
 
 
-def test_many_flows_small_shares_are_told_apart(tmp_path: Path) -> None:
-    """fdcc-2 has weights of 588, which nearly cancel each other at a share of a thousandth of a link."""
-    file = policy_path(Path("fdcc-2"))
-    policy, player = read_policy(file), NetworkPolicy.load(file)
-    scenario = incast(256, 20_000).model_copy(update={"clock": policy.spec.clock})
-    decisions = record_decisions(player, env_of(policy.spec), scenario, 1, 3000)
-    c_source = c_file("p", "many", policy)
-    (tmp_path / "many.c").write_text(c_source.text)
-    assert check.measure(c_source, tmp_path / "many.c", decisions, tmp_path).action < 0.003
-    assert c_source.table_bytes < MOST_TABLE_BYTES // 3, "units that nothing hears take no table"
+def test_large_weights_that_nearly_cancel_are_told_apart(tmp_path: Path) -> None:
+    """In units of 1/32, as 16 bits hold a weight of 588, actions are 0.013 off."""
+    fields = [{"field": "pacing_rate", "transform": "symlog"}, {"field": "qlen"}, {"field": "last_action"}]
+    policy = agreeing(observation=fields)
+    weights = np.zeros((4, 3), np.float32)
+    weights[:2, 0] = 588.013, 587.207
+    tensors = {**policy.tensors, "layers.0.weight": weights, "layers.0.bias": np.zeros(4, np.float32)}
+    tensors["layers.1.weight"] = np.array([[1.0, -1.0, 0.0, 0.0]], np.float32)
+    policy = PolicyFile(policy.spec, tensors)
+    write_policy(tmp_path / "p", policy)
+    player = NetworkPolicy.load(tmp_path / "p")
+    scenario = incast(4, 300_000).model_copy(update={"clock": policy.spec.clock})
+    decisions = record_decisions(player, env_of(policy.spec), scenario, 1, 400)
+    c_source = c_file("p", "large", policy)
+    (tmp_path / "large.c").write_text(c_source.text)
+    assert check.measure(c_source, tmp_path / "large.c", decisions, tmp_path).action < 0.003
 
 
 def test_a_file_that_decides_otherwise_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(quantise.FUNCTIONS, "tanh", quantise.FUNCTIONS["tanh"] // 2)
-    assert main(["courier", "--format", "c", "--out", str(tmp_path / "courier_nic.c")]) == 1
+    assert main(["rlcc", "--format", "c", "--out", str(tmp_path / "rlcc_nic.c")]) == 1
     assert "error: more than 2%" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -243,7 +249,7 @@ def test_without_a_compiler_the_command_says_what_is_missing(
     tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
-    message = refused(main, "courier", "--format", "c", "--out", tmp_path / "courier_nic.c")
+    message = refused(main, "rlcc", "--format", "c", "--out", tmp_path / "rlcc_nic.c")
     assert "there is no C compiler (set CC)" in message
 
 
@@ -328,8 +334,31 @@ def built(file: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plugin(released: dict[str, Path]) -> Path:
-    return built(released["courier"])
+def sparing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A policy that spares small flows and most packets telemetry, decides before the first packet, and reads
+    nothing but what the example counts."""
+    dispatcher = read_policy(policy_path(Path("dispatcher")))
+    *observation, _ = dispatcher.spec.observation
+    weights = dispatcher.tensors["layers.0.weight"][:, :-1]
+    policy = PolicyFile(
+        dispatcher.spec.model_copy(update={"observation": observation}),
+        {**dispatcher.tensors, "layers.0.weight": weights},
+    )
+    file = tmp_path_factory.mktemp("sparing") / "sparing"
+    write_policy(file, policy)
+    return file
+
+
+@pytest.fixture(scope="module")
+def plugin(sparing: Path) -> Path:
+    out = sparing.with_name("sparing_nic.c")
+    assert main([str(sparing), "--format", "c", "--out", str(out)]) == 0
+    return built(out)
+
+
+def both(file: Path) -> tuple[Controller, Controller]:
+    """A policy's file, and the plugin made of it."""
+    return Controller(name="policy", attributes={"File": str(file)}), Controller(name=f"{file.name}_nic")
 
 
 def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
@@ -343,11 +372,12 @@ def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
     assert main([str(file), "--format", "c", "--out", str(tmp_path / "grows_nic.c")]) == 0
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     load_plugins([built(tmp_path / "grows_nic.c")])
-    both = (Controller(name="policy", attributes={"File": str(file)}), Controller(name="grows_nic"))
     fallbacks = []
     with Simulator() as simulator:
         for flows in (4, 24):
-            original, plugin = (simulator.play(incast(flows, 600_000, controller)) for controller in both)
+            original, plugin = (
+                simulator.play(incast(flows, 600_000, controller)) for controller in both(file)
+            )
             assert charged_slowdowns(plugin).mean() == pytest.approx(
                 charged_slowdowns(original).mean(), rel=0.01
             )
@@ -356,7 +386,9 @@ def test_a_safety_bounds_windows_and_hands_over_to_swift_as_in_the_simulator(
     assert fallbacks == [0, 0, 24, 24]
 
 
-def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_a_plugin_the_file_plays_as_the_policy_does(
+    sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     load_plugins([plugin])
     workload = Scenario(
@@ -368,7 +400,7 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch
     with Simulator() as simulator:
         original, by_plugin = (
             simulator.play(workload.model_copy(update={"controllers": [controller]}))
-            for controller in (named_controller("courier"), Controller(name="courier_nic"))
+            for controller in both(sparing)
         )
     assert by_plugin["totals"]["unfinished"] == 0
     assert charged_slowdowns(by_plugin) == pytest.approx(charged_slowdowns(original), rel=0.25)
@@ -377,7 +409,7 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(plugin: Path, monkeypatch
 
 @pytest.mark.parametrize("bdps", [0.5, 1.2, 20])
 def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
-    plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
+    sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
 ) -> None:
     """Alone a flow takes as long as its bytes do; telemetry on each packet is 1.7 % of them."""
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
@@ -385,11 +417,10 @@ def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     size = round(bdps * 100e9 / 8e9 * 6300)
     with Simulator() as simulator:
         original, by_plugin = (
-            simulator.play(incast(1, size, controller))["flows"]
-            for controller in (named_controller("courier"), Controller(name="courier_nic"))
+            simulator.play(incast(1, size, controller))["flows"] for controller in both(sparing)
         )
     assert by_plugin["header_bytes"] == original["header_bytes"]
-    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=1e-3)
+    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=2e-3)
 
 
 def test_as_a_plugin_it_keeps_the_contract_whatever_telemetry_says(plugin: Path) -> None:

@@ -57,7 +57,7 @@ def until(
 def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
     head: Head, meeting: Path, tmp_path: Path
 ) -> None:
-    policies = ["--policy=waits=tests.cluster.policies:Waits", "--checkpoint=c=courier"]
+    policies = ["--policy=waits=tests.cluster.policies:Waits", "--checkpoint=c=dispatcher"]
     suite = suite_file(tmp_path)
     second = head.another()
     try:

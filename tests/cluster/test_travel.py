@@ -79,12 +79,12 @@ def test_checkpoints_travel_whether_they_are_a_file_or_a_folder(tmp_path: Path, 
         assert (there / "deep/weights.npz").read_bytes() == b"weights"
         assert (there / "layout.json").exists()
 
-    with travelled(Entry(name="box", checkpoint="courier"), incast_scenario()) as here:
+    with travelled(Entry(name="box", checkpoint="dispatcher"), incast_scenario()) as here:
         assert here.player is not None
         file = Path(here.player.checkpoint or "")
-        assert file.read_bytes() == released("courier").read_bytes()
+        assert file.read_bytes() == released("dispatcher").read_bytes()
         scenario = incast_scenario().playing(file)
-        assert localised(here, scenario) == incast_scenario().playing(released("courier").absolute())
+        assert localised(here, scenario) == incast_scenario().playing(released("dispatcher").absolute())
 
 
 def test_a_node_has_the_driver_s_plugins_and_names_or_says_what_it_lacks(

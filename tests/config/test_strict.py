@@ -132,7 +132,9 @@ def test_a_path_of_ones_own_stays_what_it_is(elsewhere: None) -> None:
 
 
 def test_an_unknown_name_is_told_which_there_are(elsewhere: None) -> None:
-    with pytest.raises(ConfigError, match=r"fdc: no such file, nor .*scout.*nearest known one is 'fdcc'"):
+    with pytest.raises(
+        ConfigError, match=r"fdc: no such file, nor .*dispatcher.*nearest known one is 'fdcc'"
+    ):
         find_file(Path("fdc"), "configs")
 
 

@@ -171,37 +171,6 @@ def test_a_decision_overtaken_by_its_flows_end_is_paid_with_it(tmp_path: Path) -
     assert all(total == pytest.approx(-slowdown, rel=1e-9) for total, slowdown in paid.values())
 
 
-def test_a_team_is_who_shares_a_link_and_pays_by_hand(tmp_path: Path) -> None:
-    pairs = [(1, 0, 0), (2, 0, 5_000), (2, 3, 9_000), (4, 5, 0)]  # by flow: from, to, start; 4 to 5 is alone
-    flows = [{"src": a, "dst": b, "size_bytes": 300_000, "start_ns": start} for a, b, start in pairs]
-    shares = {0: [0, 1], 1: [0, 1, 2], 2: [1, 2], 3: [3]}  # by link; 0 and 2 have none in common
-    rack = {"kind": "graph", "nodes": ["host"] * 6 + ["switch"]}
-    rack["links"] = [{"a": host, "b": 6, "rate_bps": 100e9, "delay_ns": 1000} for host in range(6)]
-    for limit in ("20ms", "60us"):
-        scenario = incast(topology=rack, traffic={"kind": "list", "flows": flows}, time_limit_ns=limit)
-        paid, results = by_stream(scenario, Task(("rtt",), "team_slowdown"), tmp_path)
-        of = {name: np.array(values) for name, values in results["flows"].items()}
-        begin = of["start_ns"]
-        end = np.where(of["fct_ns"] < 0, 60_000, begin + of["fct_ns"])
-        remaining = 1 - of["acked_bytes"] / of["size_bytes"]
-        for flow, team in shares.items():
-            at_start = sum(begin[one] <= begin[flow] < end[one] for one in team)
-            together = [
-                max(min(end[flow], end[one]) - max(begin[flow], begin[one]), 0) / of["standalone_ns"][one]
-                + (remaining[one] if of["fct_ns"][flow] < 0 else 0.0)
-                for one in team
-            ]
-            assert -paid[flow][0] == pytest.approx(sum(together) / at_start, rel=1e-9), (limit, flow)
-
-
-def test_a_teams_cost_reaches_rollouts(tmp_path: Path) -> None:
-    paid, _ = by_rollouts(incast(), Task(("rtt",), "team_slowdown"), tmp_path)
-    slowdowns = [slowdown for _, slowdown in paid.values()]
-    assert len(paid) == 4
-    assert all(total < -1 for total, _ in paid.values())
-    assert min(total for total, _ in paid.values()) < -max(slowdowns)  # who comes last pays for all
-
-
 def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None:
     plain, shaped = (
         by_rollouts(incast(), Task(("rtt",), make_reward("slowdown", shaping=weight)), tmp_path)[0]

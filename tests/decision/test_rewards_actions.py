@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ns3_env.config.gone import GONE
 from ns3_env.decision import observations
 from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, RecursiveWindow, make_action_map
 from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
+from ns3_env.errors import ConfigError
 
 
 def records(count: int = 1, **values: float) -> NDArray[np.float64]:
@@ -33,7 +35,6 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
 
 #: Below the threshold a flow is told to take its share, above it to leave.
 PROBING = {"rtt": 1.25, "switch_rate": 0.9, "qlen": 0.5, "throughput": 0.4, "flow_count": 4.0}
-SHARED = {"flow_count": 4.0, "pacing_rate": 0.2, "switch_rate": 0.8}
 CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "flow_count": 4.0}
 AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
 
@@ -45,9 +46,6 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         ("staged", {}, CONGESTED, -3.0),
         ("staged", {}, AT_THE_THRESHOLD, 0 + 1 / 2 - (0 - 1) ** 2),
         ("staged", {"threshold": 0.4}, AT_THE_THRESHOLD, -2.0),
-        # A fair share at the base RTT is one; it falls with the RTT and grows with the flows.
-        ("power", {}, {"throughput": 0.25, "flow_count": 4.0}, 1.0),
-        ("power", {}, {"throughput": 0.5, "flow_count": 3.0, "rtt": 2.0}, 0.75),
         # RL-CC's squared distance: RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.25}, -(0.686**2)),
         ("rtt_target", {}, {"rtt_ns": 2.5 * 8192.0, "pacing_rate": 1.0}, -(0.936**2)),
@@ -67,10 +65,6 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5, "rtt": 2.0}, -1.0),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5}, np.log(2.0)),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0}, np.log(1e-4)),
-        # Half of an equal share, where the hop is as busy as it should be; an equal one, twice as busy.
-        ("equal_share", {"utilisation": 0.8}, {**SHARED, "pacing_rate": 0.1}, -np.log(2.0)),
-        ("equal_share", {"utilisation": 0.8, "hop_weight": 3.0}, {**SHARED, "qlen": 0.8}, -3 * np.log(2.0)),
-        ("equal_share", {"utilisation": 0.8}, SHARED, 0.0),
     ],
 )
 def test_rewards_are_those_of_the_papers_row_by_row(
@@ -105,6 +99,13 @@ def test_proportional_reward_is_largest_at_equal_windows() -> None:
 def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         make_reward("rtt_target", **settings)
+
+
+@pytest.mark.parametrize(("name", "instead"), GONE["reward"].items())
+def test_a_reward_that_went_says_what_to_use_instead(name: str, instead: str) -> None:
+    assert instead.strip("'") in REWARDS
+    with pytest.raises(ConfigError, match=rf"the reward '{name}' went in 0\.4: use {instead}"):
+        make_reward(name)
 
 
 def test_a_reward_is_registered_once() -> None:

@@ -29,7 +29,7 @@ SCENARIO = Scenario.from_mapping(
 
 @pytest.fixture
 def task() -> Task:
-    return Task(["rtt", "goodput"], "power", AbsoluteWindow())
+    return Task(["rtt", "goodput"], "goodput_delay", AbsoluteWindow())
 
 
 def test_it_is_fdccs_problem_by_default() -> None:
@@ -101,6 +101,6 @@ def test_a_task_gives_the_rows_of_its_parts(task: Task) -> None:
         return np.concatenate([x.observations for x in rows]), np.concatenate([x.rewards for x in rows])
 
     whole = first(task=task)
-    parts = first(fields=["rtt", "goodput"], reward="power", action=AbsoluteWindow())
+    parts = first(fields=["rtt", "goodput"], reward="goodput_delay", action=AbsoluteWindow())
     for whole_rows, its in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(whole_rows, its)

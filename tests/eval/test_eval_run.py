@@ -84,27 +84,6 @@ def test_config_holds_every_value_that_was_used(scenario: Path, tmp_path: Path) 
     assert used(tmp_path / "out", "dctcp")["switch"]["ecn"]["kmax_bytes"] == 30_000
 
 
-def test_the_planner_plays_a_scenario_and_is_no_worse_than_its_base(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    joining = dumped(
-        tmp_path / "joining.yaml",
-        {
-            "topology": {"kind": "dumbbell", "senders": 3},
-            "traffic": {"kind": "incast", "size_bytes": 150_000, "spread_ns": 5_000},
-        },
-    )
-    out, table = tmp_path / "out", tmp_path / "table.json"
-    planners = ["--planner", "hpcc,every=4", "--planner", "courier,every=8,horizon_rtts=5"]
-    assert run(joining, out, "hpcc,courier", *planners, "--json", str(table)) == 0
-    slowdowns = {name: row["fct_slowdown_avg"] for name, row in json.loads(table.read_text()).items()}
-    assert slowdowns["planner-hpcc-every-4"] < slowdowns["hpcc"]
-    assert len(slowdowns) == 4
-    config = yaml.safe_load((out / "planner-courier-every-8-horizon-rtts-5" / "config.yaml").read_text())
-    assert config["planner"] == {"base": "courier", "every": 8, "horizon_rtts": 5.0, "factors": [0.5, 2.0]}
-    assert "planner-hpcc-every-4: slow, it searches branches" in capsys.readouterr().out
-
-
 def test_counters_of_each_flow(scenario: Path, tmp_path: Path) -> None:
     assert run(scenario, tmp_path / "out", "mpcc,hpcc") == 0
     counters = rows(tmp_path / "out" / "mpcc" / "counters.csv")
@@ -348,14 +327,7 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
         (["hpcc", "mpcc.Gain=0.9"], "mpcc: is not among --controllers, hpcc"),
         (["hpcc", "controllers.3.name=hpcc"], "'3' is no entry of a list"),
         (["hpcc", "--json", "no/x.json"], "--json: there is no folder"),
-        (
-            ["hpcc", "--planner", "hpc"],
-            "--planner: 'hpc' is no base; the nearest known one is 'hpcc'; under RDMA there are bcn, dcqcn",
-        ),
-        (["hpcc", "--planner", "max_min"], "--planner: 'max_min' is no base"),
-        (["hpcc", "--planner", "hpcc,evry=2"], "unknown key 'evry'; the nearest known one is 'every'"),
-        (["hpcc", "--planner", "hpcc,every=0"], "planner.every: Input should be greater than or equal to 1"),
-        (["hpcc", "--planner", "hpcc", "--planner", "hpcc"], "--planner: 'hpcc' is there twice"),
+        (["hpcc", "--planner", "hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
         (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
         (["HPCC"], "; the nearest known one is 'hpcc'"),
         (["hpcc", "--format", "pdf"], "--format: figures as files are those of --trace: add it"),

@@ -75,5 +75,5 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_a_released_policy_is_loaded_by_its_name() -> None:
-    policy = ns3_env.load_policy("courier")
+    policy = ns3_env.load_policy("dispatcher")
     assert policy.fields == policy.spec.fields

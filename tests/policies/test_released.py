@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.agents.configuration.inputs import check_evaluation
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
+from ns3_env.config.folders import find_file
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.entries import check, join
 from ns3_env.eval.benchmark.suite import Suite
@@ -82,6 +84,27 @@ def test_what_stands_for_a_policy_does_so_in_every_command(
 def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export_main(["smal", "--format", "native", "--out", "copy"]) == 2
     assert "a policy's or a controller's file, or a released policy (small)" in capsys.readouterr().err
+
+
+def test_a_policy_that_went_says_what_to_use_instead(capsys: pytest.CaptureFixture[str]) -> None:
+    words = r"the policy 'fdcc-2' went in 0\.4: use 'fdcc'"
+    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
+    suite = Suite.from_mapping({"controllers": ["fdcc-2"], "scenarios": [scenario]}, "suite")
+    evaluation = EvaluationConfig(controllers=["fdcc-2"])
+    for refusal in (
+        lambda: released("fdcc-2"),
+        lambda: resolve(Path("fdcc-2")),
+        lambda: check_names(["fdcc-2"]),
+        suite.check_controllers,
+        lambda: check_evaluation(EnvConfig(fields=["rtt"]), evaluation, "run"),
+        lambda: find_file(Path("configs/fdcc-2.yaml"), "configs"),
+    ):
+        with pytest.raises(
+            (ConfigError, ScenarioError), match=words.replace("policy", "(policy|configuration)")
+        ):
+            refusal()
+    assert eval_main(["benchmark", "--tasks", "Incast", "--entries", "fdcc-2", "--out", "runs/none"]) == 2
+    assert re.search(words, capsys.readouterr().err)
 
 
 def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) -> None:

@@ -23,6 +23,7 @@ from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
+from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
 from tests.processes import (
     alive,
@@ -338,6 +339,31 @@ def test_a_horizon_ends_a_copy_there_and_its_copies_too() -> None:
             assert f"'end_ns': {until:g}" in played_from(branch).replace(".0,", ",")
             branch.close()
         assert "left_ns" not in played_from(original)
+
+
+def test_a_horizon_charges_what_is_left_as_links_shared_equally() -> None:
+    """Closed form: flow i is done after the sum over j of min(L_i, L_j), on the link that all share."""
+    with Simulator() as original:
+        original.send_reset(scenario(controllers=[{"name": "agent"}], controlled_flows=None))
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        (cut,) = original.branch(until_ns=message.time_ns + 20_000, asks=False)
+        cut.send_actions(np.tile([3e4, 5e10, 0.0], (int(message.due.sum()), 1)))
+        end = cut.receive()
+        cut.close()
+    assert isinstance(end, EpisodeEnd)
+    flows = end.results["flows"]
+    size, acked, payload, header = (
+        np.asarray(flows[name], float)
+        for name in ("size_bytes", "acked_bytes", "payload_bytes", "header_bytes")
+    )
+    remaining_ns = (size - acked) * (payload + header) / payload * 8e9 / 100e9
+    assert (remaining_ns > 0).all()
+    shared = [sum(min(time_ns, other) for other in remaining_ns) for time_ns in remaining_ns]
+    assert flows["left_ns"] == pytest.approx(shared)
+    lived = end.results["totals"]["end_ns"] - np.asarray(flows["start_ns"])
+    charged = (lived + shared) / np.asarray(flows["standalone_ns"])
+    assert charged_slowdowns(end.results) == pytest.approx(charged)
 
 
 def test_the_dummy_simulator_branches_too() -> None:

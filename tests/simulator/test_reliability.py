@@ -93,10 +93,7 @@ def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]
     assert repeated > 0
 
 
-@pytest.mark.parametrize("policy", ["courier", "fdcc-2"])
-def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(
-    simulator: Simulator, policy: str
-) -> None:
+def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simulator: Simulator) -> None:
     """A packet that a decision waits for has an ACK of its own."""
     slowest = [
         charged_slowdowns(
@@ -105,7 +102,7 @@ def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(
                     traffic=Incast(size_bytes=1_000_000, spread_ns=50_000),
                     switch=Switch(),
                     nic=Nic(ack_every=every),
-                    controllers=[named_controller(policy)],
+                    controllers=[named_controller("ppo")],
                 )
             )
         ).max()

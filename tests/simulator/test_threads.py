@@ -93,9 +93,7 @@ def test_a_residual_policy_plays_the_same_too(simulator: Simulator, tmp_path: Pa
             {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, "recovery": {"kind": "selective_repeat"}}
             | {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}},
         ),
-        (policy("courier"), {}),
         (policy("dispatcher"), {}),
-        (policy("scout"), {}),
         (policy("tasks/ppo/1"), {}),
         ("hpcc", TRAINING),
         ("dcqcn", TRAINING | {"load_balancing": {"kind": "spray"}, "recovery": {"kind": "selective_repeat"}}),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Laws that a network starts from: fitted to them, or built from them."""
+"""The law that a network starts from, and its fit."""

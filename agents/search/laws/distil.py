@@ -10,18 +10,15 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from ns3_env.agents.search.laws.delay import DelayLaw
-from ns3_env.agents.search.laws.size import SizeLaw
+from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.simulator.results import Floats
 
-#: What a network may be fitted to.
-Law = SizeLaw | DelayLaw
 #: That a network is fitted to, and of them in a step.
 _SITUATIONS, _BATCH = 12_000, 1024
 
 
 def distil(
-    law: Law, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int
+    law: OrderLaw, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int
 ) -> dict[str, Floats]:
     """Weights of an MLP (tanh) that reads sign(x)·ln(1 + |x|) of the fields and answers as the law does.
 
@@ -43,7 +40,9 @@ def distil(
         th.set_num_threads(threads)
 
 
-def _fit(law: Law, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int) -> dict[str, Floats]:
+def _fit(
+    law: OrderLaw, fields: Sequence[str], hidden: Sequence[int], steps: int, seed: int
+) -> dict[str, Floats]:
     generator = th.Generator().manual_seed(seed)
     situations = law.situations(_SITUATIONS, np.random.default_rng([seed, 2]))
     columns = [law.reads.index(name) if name in law.reads else None for name in fields]

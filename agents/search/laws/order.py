@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Law for a network to start from that knows what shorter flows have left, and defers to them.
 
-    T = T of the law by size + precedence n^crowding / (1 + (b / near_bdps)^order_sharpness)
-                             - deference ln(1 + b / near_bdps)
+    U = switch_rate + qlen                                          (as in Li 2019, Algorithm 1)
+    T = utilisation + urgency n^crowding / (1 + (s / urgent_bdps)^sharpness)
+                    - patience (ln(1 + s) - 3) (1 - 1/n)
+                    + precedence n^crowding / (1 + (b / near_bdps)^order_sharpness)
+                    - deference ln(1 + b / near_bdps)
     a = gain (ln T - ln U) + share_gain ln(w n) - memory a'
     a = first - first_power ln s, before the first packet
 
-b is the field ``shorter_backlog``, in BDPs. A flow whose turn has come (b = 0) aims above its link's rate,
-one with much ahead of it below: the next one begins as the last one ends, as switches schedule in
-Hong 2012 (PDQ). The other symbols are those of ``size.py``.
+s is what the flow has still to send, in BDPs; w its pacing rate as a share of its link, n the flows at the
+hop, a' its last answer, b the field ``shorter_backlog``, in BDPs. A flow with little left aims higher, so
+that others make room. A flow whose turn has come (b = 0) aims above its link's rate, one with much ahead of
+it below: the next one begins as the last one ends, as switches schedule in Hong 2012 (PDQ).
 """
 
 from __future__ import annotations
@@ -16,26 +20,52 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from ns3_env.agents.search.laws.size import SizeLaw, orders, within_tanh
 from ns3_env.config.bounds import Real
+from ns3_env.config.gone import refuse
+from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
 
+#: The law's answers lie within it: tanh, which follows, is flat beyond.
+_MOST = 2.5
 #: Of the situations, those before a flow's first packet, when switches have told nothing.
 _FIRST = 0.1
 
 
-class OrderLaw(SizeLaw):
+class OrderLaw(Strict):
     """The law's numbers.
 
     Attributes:
         reads: telemetry fields, in the order of ``answer``'s columns.
+        network: kind, transform and activation of a network that answers as the law.
     """
 
-    reads: ClassVar = (*SizeLaw.reads, "shorter_backlog")  # type: ignore[assignment]
+    reads: ClassVar = (
+        "qlen",
+        "switch_rate",
+        "pacing_rate",
+        "flow_count",
+        "remaining",
+        "last_action",
+        "shorter_backlog",
+    )
+    network: ClassVar = ("mlp", "symlog", "tanh")
 
-    kind: Literal["order"]  # type: ignore[assignment]
+    kind: Literal["order"] = "order"
+    utilisation: float = Field(default=0.98, gt=0, le=2, description="that a flow with much left aims at")
+    urgency: Real = Field(default=0.8, ge=0, description="how much more a flow aims at that is nearly done")
+    urgent_bdps: Real = Field(default=1.0, gt=0, description="what is left of a flow that is nearly done")
+    crowding: float = Field(default=0.23, ge=0, le=2, description="how much more so among many flows")
+    sharpness: float = Field(default=1.2, gt=0, le=10, description="how sharp the line is between them")
+    patience: Real = Field(
+        default=0.1, description="how much less a flow aims at that has e times as much left"
+    )
+    gain: Real = Field(default=0.7, gt=0)
+    share_gain: Real = Field(
+        default=-0.02, description="below 0, flows with more than their share shrink; above, they grow"
+    )
+    memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
     precedence: Real = Field(default=1.2, ge=0, description="how much more a flow aims at whose turn it is")
     near_bdps: Real = Field(default=1.0, gt=0, description="what is ahead of a flow whose turn comes next")
     order_sharpness: float = Field(default=2.0, gt=0, le=10, description="how sharp the line is between them")
@@ -47,23 +77,47 @@ class OrderLaw(SizeLaw):
         default=0.05, description="how much less of one that has e times as much to send"
     )
 
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _is_there(cls, kind: object) -> object:
+        refuse("law", str(kind))
+        return kind
+
     def answer(self, situations: Floats) -> Floats:
         """Returns the law's answers before tanh, within ±2.5: (n,) for situations (n, 7) of ``reads``."""
-        counted, remaining, ahead = situations[:, 3], situations[:, 4], situations[:, 6]
-        flows = np.maximum(counted, 1.0)
-        nearness = ahead / self.near_bdps
-        aim = self.aim(flows, remaining) - self.deference * np.log1p(nearness)
+        queue, rate, pace, counted, remaining, last, ahead = situations.T
+        flows, nearness = np.maximum(counted, 1.0), ahead / self.near_bdps
+        urgency = self.urgency * flows**self.crowding / (1 + (remaining / self.urgent_bdps) ** self.sharpness)
+        aim = self.utilisation + urgency - self.patience * (np.log1p(remaining) - 3) * (1 - 1 / flows)
+        aim -= self.deference * np.log1p(nearness)
         aim += self.precedence * flows**self.crowding / (1 + nearness**self.order_sharpness)
-        answer = self.reach(np.maximum(aim, 0.05), situations[:, :6])
+        answer = self.gain * np.log(np.maximum(aim, 0.05) / np.maximum(queue + rate, 0.02))
+        answer += self.share_gain * np.log(np.maximum(pace * flows, 1e-3)) - self.memory * last
         first = self.first - self.first_power * np.log(np.maximum(remaining, 0.01))
-        return within_tanh(np.where(counted == 0, first, answer))
+        clipped: Floats = np.clip(np.where(counted == 0, first, answer), -_MOST, _MOST)
+        return clipped
 
     @staticmethod
     def situations(count: int, generator: np.random.Generator) -> Floats:
-        """Draws situations of a flow, (count, 7): those by size, a third of them with nothing ahead."""
-        by_size = SizeLaw.situations(count, generator)
-        ahead = np.where(generator.random(count) < 0.35, 0.0, orders(0.005, 500, count, generator))
-        rows = np.column_stack([by_size, ahead])
+        """Draws situations of a flow, (count, 7): queues and sizes of all orders, rates mostly near the
+        link's, a third of the flows with nothing ahead."""
+        uniform = generator.uniform
+        kind = generator.random(count)
+        some = np.where(kind < 0.55, uniform(0, 0.6, count), _orders(0.003, 80, count, generator))
+        queue = np.where(kind < 0.15, 0.0, some)
+        busy = np.clip(generator.normal(0.97, 0.06, count), 0, 1.3)
+        rate = np.where(generator.random(count) < 0.6, busy, uniform(0, 1.1, count))
+        at_an_end = generator.random(count) < 0.3
+        last = np.where(at_an_end, np.sign(uniform(-1, 1, count)), uniform(-1, 1, count))
+        pace, flows = _orders(0.002, 1, count, generator), np.floor(_orders(1, 120, count, generator))
+        left = _orders(0.005, 600, count, generator)
+        ahead = np.where(generator.random(count) < 0.35, 0.0, _orders(0.005, 500, count, generator))
+        rows = np.column_stack([queue, rate, pace, flows, left, last, ahead])
         first = generator.random(count) < _FIRST
         rows[first] *= np.array([name in ("pacing_rate", "remaining") for name in OrderLaw.reads])
         return rows
+
+
+def _orders(low: float, high: float, count: int, generator: np.random.Generator) -> Floats:
+    """Numbers between both of all orders alike: (count,)."""
+    return np.exp(generator.uniform(np.log(low), np.log(high), count))

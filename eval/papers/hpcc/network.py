@@ -37,7 +37,7 @@ PAPER = Entries(
 #: With the project's other controllers, and released policies.
 ENTRIES = Entries(
     {**PAPER.controllers, "hpcc-pint": {}, "powertcp": {}, "nscc": {}},
-    released=("fdcc", "rlcc", "courier"),
+    released=("fdcc", "rlcc", "dispatcher"),
 )
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}

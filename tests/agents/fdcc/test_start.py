@@ -70,7 +70,7 @@ def test_the_actor_stays_until_its_critics_have_learned() -> None:
 
 def test_another_network_or_observation_is_refused() -> None:
     model = begun()
-    with pytest.raises(ConfigError, match=r"agent\.start: courier reads 1 observations of qlen"):
-        begin_as(model.policy, "courier", FIELDS)
+    with pytest.raises(ConfigError, match=r"agent\.start: dispatcher reads 1 observations of qlen"):
+        begin_as(model.policy, "dispatcher", FIELDS)
     with pytest.raises(ConfigError, match=r"agent\.start: fdcc has other layers"):
         begun(shortcut=16)

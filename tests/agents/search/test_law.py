@@ -11,7 +11,7 @@ import pytest
 
 from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
 from ns3_env.agents.search.laws.distil import distil
-from ns3_env.agents.search.laws.size import SizeLaw
+from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError
@@ -19,26 +19,28 @@ from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 
+#: One of four flows that fill their link, in the middle of a long one.
+USUAL = {
+    **{"qlen": 0.0, "switch_rate": 1.0, "pacing_rate": 0.25, "flow_count": 4.0},
+    **{"remaining": 20.0, "last_action": 0.0, "shorter_backlog": 0.0},
+}
+#: Numbers with which no flow goes before another.
+FAIR = {"urgency": 0.0, "patience": 0.0, "share_gain": 0.0, "precedence": 0.0, "deference": 0.0}
 
-def seen(**changes: float) -> np.ndarray:
-    """One of four flows on a busy link, in the middle of a long one, with these changes."""
-    usual = {"qlen": 0.0, "switch_rate": 1.0, "pacing_rate": 0.25, "flow_count": 4.0, "remaining": 20.0}
-    return np.array([[{**usual, "last_action": 0.0, **changes}[name] for name in SizeLaw.reads]])
 
-
-def answer(law: SizeLaw | None = None, **changes: float) -> float:
-    """What the law answers there."""
-    return float((law or SizeLaw()).answer(seen(**changes))[0])
+def answer(law: OrderLaw, **changes: float) -> float:
+    """The law's answer to that flow with these changes."""
+    return float(law.answer(np.array([[{**USUAL, **changes}[name] for name in OrderLaw.reads]]))[0])
 
 
 def network(**changes: Any) -> NetworkConfig:
     """A small network that begins as a law."""
-    settings = {"fields": list(SizeLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
+    settings = {"fields": list(OrderLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
     return NetworkConfig.model_validate(settings)
 
 
 def test_a_flow_rests_where_the_hop_is_used_as_it_aims() -> None:
-    law = SizeLaw(utilisation=0.9, urgency=0.0, patience=0.0, share_gain=0.0)
+    law = OrderLaw(**{**FAIR, "utilisation": 0.9})
     assert answer(law, switch_rate=0.9) == pytest.approx(0.0)
     assert answer(law, switch_rate=0.8) == pytest.approx(law.gain * np.log(0.9 / 0.8))
     assert answer(law, qlen=0.5) == pytest.approx(law.gain * np.log(0.9 / 1.5))
@@ -46,19 +48,44 @@ def test_a_flow_rests_where_the_hop_is_used_as_it_aims() -> None:
 
 
 def test_who_is_nearly_done_goes_first_and_who_is_alone_yields_to_nobody() -> None:
-    sizes = [0.1, 1.0, 10.0, 100.0]
-    answers = [answer(remaining=size, qlen=0.2) for size in sizes]
+    one = OrderLaw(precedence=0.0, deference=0.0)
+    answers = [answer(one, remaining=size, qlen=0.2) for size in (0.1, 1.0, 10.0, 100.0)]
     assert answers == sorted(answers, reverse=True)
     assert answers[0] > 0 > answers[-1]
-    law = SizeLaw(urgency=0.0, share_gain=0.0)
+    law = OrderLaw(urgency=0.0, share_gain=0.0)
     assert answer(law, flow_count=1.0, remaining=500.0) == answer(law, flow_count=1.0, remaining=1.0)
-    assert answer(law, flow_count=0.0) == answer(law, flow_count=1.0)  # nobody is counted yet
+
+
+def test_whose_turn_it_is_grows_and_who_waits_shrinks() -> None:
+    one = OrderLaw(utilisation=1.0)
+    answers = [answer(one, shorter_backlog=ahead) for ahead in (0.0, 0.5, 1.0, 4.0, 50.0)]
+    assert answers == sorted(answers, reverse=True)
+    assert answers[0] > 0 > answers[-1]
+
+
+def test_the_first_window_falls_with_size() -> None:
+    one = OrderLaw(first=0.7, first_power=0.5)
+    assert answer(one, flow_count=0.0, remaining=1.0) == pytest.approx(0.7)
+    assert answer(one, flow_count=0.0, remaining=np.e) == pytest.approx(0.2)
+
+
+def test_some_of_its_situations_are_before_the_first_packet() -> None:
+    rows = OrderLaw.situations(1000, np.random.default_rng(5))
+    first = rows[:, OrderLaw.reads.index("flow_count")] == 0
+    assert 0.05 < first.mean() < 0.2
+    assert (rows[first][:, OrderLaw.reads.index("shorter_backlog")] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["size", "delay", "sharing"])
+def test_a_law_that_went_says_what_to_use_instead(kind: str) -> None:
+    with pytest.raises(ValueError, match=rf"the law '{kind}' went in 0\.4: use 'order'"):
+        network(start={"law": {"kind": kind}})
 
 
 def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
-    law = SizeLaw()
-    weights = distil(law, SizeLaw.reads, [16, 16], 2000, 1)
-    rows = SizeLaw.situations(2000, np.random.default_rng(5))
+    law = OrderLaw()
+    weights = distil(law, OrderLaw.reads, [16, 16], 2000, 1)
+    rows = OrderLaw.situations(2000, np.random.default_rng(5))
     x = np.sign(rows) * np.log1p(np.abs(rows))
     for i in range(3):
         x = np.tanh(x @ weights[f"layers.{i}.weight"].T + weights[f"layers.{i}.bias"])
@@ -66,10 +93,10 @@ def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
 
 
 def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> None:
-    fields = ["attained", *SizeLaw.reads]
-    first, again = (distil(SizeLaw(), fields, [6], 20, 3) for _ in range(2))
+    fields = ["attained", *OrderLaw.reads]
+    first, again = (distil(OrderLaw(), fields, [6], 20, 3) for _ in range(2))
     assert all(np.array_equal(first[name], again[name]) for name in first)
-    other = distil(SizeLaw(), fields, [6], 20, 4)
+    other = distil(OrderLaw(), fields, [6], 20, 4)
     assert not np.array_equal(first["layers.1.weight"], other["layers.1.weight"])
     assert not first["layers.0.weight"][:, 0].any()
 
@@ -78,9 +105,9 @@ def test_a_search_of_weights_begins_there(tmp_path: Path) -> None:
     subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 2000}), "run", 1, "file")
     write_policy(tmp_path / "policy.safetensors", subject.policy(subject.space.start))
     policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
-    rows = SizeLaw.situations(500, np.random.default_rng(7)).astype(np.float32)
+    rows = OrderLaw.situations(500, np.random.default_rng(7)).astype(np.float32)
     actions, _ = policy.predict(rows)
-    assert np.sqrt(np.mean((actions[:, 0] - np.tanh(SizeLaw().answer(rows.astype(float)))) ** 2)) < 0.05
+    assert np.sqrt(np.mean((actions[:, 0] - np.tanh(OrderLaw().answer(rows.astype(float)))) ** 2)) < 0.05
 
 
 def test_a_search_of_the_laws_numbers_reaches_law_action_map_and_clock() -> None:
@@ -110,8 +137,8 @@ def test_a_number_that_there_is_not_is_refused_by_name() -> None:
 
 
 def test_a_network_that_cannot_answer_as_the_law_is_refused() -> None:
-    with pytest.raises(ValueError, match="the law of 'start' reads remaining, too"):
-        network(fields=[name for name in SizeLaw.reads if name != "remaining"])
+    with pytest.raises(ValueError, match="the law of 'start' reads shorter_backlog, too"):
+        network(fields=[name for name in OrderLaw.reads if name != "shorter_backlog"])
     with pytest.raises(ValueError, match="an mlp with symlog and tanh"):
         network(hidden_activation="relu")
 

@@ -77,8 +77,8 @@ def test_it_is_so_for_packets_of_other_lengths(payload: int) -> None:
 
 
 def test_it_is_the_reward_that_is_configured() -> None:
-    reward, results = played(POLICIES["mpcc"], 4, "power")
-    assert recorded_reward(results, make_reward("power")) == pytest.approx(reward, rel=0.1)
+    reward, results = played(POLICIES["mpcc"], 4, "proportional")
+    assert recorded_reward(results, make_reward("proportional")) == pytest.approx(reward, rel=0.1)
 
 
 def test_nothing_recorded_is_nothing_known() -> None:

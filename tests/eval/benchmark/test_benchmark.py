@@ -334,17 +334,6 @@ def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
         assert all(x["finished"] == "1" for x in first)
 
 
-def test_the_planner_is_an_entry_and_no_worse_than_its_base(tmp_path: Path) -> None:
-    planner = {"name": "planned", "planner": {"base": "hpcc", "every": 8}}
-    suite = suite_file(tmp_path, **incast_under(150000, ["hpcc", planner], seeds=[1]))
-    assert run(suite, tmp_path / "out") == 0
-    planned, base = (
-        np.mean([float(x["fct_ns"]) for x in rows(tmp_path / f"out/cells/incast/{name}/seed-1/flows.csv")])
-        for name in ("planned", "hpcc")
-    )
-    assert planned < base
-
-
 def test_wrong_input_ends_with_code_2_before_anything_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,7 +71,11 @@ def test_scenario_files_lie_beside_the_suite_and_become_part_of_it(tmp_path: Pat
         ({"controllers": ["hpcc", "hpcc"]}, "s.yaml: controllers: 'hpcc' is there twice"),
         (
             {"controllers": [{"name": "x"}]},
-            "x: give one of controller, policy, checkpoint and planner; there is nothing",
+            "x: give one of controller, policy and checkpoint; there is nothing",
+        ),
+        (
+            {"controllers": [{"name": "x", "planner": {"base": "hpcc"}}]},
+            "controllers.0: the key 'planner' went in 0.3: use Simulator.branch",
         ),
         ({"controllers": ["../x"]}, "s.yaml: controllers.0: String should match pattern"),
         ({"scenarios": [{"name": "a", "scenario": "no.yaml"}]}, "scenarios.0.scenario: there is no file"),

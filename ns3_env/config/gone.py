@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of earlier versions that went: each is refused until 0.4 with what to use instead."""
+
+from __future__ import annotations
+
+from ns3_env.errors import ConfigError
+
+_BRANCH = "Simulator.branch (docs/branching.md)"
+#: Kind of name, name, what to use instead: of those that went in 0.3.
+GONE: dict[str, dict[str, str]] = {
+    "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
+    "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'", "difference": "'fdcc'"},
+    "law": {"size": "'order'", "delay": "'order'", "sharing": "'order'"},
+    "reward": {
+        "power": "'proportional'",
+        "equal_share": "'proportional'",
+        "team_slowdown": "'sharing_gain'",
+        "difference": "'sharing_gain'",
+    },
+    "key": {"planner": _BRANCH},
+    "option": {"--planner": _BRANCH},
+    "command": {"plot values": "FlowStream.branch (docs/branching.md)"},
+}
+
+
+def farewell(kind: str, name: str) -> str | None:
+    """Returns the sentence on a name that went; None for any other."""
+    instead = GONE[kind].get(name)
+    return None if instead is None else f"the {kind} {name!r} went in 0.3: use {instead}"
+
+
+def refuse(kind: str, name: str) -> None:
+    """Raises ConfigError for a name that went."""
+    if (sentence := farewell(kind, name)) is not None:
+        raise ConfigError(sentence)
