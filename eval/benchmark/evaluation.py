@@ -135,8 +135,8 @@ def compare(results: pandas.DataFrame, metric: str = "fct_slowdown_avg") -> pand
     """
     pandas = import_extra("pandas")
     if metric not in METRICS or metric not in results:
-        known = [name for name in METRICS if name in results]
-        raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, known)}")
+        columns = [name for name in METRICS if name in results]
+        raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, columns)}")
     bounds = {*references("rdma"), *references("tcp")}
     rows = []
     for name, of_scenario in results.groupby("scenario", sort=False):
