@@ -114,12 +114,6 @@ def multiplicative_rate(
     return kept, min(max(changed, least), link), action
 
 
-def residual(action: float, flow: Mapping[str, float], base: str, alpha: float) -> tuple[float, float, float]:
-    """Window (B) and pacing rate (bit/s) that the controller ``base`` says, times exp(alpha a)."""
-    factor = float(np.exp(alpha * action))
-    return flow["window_bytes"] * factor, min(flow["rate_bps"] * factor, flow["host_rate_bps"]), action
-
-
 ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
     "multiplicative_window": multiplicative_window,
     "recursive_window": recursive_window,
@@ -127,7 +121,6 @@ ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
     "logarithmic_window": logarithmic_window,
     "fair_share_window": fair_share_window,
     "multiplicative_rate": multiplicative_rate,
-    "residual": residual,
 }
 
 

@@ -37,10 +37,6 @@ VARIANTS: dict[str, dict[str, str]] = {
     "action multiplicative_window": {"env.action.name": "multiplicative_window"},
     "twice as many decisions": {},
     "ladder": {"curriculum": "curricula/ladder.yaml"},
-    **{
-        f"action residual over {base}": {"env.action": f"{{name: residual, base: {base}}}"}
-        for base in ("hpcc", "swift", "mpcc")
-    },
     "observation with shorter_backlog": {"env.fields": WITH_BACKLOG},
     "less telemetry": LESS,
     "less telemetry and shorter_backlog": {"env.fields": WITH_BACKLOG, **LESS},

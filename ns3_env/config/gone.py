@@ -17,6 +17,7 @@ GONE: dict[str, dict[str, str]] = {
         "team_slowdown": "'sharing_gain'",
         "difference": "'sharing_gain'",
     },
+    "action": {"residual": "'exponential_window'"},
     "key": {"planner": _BRANCH},
     "option": {"--planner": _BRANCH},
     "command": {"plot values": "FlowStream.branch (docs/branching.md)"},

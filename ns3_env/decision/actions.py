@@ -20,6 +20,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from ns3_env import _native
+from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
 from ns3_env.decision.observations import column
 
@@ -208,22 +209,6 @@ class AbsoluteWindow(_InTheSimulator):
         return self._in_the_simulator()(window, records, infinite=True)
 
 
-@dataclass(frozen=True)
-class Residual(_Relative):
-    """One number in [-1, 1] scales what a base controller says by exp(alpha a), up and down alike.
-
-    The flow is under ``base``, a controller of RDMA with attributes, as in "hpcc,Eta=0.9", at each ACK; a
-    decision scales its window and its rate until the next one. Whoever answers 0 is the base to the bit.
-    Abbasloo et al. 2020 scale TCP Cubic's window by 4^a. Packets carry what the base reads and, besides, what
-    the policy does.
-    """
-
-    name: ClassVar[str] = "residual"
-
-    base: str = "hpcc"
-    alpha: float = 1.0
-
-
 Map = (
     MultiplicativeWindow
     | RecursiveWindow
@@ -231,7 +216,6 @@ Map = (
     | LogarithmicWindow
     | FairShareWindow
     | MultiplicativeRate
-    | Residual
     | AbsoluteWindow
 )
 
@@ -245,7 +229,6 @@ ACTIONS: dict[str, type[Map]] = {
         LogarithmicWindow,
         FairShareWindow,
         MultiplicativeRate,
-        Residual,
         AbsoluteWindow,
     )
 }
@@ -256,7 +239,7 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a map that went, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         custom_map: ActionMap = made_by(
@@ -267,14 +250,10 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
         )
         return custom_map
     if name not in ACTIONS:
+        refuse("action", name)
         raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
     action_map: ActionMap = ACTIONS[name](**settings)
     return action_map
-
-
-def base_of(action: ActionMap) -> dict[str, str]:
-    """Attribute ``Base`` of an "agent" whose decisions scale a controller; none where they alone steer."""
-    return {"Base": action.base} if isinstance(action, Residual) else {}
 
 
 def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
@@ -316,15 +295,13 @@ def nearest_actions(
         return _within(np.log(np.maximum(windows, _LEAST) / shared) / action.alpha)
     if isinstance(action, MultiplicativeRate):
         factors = rates / np.maximum(column(records, "rate_bps"), _LEAST)
-    elif isinstance(action, Residual):
-        factors = windows / np.maximum(column(records, "window_bytes"), _LEAST)
     else:
         now = np.minimum(column(records, "window_bytes"), bdp)
         factors = np.minimum(windows, bdp) / np.maximum(now, _LEAST)
     if isinstance(action, RecursiveWindow):
         factors = factors / action.most_factor ** column(records, "last_action")
     factors = np.maximum(factors, _LEAST)
-    if isinstance(action, ExponentialWindow | Residual):
+    if isinstance(action, ExponentialWindow):
         return _within(np.log(factors) / action.alpha)
     return _within(np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha)
 

@@ -16,7 +16,6 @@ from ns3_env.decision import observations
 from ns3_env.decision.actions import (
     ActionMap,
     MultiplicativeWindow,
-    base_of,
     make_action_map,
     unobserved,
 )
@@ -86,7 +85,7 @@ def _read_by(reward: Reward) -> Sequence[str]:
 
 
 #: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
-TOLD_WHERE_ASKED = {"team_cost": "TeamCost", "sharing_gain": "SharingGain", "job_cost": "JobCost"}
+TOLD_WHERE_ASKED = {"sharing_gain": "SharingGain", "job_cost": "JobCost"}
 
 
 def _chosen(key: str, chosen: Any, make: Callable[[str], Any], fits: Callable[[Any], bool]) -> Any:
@@ -208,7 +207,6 @@ class Task:
             carried: dict[str, bool | int | str] = {}
             if scenario.transport == "rdma":
                 carried = {"TelemetryBytes": self.telemetry_bytes, **agent_flags(self.fields)}
-                carried |= base_of(self.action)
             self._posed = scenario, self.rewarded_on(scenario.with_agent(carried))
         return self._posed[1]
 
@@ -237,8 +235,6 @@ class Task:
             faults.append(f"fields: {fault}")
         if fault := unknown_to_reward(transport, self.reward):
             faults.append(f"reward: {type(self.reward).__name__} {fault}")
-        if transport == "tcp" and base_of(self.action):
-            faults.append("action: 'residual' scales controllers of RDMA, which steer no flow of TCP")
         if isinstance(scenario, Scenario) and settles(self.reward) and scenario.has_endless_agents():
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "

@@ -26,7 +26,7 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
-from ns3_env.decision.actions import ActionMap, base_of, make_action_map, unobserved
+from ns3_env.decision.actions import ActionMap, make_action_map, unobserved
 from ns3_env.decision.observations import agent_flags, field_indices, spared_attributes
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
@@ -221,12 +221,6 @@ class PolicySpec(Strict):
         return self
 
     @model_validator(mode="after")
-    def _no_safety_over_a_base(self) -> Self:
-        if self.safety is not None and base_of(self.action_map):
-            raise ValueError("safety: a residual action's flows have their base controller")
-        return self
-
-    @model_validator(mode="after")
     def _one_memory(self) -> Self:
         if self.network.carries and self.history != 1:
             raise ValueError(f"history: is {self.history}: a network whose memory is 'carried' has 1")
@@ -266,11 +260,9 @@ class PolicySpec(Strict):
     @property
     def agent_attributes(self) -> dict[str, float | str]:
         """Attributes of an agent that decides and has telemetry of the flows that this policy has."""
-        return (
-            spared_attributes(self.decides_from_bdps, self.telemetry_from_bdps, self.telemetry_every_rtts)
-            | agent_flags(self.fields)
-            | base_of(self.action_map)
-        )
+        return spared_attributes(
+            self.decides_from_bdps, self.telemetry_from_bdps, self.telemetry_every_rtts
+        ) | agent_flags(self.fields)
 
     @property
     def remembers(self) -> bool:

@@ -351,7 +351,6 @@ ACTIONS: list[dict[str, Any]] = [
     {"name": "logarithmic_window", "least_packets": 0.5},
     {"name": "fair_share_window", "alpha": 1.5, "least_packets": 0.5},
     {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.5},
-    {"name": "residual", "base": "swift", "alpha": 0.8},
 ]
 
 

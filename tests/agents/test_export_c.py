@@ -219,7 +219,6 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
         ({"observation": [{"field": "window_bytes"}]}, "observation[0]: --format c does not know the field"),
         ({"action": {**NONE, "rounding": "floor"}}, "action.rounding is 'floor': --format c plays 'none'"),
         ({"action": {"name": "recursive_window"}}, "--format c plays no map that cuts windows"),
-        ({"action": {"name": "residual"}}, "--format c has no 'hpcc' to scale"),
         ({"clock": {"name": "synchronous", "interval_ns": 10_000}}, "clock.name is 'synchronous'"),
         ({"telemetry_from_bdps": 5000.0}, "telemetry_from_bdps is 5000: --format c has integers for at most"),
     ):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from ns3_env.decision.actions import make_action_map
+from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
 from tests.samples.files import Refused
 
@@ -24,3 +26,8 @@ def test_a_command_or_an_option_that_went_says_what_to_use_instead(
     command: list[str], words: str, refused: Refused
 ) -> None:
     assert words in refused(main, *command)
+
+
+def test_an_action_that_went_says_what_to_use_instead() -> None:
+    with pytest.raises(ConfigError, match="the action 'residual' went in 0.3: use 'exponential_window'"):
+        make_action_map("residual", base="hpcc")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from ns3_env.decision.actions import AbsoluteWindow, ActionMap, MultiplicativeRate, Residual
+from ns3_env.decision.actions import AbsoluteWindow, ActionMap, MultiplicativeRate
 from ns3_env.decision.observations import column
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.scenario import AGENT, PerFlowRtt, Scenario
@@ -19,7 +19,6 @@ BDP_BYTES = 85_800.0
 ANSWERS: dict[str, tuple[ActionMap, float, float]] = {
     "absolute_window": (AbsoluteWindow(), 20.0, BDP_BYTES),
     "multiplicative_rate": (MultiplicativeRate(alpha=99.0), -1.0, 1.0),
-    "residual": (Residual("swift", alpha=8.0), -1.0, 1.0),
 }
 
 
@@ -28,8 +27,6 @@ ANSWERS: dict[str, tuple[ActionMap, float, float]] = {
 def test_the_packet_that_waits_leaves_by_the_new_decision_not_after_the_old_gap(
     transport: str, name: str
 ) -> None:
-    if transport == "tcp" and name == "residual":
-        pytest.skip("a base controller is RDMA's")
     action, slow, free = ANSWERS[name]
     scenario = Scenario(
         transport=transport,

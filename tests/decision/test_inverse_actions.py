@@ -15,7 +15,6 @@ from ns3_env.decision.actions import (
     MultiplicativeRate,
     MultiplicativeWindow,
     RecursiveWindow,
-    Residual,
     nearest_actions,
 )
 from ns3_env.decision.observations import FIELDS, INDEX
@@ -46,7 +45,6 @@ WITHIN = np.array([[-1.0], [-0.3], [0.0], [0.4], [1.0]])
         FairShareWindow(),
         MultiplicativeWindow(rounding="none"),
         MultiplicativeRate(alpha=0.5, window="none"),
-        Residual(alpha=1.5),
     ],
 )
 def test_an_action_is_found_again_from_what_it_did(action: Map) -> None:

@@ -104,7 +104,7 @@ def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -
 @pytest.mark.parametrize(("name", "instead"), GONE["reward"].items())
 def test_a_reward_that_went_says_what_to_use_instead(name: str, instead: str) -> None:
     assert instead.strip("'") in REWARDS
-    with pytest.raises(ConfigError, match=rf"the reward '{name}' went in 0\.4: use {instead}"):
+    with pytest.raises(ConfigError, match=rf"the reward '{name}' went in 0\.3: use {instead}"):
         make_reward(name)
 
 

@@ -23,7 +23,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
 from tests.samples.files import Refused, dumped
-from tests.samples.policy_files import carried_file, lstm_file, mlp_file, residual_file, rlcc_file
+from tests.samples.policy_files import carried_file, lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
     time_limit_ns=400_000,
@@ -37,7 +37,7 @@ def fcts(results: dict[str, Any]) -> list[int]:
     return durations
 
 
-@pytest.mark.parametrize("make", [mlp_file, lstm_file, carried_file, rlcc_file, residual_file])
+@pytest.mark.parametrize("make", [mlp_file, lstm_file, carried_file, rlcc_file])
 def test_both_placements_give_the_same_results(tmp_path: Path, make: Any) -> None:
     policy = make(tmp_path / "policy.safetensors")
     results = {}

@@ -87,7 +87,7 @@ def test_a_name_that_is_none_says_which_there_are(one: Path, capsys: pytest.Capt
 
 
 def test_a_policy_that_went_says_what_to_use_instead(capsys: pytest.CaptureFixture[str]) -> None:
-    words = r"the policy 'fdcc-2' went in 0\.4: use 'fdcc'"
+    words = r"the policy 'fdcc-2' went in 0\.3: use 'fdcc'"
     scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
     suite = Suite.from_mapping({"controllers": ["fdcc-2"], "scenarios": [scenario]}, "suite")
     evaluation = EvaluationConfig(controllers=["fdcc-2"])

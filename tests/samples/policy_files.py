@@ -69,11 +69,6 @@ def rlcc_file(path: Path, **changes: Any) -> Path:
     return policy_file(path, "mlp", 12, **{**settings, **changes})
 
 
-def residual_file(path: Path, base: str = "hpcc", **changes: Any) -> Path:
-    """An MLP whose decisions scale what a controller says."""
-    return policy_file(path, "mlp", 12, action={"name": "residual", "base": base}, **changes)
-
-
 def tiny(kind: str = "mlp", shortcut: int | None = None, **changes: Any) -> PolicyFile:
     """A policy of a few random weights; ``shortcut``: its width, where it is not the kind's own."""
     spec = PolicySpec.model_validate(

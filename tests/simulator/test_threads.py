@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import EpisodeEnd, Simulator
 from ns3_env.simulator.messages import DecisionBatch
 from tests.paths import ROOT
-from tests.samples.policy_files import residual_file
 
 NETWORK: dict[str, Any] = {
     "topology": {"kind": "fat_tree_3", "pods": 4, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4}
@@ -68,12 +66,6 @@ def play(
 ) -> dict[str, Any]:
     keys = {**NETWORK, **changes, "simulator": {"threads": threads}, "controllers": [controller]}
     return simulator.play(Scenario.from_mapping(keys, "x"))
-
-
-def test_a_residual_policy_plays_the_same_too(simulator: Simulator, tmp_path: Path) -> None:
-    file = residual_file(tmp_path / "policy.safetensors", base="swift")
-    controller = {"name": "policy", "attributes": {"File": str(file)}}
-    assert play(simulator, 1, controller) == play(simulator, 5, controller)
 
 
 @pytest.mark.parametrize(

@@ -245,10 +245,6 @@ def action_of(source: str, settings: dict[str, Any]) -> Applied:
             f"{source}: action.name is 'recursive_window': --format c plays no map that cuts windows to whole"
             " packets, for one differs by a packet where an integer is off by one"
         )
-    elif name == "residual":
-        raise ConfigError(
-            f"{source}: action.name is 'residual': --format c has no {settings['base']!r} to scale"
-        )
     else:
         raise ConfigError(f"{source}: action.name: --format c does not know {name!r}")
     return Applied(_WINDOW.format(least=least, window=window), frozenset(pieces), meaning)

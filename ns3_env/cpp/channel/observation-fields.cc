@@ -132,7 +132,6 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
     {Field::TimeNs, "time_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
     {Field::IntervalNs, "interval_ns", "ns", "", 0.0, 1e15, FieldSource::Own},
     {Field::Cost, "cost", "1", "ideal completion time of the flow", 0.0, 1e15, FieldSource::Own},
-    {Field::TeamCost, "team_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
     {Field::SharingGain,
      "sharing_gain",
      "1",

@@ -58,7 +58,6 @@ enum class Field : uint8_t
     IntervalNs,
     // What completion takes, for rewards.
     Cost,
-    TeamCost,
     SharingGain,
     Slowdown,
     JobCost,

@@ -6,7 +6,6 @@
 #include "flow-costs.h"
 #include "job-costs.h"
 #include "sharing-gains.h"
-#include "team-costs.h"
 
 #include "ns3/enum.h"
 #include "ns3_env/cpp/contract/declaration.h"
@@ -58,10 +57,6 @@ DecidingController::GetTypeId()
                     "carry telemetry; 0: all; -1: as the policy's file says, of an agent all.",
                     &DecidingController::m_telemetryEveryRtts,
                     {-1.0, -1.0, bounds::RTTS})
-            .Flag("TeamCost",
-                  "Tell what the flows that share a hop cost together; takes time with many flows.",
-                  &DecidingController::m_teamCost,
-                  false)
             .Flag("JobCost",
                   "Tell what a flow costs as one of its training job's.",
                   &DecidingController::m_jobCost,
@@ -84,7 +79,6 @@ DecidingController::Connect(DecisionBroker& broker,
                             const FlowEntry& entry,
                             const ClockSpec& clock,
                             bool inBandTelemetry,
-                            TeamCosts& team,
                             SharingGains& gains,
                             JobCosts& jobs)
 {
@@ -97,7 +91,6 @@ DecidingController::Connect(DecisionBroker& broker,
     m_inBandTelemetry = inBandTelemetry;
     m_withoutTelemetry = IsWithoutTelemetry(flow.SizeBytes(), flow.Path());
     m_detour = !m_withoutTelemetry && TelemetryEveryRtts() > 0;
-    m_team = &team;
     m_gains = &gains;
     m_jobs = &jobs;
     m_chargedUntil = flow.StartTime();
@@ -270,7 +263,6 @@ DecidingController::WriteCosts(DecisionRow& row, Picos now)
     if ((row.flags & ROW_FIRST) == 0 || ends)
     {
         row.record[Field::Cost] = inIdeals(now - m_chargedUntil) + (cut ? left : 0.0);
-        row.record[Field::TeamCost] = m_teamCost ? m_team->Take(m_flow->Id(), now) : 0.0;
         row.record[Field::SharingGain] = m_sharingGain ? m_gains->Take(m_flow->Id(), now) : 0.0;
         row.record[Field::JobCost] = m_jobCost ? m_jobs->Take(m_flow->Id(), now) : 0.0;
         m_chargedUntil = now;

@@ -21,7 +21,6 @@ namespace ns3::env
 class DecisionBroker;
 class JobCosts;
 class SharingGains;
-class TeamCosts;
 
 /**
  * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
@@ -36,13 +35,12 @@ class DecidingController : public CongestionControl
 
     /// Joins the flow to its episode; before it starts.
     /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
-    /// \param team, gains, jobs of the episode's flows; asked where the controller is to tell them
+    /// \param gains, jobs of the episode's flows; asked where the controller is to tell them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  const FlowEntry& entry,
                  const ClockSpec& clock,
                  bool inBandTelemetry,
-                 TeamCosts& team,
                  SharingGains& gains,
                  JobCosts& jobs);
 
@@ -93,7 +91,7 @@ class DecidingController : public CongestionControl
     /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     /// Whether its flow is told of what other flows cost or gain.
-    bool IsToldOfOthers() const { return m_teamCost || m_sharingGain || m_jobCost; }
+    bool IsToldOfOthers() const { return m_sharingGain || m_jobCost; }
 
     /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.
     virtual void OnLoss(Picos /* now */) {}
@@ -115,7 +113,6 @@ class DecidingController : public CongestionControl
     double m_telemetryEveryRtts{-1};
     bool m_initialWindow{true};
     Bottleneck m_bottleneck{Bottleneck::LongestQueue};
-    bool m_teamCost{false};
     bool m_sharingGain{false};
     bool m_jobCost{false};
     bool m_shorterBacklog{false};
@@ -130,7 +127,6 @@ class DecidingController : public CongestionControl
     bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
     bool m_detour{false};     ///< ACKs are not as of most: some of them do, or it is handed over
     bool m_hadRecords{false}; ///< switches report to this flow
-    TeamCosts* m_team{nullptr};
     SharingGains* m_gains{nullptr};
     JobCosts* m_jobs{nullptr};
 

@@ -89,7 +89,6 @@ DecidingFlows::DecidingFlows(const Scenario& scenario, SimulatorChannel* channel
                    [&]
                    {
                        const Ptr<CongestionControl> control = CreateController(spec);
-                       m_teams |= IsOn(*control, "TeamCost");
                        m_gains |= IsOn(*control, "SharingGain");
                        m_jobs |= IsOn(*control, "JobCost");
                    });
@@ -142,10 +141,6 @@ DecidingFlows::AddGroup(const std::string& file,
 void
 DecidingFlows::Adopt(Flow& flow, const FlowEntry& entry)
 {
-    if (m_teams)
-    {
-        m_teamCosts.OnStart(flow, flow.StartTime());
-    }
     if (m_gains)
     {
         m_sharingGains.OnStart(flow, flow.StartTime());
@@ -182,7 +177,6 @@ DecidingFlows::Adopt(Flow& flow, const FlowEntry& entry)
                         entry,
                         own.clock,
                         m_inBandTelemetry,
-                        m_teamCosts,
                         m_sharingGains,
                         m_jobCosts);
     m_members[flow.Id()] = {controller, &group->second, entry.flow.source};
@@ -208,7 +202,7 @@ DecidingFlows::GroupAt(const std::string& file, const ClockSpec& clock, uint32_t
 void
 DecidingFlows::Begin(Episode& episode)
 {
-    if (m_teams || m_gains || m_jobs)
+    if (m_gains || m_jobs)
     {
         episode.Traces().finished.ConnectWithoutContext(
             MakeCallback(&DecidingFlows::OnFinished, this));
@@ -222,7 +216,6 @@ DecidingFlows::Begin(Episode& episode)
 void
 DecidingFlows::OnFinished(const Flow& flow)
 {
-    m_teamCosts.OnEnd(flow, flow.EndTime());
     m_sharingGains.OnEnd(flow, flow.EndTime());
     m_jobCosts.OnEnd(flow, flow.EndTime());
 }
@@ -259,7 +252,6 @@ DecidingFlows::Tick(const Group* group, Episode* episode)
 void
 DecidingFlows::CutAll(const Episode& episode, Picos now)
 {
-    m_teamCosts.OnCut();
     m_jobCosts.OnCut();
     for (const Flow* flow : episode.LiveFlows())
     {

@@ -7,7 +7,6 @@
 #include "episode-channel.h"
 #include "job-costs.h"
 #include "sharing-gains.h"
-#include "team-costs.h"
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -82,8 +81,6 @@ class DecidingFlows
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
-    bool m_teams{false}; ///< some flow tells what its team costs
-    TeamCosts m_teamCosts;
     bool m_gains{false}; ///< some flow tells what flows gain on processor sharing
     SharingGains m_sharingGains;
     bool m_jobs{false}; ///< some flow tells what it costs as one of its job's

@@ -90,7 +90,6 @@ DecisionBroker::CollectEnd(DecidingController& agent, DecisionRow row)
         for (const Field sum : {Field::AckedBytes,
                                 Field::IntervalNs,
                                 Field::Cost,
-                                Field::TeamCost,
                                 Field::SharingGain,
                                 Field::JobCost})
         {

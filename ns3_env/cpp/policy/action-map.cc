@@ -249,35 +249,6 @@ class AbsoluteWindow final : public ActionMap
     }
 };
 
-/// What the base controller says, times exp(alpha a) (Abbasloo et al. 2020: 4^a).
-class Residual final : public ActionMap
-{
-  public:
-    explicit Residual(JsonReader& json)
-        : m_base(json.Has("base") ? json.Text("base") : "hpcc"),
-          m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 1.0)
-    {
-        if (m_base.empty())
-        {
-            throw ScenarioError("base: expected a controller, as in hpcc");
-        }
-    }
-
-    ActionRow operator()(double action, const ObservationRecord& record) const override
-    {
-        const double a = std::clamp(action, -1.0, 1.0);
-        const double factor = std::exp(m_alpha * a);
-        const double rate = record[Field::RateBps] * factor;
-        return {record[Field::WindowBytes] * factor, std::min(rate, record[Field::HostRateBps]), a};
-    }
-
-    std::string Base() const override { return m_base; }
-
-  private:
-    std::string m_base;
-    double m_alpha;
-};
-
 } // namespace
 
 std::unique_ptr<ActionMap>
@@ -290,8 +261,7 @@ ActionMap::FromJson(JsonReader json)
                                          "logarithmic_window",
                                          "multiplicative_rate",
                                          "multiplicative_window",
-                                         "recursive_window",
-                                         "residual"});
+                                         "recursive_window"});
     std::unique_ptr<ActionMap> map;
     if (name == "multiplicative_window")
     {
@@ -312,10 +282,6 @@ ActionMap::FromJson(JsonReader json)
     else if (name == "fair_share_window")
     {
         map = std::make_unique<FairShareWindow>(json);
-    }
-    else if (name == "residual")
-    {
-        map = std::make_unique<Residual>(json);
     }
     else if (name == "logarithmic_window")
     {

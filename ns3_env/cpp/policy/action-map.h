@@ -21,9 +21,6 @@ class ActionMap
     /// Window and rate that follow from `action` on the flow of `record`; the echo is the field "last_action".
     virtual ActionRow operator()(double action, const ObservationRecord& record) const = 0;
 
-    /// The controller whose window and rate the action scales, with its attributes; "" where the action alone steers.
-    virtual std::string Base() const { return {}; }
-
     /// \param json its name and its settings \throws ScenarioError for a name or setting that is none
     static std::unique_ptr<ActionMap> FromJson(JsonReader json);
 };

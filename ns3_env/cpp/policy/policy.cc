@@ -75,10 +75,6 @@ Policy::Policy(const std::string& path)
         if (root.Has("safety"))
         {
             m_safety.emplace(root.Sub("safety"), Fields());
-            if (!m_actions->Base().empty())
-            {
-                throw ScenarioError("safety: a residual action's flows have their base controller");
-            }
         }
         root.Has("training"); // for readers
         const std::string written = root.Text("sha256");

@@ -220,26 +220,6 @@ AttributesOf(const std::string& controller)
                            CongestionControl::GetTypeId());
 }
 
-std::string
-BaseOf(const ControllerSpec& spec)
-{
-    const bool asks = spec.name == "agent";
-    if (!asks && spec.name != "policy")
-    {
-        return {};
-    }
-    const std::string wanted = asks ? "Base" : "File";
-    const auto found =
-        std::ranges::find_if(spec.attributes,
-                             [&](const auto& attribute) { return attribute.first == wanted; });
-    const std::string text = found == spec.attributes.end() ? "" : found->second;
-    if (asks || text.empty())
-    {
-        return text;
-    }
-    return Within("attributes.File", [&] { return PolicyCache::Get(text).Actions().Base(); });
-}
-
 Ptr<CongestionControl>
 CreateController(const ControllerSpec& spec)
 {
@@ -255,20 +235,11 @@ CreateController(const ControllerSpec& spec)
         throw ScenarioError("name",
                             "unknown controller '" + Shown(spec.name) + "'; known: " + known);
     }
-    const std::string base = BaseOf(spec);
-    if (!base.empty())
-    {
-        tid = TypeId::LookupByName("residual::" + spec.name); // decision/residual-controller.h
-    }
     ObjectFactory factory;
     factory.SetTypeId(tid);
     Ptr<CongestionControl> control = factory.Create<CongestionControl>();
     const std::string subject = "controller '" + spec.name + "'";
     SetAttributes(*control, tid, CongestionControl::GetTypeId(), spec.attributes, subject);
-    if (!base.empty() && spec.name == "policy") // whose file names it
-    {
-        SetAttributes(*control, tid, CongestionControl::GetTypeId(), {{"Base", base}}, subject);
-    }
     return control;
 }
 

@@ -40,10 +40,6 @@ DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 std::map<std::string, std::string>
 MeaningsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 
-/// The controller that steers flows of an "agent" or a "policy" while decisions scale what it says, with its
-/// attributes: "hpcc,Eta=0.9"; "" where decisions alone steer. \throws ScenarioError for a policy's file that is none
-std::string BaseOf(const ControllerSpec& spec);
-
 /// \throws ScenarioError naming the known ones where there is no such controller or attribute.
 Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
 

@@ -78,7 +78,7 @@ def test_some_of_its_situations_are_before_the_first_packet() -> None:
 
 @pytest.mark.parametrize("kind", ["size", "delay", "sharing"])
 def test_a_law_that_went_says_what_to_use_instead(kind: str) -> None:
-    with pytest.raises(ValueError, match=rf"the law '{kind}' went in 0\.4: use 'order'"):
+    with pytest.raises(ValueError, match=rf"the law '{kind}' went in 0\.3: use 'order'"):
         network(start={"law": {"kind": kind}})
 
 

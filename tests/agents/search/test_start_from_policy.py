@@ -45,7 +45,7 @@ def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:
         subject(DISPATCHER, hidden=(8, 8))
     with pytest.raises(ConfigError):
         subject(DISPATCHER, policy="dispatchers")
-    with pytest.raises(ConfigError, match=r"the policy 'courier' went in 0\.4: use 'dispatcher'"):
+    with pytest.raises(ConfigError, match=r"the policy 'courier' went in 0\.3: use 'dispatcher'"):
         subject(DISPATCHER, policy="courier")
 
 

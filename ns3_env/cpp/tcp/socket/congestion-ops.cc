@@ -123,11 +123,6 @@ CheckController(const ControllerSpec& spec)
     if (IsSteered(spec))
     {
         CreateController(spec);
-        if (!BaseOf(spec).empty())
-        {
-            throw ScenarioError(spec.name == "agent" ? "attributes.Base" : "attributes.File",
-                                "scales a controller of RDMA's, which steers no flow of TCP");
-        }
     }
     else
     {
