@@ -258,7 +258,7 @@ class PolicySpec(Strict):
         return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
 
     @property
-    def agent_attributes(self) -> dict[str, float | str]:
+    def agent_attributes(self) -> dict[str, float]:
         """Attributes of an agent that decides and has telemetry of the flows that this policy has."""
         return spared_attributes(
             self.decides_from_bdps, self.telemetry_from_bdps, self.telemetry_every_rtts

@@ -29,5 +29,5 @@ def test_a_command_or_an_option_that_went_says_what_to_use_instead(
 
 
 def test_an_action_that_went_says_what_to_use_instead() -> None:
-    with pytest.raises(ConfigError, match="the action 'residual' went in 0.3: use 'exponential_window'"):
+    with pytest.raises(ConfigError, match=r"the action 'residual' went in 0\.3: use 'exponential_window'"):
         make_action_map("residual", base="hpcc")
