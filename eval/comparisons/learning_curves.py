@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import Floats, new_axes, picture, styles
+from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, picture, styles
 
 #: What a run may count by; the first that its table has.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
@@ -114,7 +115,10 @@ def _stages(rows: Sequence[Mapping[str, float]], count: str, score: str) -> dict
             f"stage {stage + 1}": _points([row for row in rows if row.get(_STAGE) == stage], count, score)
             for stage in entered
         }
-    return dict(sorted(curves.items(), key=lambda item: item[1][0][0])) if len(curves) > 1 else {}
+    if len(curves) < 2:
+        return {}
+    numbers = {name: tuple(map(int, re.findall(r"\d+", name))) for name in curves}
+    return dict(sorted(curves.items(), key=lambda item: (item[1][0][0], numbers[item[0]])))
 
 
 def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -130,8 +134,8 @@ def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 def draw_learning(runs: Sequence[Path], out: Path) -> Path:
     """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
 
-    Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve,
-    and a single run's background changes where a stage begins.
+    Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve
+    (of several runs their mean and range), and a single run's background changes where a stage begins.
 
     Args:
         runs: folders of runs that differ in their seeds.
@@ -160,19 +164,26 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
 
 
 def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
-    """Draws each run's curve of each stage; of a single run also where stages begin."""
+    """Draws each stage's curve: of several runs mean and range, of a single one also where stages begin."""
     names = list(dict.fromkeys(name for curve in curves for name in curve.stages))
     looks = styles(names)
-    for name in names:
-        for number, curve in enumerate(curve for curve in curves if name in curve.stages):
-            at, scores = curve.stages[name]
-            label = None if number else name
-            axes.plot(at, scores, color=looks[name].colour, marker=".", linewidth=width, label=label)
+    for i, name in enumerate(names):
+        several = len(names) > len(OTHERS)  # colours in an order, as the stages have one
+        colour = colormaps["viridis"](0.95 * i / (len(names) - 1)) if several else looks[name].colour
+        points = [curve.stages[name] for curve in curves if name in curve.stages]
+        if len(points) == 1:
+            axes.plot(*points[0], color=colour, marker=".", linewidth=width, label=name)
+            continue
+        common, scores = together(points)
+        axes.fill_between(
+            common, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0
+        )
+        axes.plot(common, scores.mean(axis=0), color=colour, linewidth=1.6, label=name)
     if len(curves) == 1:
         begins = [at[0] for at, _ in curves[0].stages.values()]
         for number, (begin, end) in enumerate(zip(begins, [*begins[1:], curves[0].at[-1]], strict=True)):
             axes.axvspan(begin, end, color="0.5", alpha=0.12 if number % 2 else 0.0, linewidth=0)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, ncols=1 + (len(names) > 5))
 
 
 def _draw_scores(axes: Axes, curves: Sequence[Curve], width: float) -> None:
