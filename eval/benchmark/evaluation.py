@@ -137,58 +137,49 @@ def compare(results: pandas.DataFrame, metric: str = "fct_slowdown_avg") -> pand
     if metric not in METRICS or metric not in results:
         columns = [name for name in METRICS if name in results]
         raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, columns)}")
-    bounds = {*references("rdma"), *references("tcp")}
-    rows = []
+    bounds, better = {*references("rdma"), *references("tcp")}, METRICS[metric].better
+    sign = 1 if better == "lower" else -1
+    rows: list[dict[str, Any]] = []
     for name, of_scenario in results.groupby("scenario", sort=False):
         table = of_scenario.pivot_table(
             index="seed", columns="controller", values=metric, sort=False, dropna=False
         )
         means = table.mean()
         ranked = means.drop([x for x in means.index if x in bounds]).dropna()
-        lower = METRICS[metric].better == "lower"
-        best = (
-            ""
-            if METRICS[metric].better is None or ranked.empty
-            else ranked.idxmin()
-            if lower
-            else ranked.idxmax()
-        )
+        best = "" if better is None or ranked.empty else (sign * ranked).idxmin()
         comparisons = max(1, len(ranked) - 1)
         for controller, values in table.items():
-            numbers = values.to_numpy(dtype=np.float64)
-            low, high = bootstrap_interval(numbers)
-            row = {"scenario": name, "controller": controller, "seeds": int((~np.isnan(numbers)).sum())}
-            row |= {"mean": means[controller], "low": low, "high": high}
-            row |= _against(numbers, table, best, controller, comparisons, controller in ranked.index, lower)
+            low, high = bootstrap_interval(values.to_numpy(dtype=np.float64))
+            row = {"scenario": name, "controller": controller, "seeds": int(values.count())}
+            row |= {"mean": means[controller], "low": low, "high": high, "best": ""}
+            row |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), math.nan)
+            if controller == best:
+                row["verdict"] = "best mean"
+            elif best and controller in ranked.index:
+                row |= {"best": best, **_against(values, table[best], comparisons, sign)}
+            else:
+                row["verdict"] = "not ranked"
             rows.append(row)
     return pandas.DataFrame(rows)
 
 
-def _against(
-    values: np.ndarray[Any, np.dtype[np.float64]],
-    table: pandas.DataFrame,
-    best: str,
-    controller: str,
-    comparisons: int,
-    is_ranked: bool,
-    lower: bool,
-) -> dict[str, Any]:
-    """Columns of an entry's comparison with the best."""
-    alone = {"best": "", "ratio": math.nan, "ratio_low": math.nan, "ratio_high": math.nan}
-    if controller == best or not (best and is_ranked):
-        return {**alone, "verdict": "best mean" if controller == best else "not ranked"}
-    difference = paired(values, table[best].to_numpy(dtype=np.float64), comparisons)
+def _against(values: pandas.Series, base: pandas.Series, comparisons: int, sign: int) -> dict[str, Any]:
+    """Verdict and ratios of an entry's values to those of the best, seed by seed; ``sign``: 1 if lower is
+    better, else -1."""
+    difference = paired(values.to_numpy(dtype=np.float64), base.to_numpy(dtype=np.float64), comparisons)
     needed = least_pairs(comparisons)
     if difference.pairs < needed:
         verdict = f"{difference.pairs} seeds, {needed} needed"
     else:
-        worse = difference.sign == (1 if lower else -1)
-        verdict = "worse" if worse else "undecided"
-    numbers = (
-        (difference.estimate, difference.low, difference.high) if difference.is_ratio else [math.nan] * 3
-    )
-    columns = dict(zip(("ratio", "ratio_low", "ratio_high"), numbers, strict=True))
-    return {"best": best, **columns, "verdict": verdict}
+        verdict = "worse" if difference.sign == sign else "undecided"
+    if not difference.is_ratio:
+        return {"verdict": verdict}
+    return {
+        "ratio": difference.estimate,
+        "ratio_low": difference.low,
+        "ratio_high": difference.high,
+        "verdict": verdict,
+    }
 
 
 def _entry(of: EntryLike) -> Entry:
