@@ -57,7 +57,7 @@ class DecidingController : public CongestionControl
     /// Whose policy decides; "" across the channel.
     virtual std::string PolicyFile() const = 0;
     /// Asks for a decision now.
-    virtual void Decide(Picos now);
+    void Decide(Picos now);
     /// The episode is cut while the flow lives.
     void OnCut(Picos now);
 
@@ -65,23 +65,15 @@ class DecidingController : public CongestionControl
     /// @{
     /// \param end a RowFlag, where it is the flow's last row
     DecisionRow MakeRow(Picos now, uint32_t end = 0);
-    virtual void Apply(const ActionRow& action);
+    void Apply(const ActionRow& action);
     uint32_t FlowId() const { return m_flow->Id(); }
     /// The node that the flow is sent from.
     uint32_t Host() const { return m_host; }
     /// @}
 
   protected:
-    /// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
-    static constexpr double LEAST_RATE_SHARE = 0.01;
-    /// A window below one packet is a packet now and then: this one's is at the least rate.
-    static double LeastWindow(const PathFacts& path);
     /// The flow that it decides for.
     Flow& Decided() const { return *m_flow; }
-    /// Decides before the flow's first packet, where the clock says so.
-    void DecideAtStart();
-    /// The flow goes on with the window and rate that it was given.
-    void Resume(double echo);
 
     bool Quantised() const { return m_quantised; }
     /// Flows of at most so many BDPs leave at line rate, and are not decided for.
@@ -103,6 +95,14 @@ class DecidingController : public CongestionControl
     TracedValue<uint64_t> m_decisions{0}; ///< actions applied so far
 
   private:
+    /// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
+    static constexpr double LEAST_RATE_SHARE = 0.01;
+    /// A window below one packet is a packet now and then: this one's is at the least rate.
+    static double LeastWindow(const PathFacts& path);
+    /// Decides before the flow's first packet, where the clock says so.
+    void DecideAtStart();
+    /// The flow goes on with the window and rate that it was given.
+    void Resume(double echo);
     bool IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const;
     void WriteCosts(DecisionRow& row, Picos now);
     void ConsiderLoss(Picos now);
