@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fits the network of configs/fdcc_zhang2023.yaml to a law that earns Zhang 2023's reward.
+"""Fits a network of the shape in configs/fdcc_zhang2023.yaml to a law that earns Zhang 2023's reward.
 
 Usage: python docs/make/fdcc_expressible.py [--seed 0] [--out runs/expressible/policy.safetensors], then
 ``python -m eval paper fdcc-pay --full --seeds 1-5 --checkpoint fdcc-zhang2023=OUT``. Three minutes. Needs
@@ -77,7 +77,7 @@ def main() -> None:
     th.manual_seed(options.seed)
     generator = np.random.default_rng(options.seed)
     spec = read_policy(ROOT / "checkpoints" / "fdcc-zhang2023" / "policy.safetensors").spec
-    widths = {"hidden": 16, "shortcut": 32, "net_arch": [32]}  # as configs/fdcc_zhang2023.yaml has them
+    widths = {"hidden": 16, "shortcut": 32, "net_arch": [32]}  # half of those in configs/fdcc_zhang2023.yaml
     policy = RecurrentTD3Policy(
         observation_space(spec.fields),
         Box(-1.0, 1.0, shape=(1,)),
