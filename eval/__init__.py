@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
+    from ns3_env.eval.output.results import Results
+
 if __name__ == "eval" and sys.argv[:1] != ["-m"]:  # `python -m eval` is a command of the clone
     raise ImportError("this folder is a part of ns3_env: import ns3_env.eval")
 
 __all__ = ["load_flows", "load_results"]
 
 
-def load_results(folder: str | Path) -> pandas.DataFrame:
-    """The cells of a benchmark's or a sweep's folder, a row each: see ``ns3_env.eval.benchmark.frames``."""
-    from ns3_env.eval.benchmark import frames as results
+def load_results(folder: str | Path, of: str = "episode") -> Results:
+    """Loads the results that a command left in a folder: see ``ns3_env.eval.results.loading``."""
+    from ns3_env.eval.results import loading
 
-    return results.load_results(folder)
+    return loading.load_results(folder, of)
 
 
 def load_flows(folder: str | Path) -> pandas.DataFrame:
-    """The flows of all those cells, a row each: see ``ns3_env.eval.benchmark.frames``."""
-    from ns3_env.eval.benchmark import frames as results
+    """Loads the flows of a run's or a benchmark's episodes: see ``ns3_env.eval.results.loading``."""
+    from ns3_env.eval.results import loading
 
-    return results.load_flows(folder)
+    return loading.load_flows(folder)

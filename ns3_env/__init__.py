@@ -8,7 +8,7 @@ import ns3_env.config.interrupts  # noqa: F401 (before the imports that take lon
 # isort: split
 import importlib
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ns3_env.errors import (
     PaddingError,
@@ -20,17 +20,32 @@ from ns3_env.errors import (
 )
 from ns3_env.ids import VERSIONS, register, register_task
 
-#: What is imported when it is first asked for: some of it needs libraries that are extras.
+if TYPE_CHECKING:
+    from ns3_env.decision.task import Task
+    from ns3_env.envs.flow_stream import FlowStream
+    from ns3_env.envs.gym_env import FlowEnv
+    from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+    from ns3_env.envs.rollouts import Rollouts
+    from ns3_env.envs.sb3_buffers import masked
+    from ns3_env.envs.sb3_vec_env import FlowVecEnv
+    from ns3_env.eval import load_flows, load_results
+    from ns3_env.eval.output.results import Results
+    from ns3_env.eval.results.evaluation import compare, evaluate
+    from ns3_env.policies.released import load_policy
+    from ns3_env.scenario import Scenario
+
+#: Imported when it is first asked for: some of it needs libraries that are extras.
 _LAZY = {
     "FlowEnv": "ns3_env.envs.gym_env",
     "FlowParallelEnv": "ns3_env.envs.pettingzoo_env",
     "FlowStream": "ns3_env.envs.flow_stream",
     "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
+    "Results": "ns3_env.eval.output.results",
     "Rollouts": "ns3_env.envs.rollouts",
     "Scenario": "ns3_env.scenario",
     "Task": "ns3_env.decision.task",
-    "compare": "ns3_env.eval.benchmark.evaluation",
-    "evaluate": "ns3_env.eval.benchmark.evaluation",
+    "compare": "ns3_env.eval.results.evaluation",
+    "evaluate": "ns3_env.eval.results.evaluation",
     "load_flows": "ns3_env.eval",
     "load_policy": "ns3_env.policies.released",
     "load_results": "ns3_env.eval",
@@ -43,6 +58,7 @@ __all__ = [
     "FlowStream",
     "FlowVecEnv",
     "PaddingError",
+    "Results",
     "Rollouts",
     "Scenario",
     "ScenarioError",

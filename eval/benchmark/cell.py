@@ -36,8 +36,6 @@ from ns3_env.scenario.scenario import Files, named_files, read_files, renamed, r
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results, Windows, bottleneck, endless
 
-#: Columns of flows.csv beside those of ``eval run``.
-MORE_FLOW_COLUMNS = ("end_ns", "acked_bytes", "retransmitted_bytes", "pause_ns", "timeouts")
 #: series.csv: most rows of one id, ports (the longest queues) and flows (the largest).
 _ROWS, _PORTS, _FLOWS = 2000, 4, 32
 
@@ -137,7 +135,7 @@ class CellJob:
         seconds = time.monotonic() - start_s
         used = {"controller": self.entry.model_dump(mode="json"), "versions": dict(self.versions)}
         files: dict[str, str | bytes] = {}
-        files |= result_files(renamed(scenario, self.home or {}), results, MORE_FLOW_COLUMNS, used)
+        files |= result_files(renamed(scenario, self.home or {}), results, used)
         files["queue_cdf.csv"] = _queue_cdf_text(results)
         if self.series:
             files["series.csv"] = _series_text(results)

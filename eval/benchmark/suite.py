@@ -63,6 +63,10 @@ class Suite(Strict):
     controllers: list[Entry] = Field(min_length=1)
     seeds: Annotated[Seeds, AfterValidator(_different)] = Field(default=[1], min_length=1)
     scenarios: list[SuiteScenario] = Field(min_length=1)
+    labels: dict[str, str] = Field(
+        default_factory=dict,
+        description="texts of figures in the place of names of controllers, and of keys at axes",
+    )
     timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time that one cell may take")
 
     _source: str = PrivateAttr(default="suite")

@@ -41,13 +41,14 @@ def show(folder: BenchFolder, console: Console) -> None:
     table = new_table(_title(folder), "\ncontroller", headings)
     metric_rows: list[tuple[str | Text, list[float]]] = []
     for scenario in summary:
-        winner, best = scenario.verdicts[SCORE].winner, scenario.best.get(SCORE)
+        verdict, best = scenario.verdicts[SCORE], scenario.best.get(SCORE)
         table.add_section()
         heading = Text(scenario.name, style="bold")
-        table.add_row(heading + Text("" if best is None else f" (best: {best})"))
+        open_because = "" if verdict.winner else f"; {verdict.text}"
+        table.add_row(heading + Text("" if best is None else f" (best: {best}{open_because})"))
         metric_rows.append((heading, []))
         for row in scenario.rows:
-            name = f"{row.controller} *" if row.controller == winner else row.controller
+            name = f"{row.controller} *" if row.controller == verdict.winner else row.controller
             if row.reference:
                 name += " (bound)"
             if row.seeds < row.expected:

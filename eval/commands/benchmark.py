@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
@@ -64,6 +65,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         help="a film of each scenario that keeps series, of its first seed under all controllers; the report "
         "has links to them",
     )
+    shared.add_label(options)
     shared.add_policy(options)
     shared.add_checkpoint(options)
     shared.add_metric(options)
@@ -85,6 +87,7 @@ def _work(options: argparse.Namespace) -> int:
     from ns3_env.eval.benchmark.sweep import suite_of
 
     suite, folder = suite_of(options.suite, options.over, options.controllers, options.seeds)
+    suite.labels.update(shared.labels(options.label))
     out = options.out or folder
     done = benchmark(
         suite,
@@ -139,6 +142,7 @@ def add_report(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("run", type=Path, metavar="DIR", help="folder of a benchmark, complete or not")
     shared.add_metric(options)
     shared.add_format(options)
+    shared.add_label(options)
     options.add_argument(
         "--page", type=Path, metavar="FILE", help="of tasks: a Markdown page that has the tables, too"
     )
@@ -154,12 +158,15 @@ def _report(options: argparse.Namespace) -> None:
     if options.page is not None or holds_tasks(options.run):
         print(files.write(options.run, formats, options.page))
         return
-    written = str(write_shown(options.run, formats))
+    written = str(write_shown(options.run, formats, labels=shared.labels(options.label)))
     show(written + (f"\nfigures: {options.run / FOLDER}" if formats else ""))
 
 
 def write_shown(
-    folder: Path, formats: Sequence[str] = (), say: Callable[[str], None] = lambda text: None
+    folder: Path,
+    formats: Sequence[str] = (),
+    say: Callable[[str], None] = lambda text: None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Writes a benchmark's report, and shows how far it is; ``say`` gets a line for each phase."""
     from ns3_env.simulator.pool import prepare
@@ -183,13 +190,14 @@ def write_shown(
             now[0] = f"report: {done} of {of} scenarios, {scenario}"
             status.update(Text(now[0]))
 
-        return write(folder, formats, progress, phase)
+        return write(folder, formats, progress, phase, labels)
 
 
 def show(written: str) -> None:
     """Prints what was written, and which files could not be for want of a package."""
-    from ns3_env.eval.benchmark import frames
+    from ns3_env.eval.output.results import PARQUET
+    from ns3_env.eval.output.table import lacking
 
     print(written)
-    if (lacking := frames.lacking()) is not None:
-        print(lacking)
+    if (text := lacking("pandas", "pyarrow")) is not None:
+        print(f"no {PARQUET}: {text}")

@@ -7,14 +7,14 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder
 from ns3_env.config.imports import trust_all
 from ns3_env.config.units import nanoseconds
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, load_plugins
 
 #: What a command does: its exit code, or None for 0.
@@ -139,6 +139,27 @@ def add_format(options: argparse.ArgumentParser) -> None:
         metavar="pdf,svg,png",
         help="each panel as a file too, as wide as a paper's column",
     )
+
+
+def add_label(options: argparse.ArgumentParser) -> None:
+    """``--label NAME=TEXT``, repeated"""
+    options.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="NAME=TEXT",
+        help="what figures call an entry or an axis, e.g. hpcc-80='HPCC (η = 0.8)' traffic.flows=flows; "
+        "may be repeated",
+    )
+
+
+def labels(texts: Sequence[str]) -> dict[str, str]:
+    """Returns the text of each name. Raises ConfigError for one of another form."""
+    pairs = [text.partition("=") for text in texts]
+    for (name, _, label), text in zip(pairs, texts, strict=True):
+        if not (name and label):
+            raise ConfigError(f"--label: expected NAME=TEXT, found {text!r}")
+    return {name: label for name, _, label in pairs}
 
 
 def add_json(options: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 
 
@@ -38,6 +37,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
     shared.add_metric(options)
     shared.add_format(options)
+    shared.add_label(options)
     shared.add_plugin(options)
     shared.add_allow_imports(options)
     shared.add_json(options)
@@ -46,15 +46,19 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 
 def _work(options: argparse.Namespace) -> None:
     from ns3_env.eval.episodes.scenario import run
+    from ns3_env.eval.output.table import lacking
 
-    if options.format and not options.trace:
-        raise ConfigError("--format: figures as files are those of --trace: add it")
+    formats = []
+    if options.format:
+        from ns3_env.eval.output.files import parse_formats
+
+        formats = parse_formats(options.format)
+    labels = shared.labels(options.label)
     trace = None
     if options.trace:
         from ns3_env.eval.episodes.trace import TraceFiles
-        from ns3_env.eval.output.files import parse_formats
 
-        trace = TraceFiles(parse_formats(options.format))
+        trace = TraceFiles(formats)
     film = None
     if options.watch:
         from ns3_env.eval.film import watch
@@ -62,7 +66,7 @@ def _work(options: argparse.Namespace) -> None:
 
         watch.refuse_other(options.out)
         film = FilmFiles()
-    run(
+    entries = run(
         options.scenario,
         options.controllers,
         options.out,
@@ -77,6 +81,12 @@ def _work(options: argparse.Namespace) -> None:
         overrides=options.overrides,
         allow_imports=options.allow_imports,
     )
+    if len(entries) > 1 and (text := lacking("matplotlib", "pandas")) is not None:
+        print(f"no figure: {text}")
+    elif len(entries) > 1:
+        from ns3_env.eval.report.entries import draw_entries
+
+        print(f"figure: {draw_entries(options.out, entries, labels, formats)}")
     if options.watch:
         for page in watch.write_films(options.out):
             print(page)

@@ -19,9 +19,10 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import METRIC, ROW, beside, ways
 from ns3_env.eval.comparisons.figure import draw_comparison
 from ns3_env.eval.episodes.policy import Episode, begin_controllers, collected, run_policy, seeds_of, summary
-from ns3_env.eval.metrics import mean, without_nan
+from ns3_env.eval.metrics import mean, measure, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.results import rows_of, write_rows
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import CONSTANT_WINDOW, named_controller, released_names
@@ -70,6 +71,15 @@ def show_played(
     target.mkdir(exist_ok=True)
     for name, episodes in episodes_by_name.items():
         write_episodes(target, name, episodes)
+    write_rows(
+        target,
+        (
+            row
+            for name, episodes in episodes_by_name.items()
+            for episode in episodes
+            for row in rows_of(name, folder.path.name, episode.seed, measure(episode.results))
+        ),
+    )
     print(f"figure: {draw_comparison(target)}")
 
 

@@ -30,6 +30,11 @@ FLOW_COLUMNS = (
     "base_rtt_ns",
     "payload_bytes",
     "header_bytes",
+    "end_ns",
+    "acked_bytes",
+    "retransmitted_bytes",
+    "pause_ns",
+    "timeouts",
 )
 _PORT = ("node", "port", "peer")
 _LENGTHS = ("mean_bytes", "p50_bytes", "p95_bytes", "p99_bytes", "max_bytes")
@@ -103,7 +108,6 @@ FILES = (
 def result_files(
     scenario: Scenario,
     results: Results,
-    more_columns: Sequence[str] = (),
     used: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
     """flows.csv, queues.csv, config.yaml, and what else there is, by name.
@@ -125,11 +129,10 @@ def result_files(
     Args:
         scenario: as it was played.
         results: what came of it.
-        more_columns: of flows.csv, beside ``FLOW_COLUMNS``.
         used: keys of config.yaml beside the scenario; versions by default.
     """
     flows, sent = results["flows"], scenario.to_simulator_json()
-    columns = [*FLOW_COLUMNS, *more_columns, *(name for name in MORE_COLUMNS if name in flows)]
+    columns = [*FLOW_COLUMNS, *(name for name in MORE_COLUMNS if name in flows)]
     finished = [int(fct >= 0) for fct in flows["fct_ns"]]
     files = {"flows.csv": _by_column({**{name: flows[name] for name in columns}, "finished": finished})}
     if streams := results.get("streams"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,6 @@ from ns3_env.config.bounds import MAX_TIME_NS, WHY_TIME, excess
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_files
 from ns3_env.config.folders import refuse_foreign, replace_folder
-from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes import critical_path
 from ns3_env.eval.episodes.arguments import Attributes, Given, read_scenario
@@ -28,9 +27,10 @@ from ns3_env.eval.episodes.critical_path import CriticalPath
 from ns3_env.eval.episodes.entry import Entry, named_entries, results_of, trained_entries, under
 from ns3_env.eval.episodes.recording import recorded, series_files
 from ns3_env.eval.episodes.results import FILES, METRICS_FILE, result_files
-from ns3_env.eval.metrics import by_group, line, load_metrics, measure, own_metrics, without_nan
+from ns3_env.eval.metrics import by_group, line, load_metrics, mean, measure, own_metrics, without_nan
 from ns3_env.eval.output import table
 from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.results import Row, rows_of, write_rows
 from ns3_env.policies.released import named_controller
 from ns3_env.scenario import AGENT, Record, Scenario
 from ns3_env.simulator import Simulator
@@ -61,6 +61,7 @@ class _Done:
     """Summary of an episode whose files are written.
 
     Attributes:
+        metrics: of the episode, all of them.
         row: of the table.
         groups: rows of the groups' tables, by name.
         flows: how many.
@@ -70,6 +71,7 @@ class _Done:
         deadlock: what is to be said of pauses that wait for each other in a circle; None: there are none.
     """
 
+    metrics: dict[str, float]
     row: dict[str, float]
     groups: dict[str, dict[str, float]]
     flows: int
@@ -123,7 +125,8 @@ class _Play:
         results = results_of(captured, trained, simulator)
         who, seed = self.folder.partition("/")[0], recorded_scenario.seed
         of_episode = {"scenario": self.title, "controller": who, "seed": seed}
-        content = {**of_episode, "metrics": without_nan(measure(results))}
+        metrics = measure(results)
+        content = {**of_episode, "metrics": without_nan(metrics)}
         files = {**result_files(recorded_scenario, results), **series_files(results)}
         write_files(self.into, {**files, METRICS_FILE: json.dumps(content, indent=1, allow_nan=False)})
         title = f"{self.title} under {who}, seed {seed}"
@@ -131,6 +134,7 @@ class _Play:
             extra.write(self.into, results, title + recorded_scenario.measured_text())
         flows = len(results["flows"]["src"])
         return _Done(
+            metrics=metrics,
             row=line(results),
             groups=by_group(results, line),
             flows=flows,
@@ -191,15 +195,16 @@ def run(
     checkpoints: Sequence[str] = (),
     overrides: Sequence[str] = (),
     allow_imports: bool = False,
-) -> dict[str, dict[str, float]]:
-    """Plays the scenario under each controller, writes ``out``/NAME for each and prints the table.
+) -> list[str]:
+    """Simulates the scenario under each controller, writes ``out``/NAME for each and ``results.csv`` (with
+    pandas and pyarrow ``results.parquet``), and prints the table.
 
     Args:
         scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
         names: the simulator's controllers, and released policies; none, and no checkpoint: the scenario's own
             ``controllers`` play it as it stands, into one folder, ``out``/A+B for A and B; a cell's own plays
             the cell.
-        out: parent of the folders; one of an earlier run is replaced.
+        out: parent of the folders; those of an earlier run are replaced, and it may have no others.
         json_file: where the table's numbers are written too.
         console: where the table is printed.
         seeds: in the place of the scenario's; of several each has a folder, ``out``/NAME/seed-S.
@@ -212,6 +217,9 @@ def run(
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
         allow_imports: a policy that a cell's file names may run its module's code.
+
+    Returns:
+        Names of the entries, in their order.
 
     Raises:
         ScenarioError: the scenario, an option, or the name of a controller, is wrong.
@@ -245,11 +253,16 @@ def run(
             f"switch port every {record.queue_series_ns} ns until {scenario.time_limit_ns / 1e6:g} ms"
         )
     done = _play_all(plays, out, console)
+    write_rows(out, (row for play in plays for row in _rows(play, done[play.folder])))
     rows = {play.folder: done[play.folder].row for play in plays}
     flows = done[plays[-1].folder].flows
-    table.show(
-        f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}", rows, console
-    )
+    by_entry: dict[str, list[dict[str, float]]] = {}
+    for folder, row in rows.items():
+        by_entry.setdefault(folder.partition("/")[0], []).append(row)
+    title = f"{flows} flows, {scenario.topology.kind} ({scenario_file}){scenario.measured_text()}"
+    if len(seeds) > 1:
+        title += f"; means over {len(seeds)} seeds"
+    table.show(title, {name: mean(of_seeds) for name, of_seeds in by_entry.items()}, console)
     if of_groups := {f"{folder} {name}": x for folder in rows for name, x in done[folder].groups.items()}:
         table.show("by group: of its flows alone, queues of the whole network", of_groups, console)
     if paths := {folder: done[folder].paths for folder in rows if done[folder].paths}:
@@ -259,37 +272,25 @@ def run(
         console.print(f"warning: {warning}", highlight=False, soft_wrap=True)
     if json_file is not None:
         table.write_json(json_file, {name: without_nan(metrics) for name, metrics in rows.items()})
-    return rows
+    return list(by_entry)
+
+
+def _rows(play: _Play, done: _Done) -> Iterator[Row]:
+    """Yields the rows of an episode and of its groups."""
+    whose = (play.folder.partition("/")[0], play.title, play.scenario.seed)
+    yield from rows_of(*whose, done.metrics)
+    for name, metrics in done.groups.items():
+        yield from rows_of(*whose, metrics, f"group {name}")
 
 
 def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
-    """Raises ScenarioError where the folder has results of another scenario that these plays do not replace,
-    or of one seed where several are to be."""
-    content, folders = _compared(plays[0].scenario.model_dump(mode="json")), {play.folder for play in plays}
+    """Raises ScenarioError if the folder has results of an earlier run that these plays do not replace."""
+    folders = {play.folder for play in plays}
     for config in sorted((*out.glob("*/config.yaml"), *out.glob("*/seed-*/config.yaml"))):
-        folder = str(config.parent.relative_to(out))
-        if folder in folders:
-            continue
-        inside = any(name.startswith(f"{folder}/") for name in folders)
-        scenario = read_mapping(config, ScenarioError).get("scenario")
-        if inside or (isinstance(scenario, dict) and _compared(scenario) != content):
+        if (folder := str(config.parent.relative_to(out))) not in folders:
             raise ScenarioError(
-                f"--out: {out} has {folder} of {'one seed' if inside else 'another scenario'}: name another "
-                f"folder, or remove {config.parent}"
+                f"--out: {out} has {folder} of an earlier run: name another folder, or remove {config.parent}"
             )
-
-
-def _compared(keys: Mapping[str, Any]) -> list[Any]:
-    """Network and traffic, whoever controls it: two runs in one folder have to agree in them."""
-    return [
-        _without_controllers(keys.get(key)) for key in ("transport", "topology", "traffic", "time_limit_ns")
-    ]
-
-
-def _without_controllers(content: Any) -> Any:
-    if isinstance(content, Mapping):
-        return {key: _without_controllers(x) for key, x in content.items() if key != "controller"}
-    return [_without_controllers(x) for x in content] if isinstance(content, list) else content
 
 
 def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> None:

@@ -14,7 +14,7 @@ from ns3_env.config.files import file_name, write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import lay_out, settings
+from ns3_env.eval.output.plots import lay_out, relabel, settings
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")
@@ -50,6 +50,7 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    relabel(figure)
     with matplotlib.rc_context(settings()):
         lay_out(figure)
     for kind in formats:

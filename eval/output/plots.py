@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 import matplotlib
@@ -21,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 
 #: Around a figure and between its parts, inches.
@@ -140,6 +142,7 @@ COLUMN_IN, PAGE_IN = 3.33, 7.0
 #: Figures that are wider on a page, in inches, get both columns.
 _ONE_COLUMN_UP_TO_IN = 6.5
 _on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
+_labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingProxyType({}))
 
 
 @contextmanager
@@ -150,6 +153,28 @@ def for_paper() -> Iterator[None]:
         yield
     finally:
         _on_paper.reset(before)
+
+
+@contextmanager
+def labelled(labels: Mapping[str, str]) -> Iterator[None]:
+    """Figures that are written within the block have these texts in the place of names of entries and of
+    words of axes."""
+    before = _labels.set(labels)
+    try:
+        yield
+    finally:
+        _labels.reset(before)
+
+
+def label_of(name: str) -> str:
+    """The text that :func:`labelled` has for a name; the name itself if there is none."""
+    return _labels.get().get(name, name)
+
+
+def relabel(figure: Figure) -> None:
+    """Puts the labels of :func:`labelled` into a figure; texts of ticks are for :func:`label_of`."""
+    for text in figure.findobj(Text) if _labels.get() else ():
+        text.set_text(label_of(text.get_text()))
 
 
 def settings() -> dict[Any, Any]:
@@ -279,6 +304,7 @@ def queue_scale(axes: Axes, axis: Literal["x", "y"]) -> None:
 
 def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
     """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
+    relabel(figure)
     with matplotlib.rc_context(settings()):
         lay_out(figure)
         if kind == "svg" and len(image := _svg(figure)) <= LARGEST_SVG:

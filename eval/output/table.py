@@ -220,4 +220,14 @@ def import_extra(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ConfigError(f"results as data need {name}: {install(EXTRAS[name])}") from None
+        raise ConfigError(f"this needs {name}: {install(EXTRAS[name])}") from None
+
+
+def lacking(*names: str) -> str | None:
+    """Tells what to install of these packages; None if all are there."""
+    try:
+        for name in names:
+            import_extra(name)
+    except ConfigError as error:
+        return str(error)
+    return None

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
-from ns3_env.eval.benchmark import frames as results
 from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.output.results import write_parquet
+from ns3_env.eval.output.table import lacking
 from ns3_env.eval.report import pictures
 from ns3_env.eval.report.facts import gather
 from ns3_env.eval.report.pictures import Progress, parts_of
 from ns3_env.eval.report.render import render_html, render_markdown
+from ns3_env.eval.results.loading import results_in
 
 
 def write(
@@ -22,16 +25,18 @@ def write(
     formats: Sequence[str] = (),
     progress: Progress = lambda scenario, done, of: None,
     phase: Callable[[str], None] = lambda what: None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
-    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.benchmark.frames``.
+    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.output.results``.
 
     Args:
         path: the folder that ``python -m eval benchmark`` left, complete or not.
         formats: each panel also becomes a file of these formats, in the folder's ``figures``.
         progress: told which scenario is worked out, how many are, and how many there are.
         phase: told what begins now.
+        labels: texts of figures, beside the suite's own, by the name of an entry or the key of an axis.
 
     Returns:
         The path of report.html.
@@ -44,9 +49,14 @@ def write(
         refuse_link(file)
     phase("reading the cells")
     folder = BenchFolder.read(path)
+    folder.suite.labels.update(labels)
     phase(f"comparing and drawing {len(folder.suite.scenarios)} scenarios, {len(folder.cells)} cells")
     with ThreadPoolExecutor(1) as beside:
-        data = beside.submit(results.write_results, folder) if results.lacking() is None else None
+        data = (
+            None
+            if lacking("pandas", "pyarrow")
+            else beside.submit(lambda: write_parquet(path, results_in(folder)))
+        )
         parts = parts_of(folder, progress)
     if data is not None:
         phase("waiting for results.parquet")

@@ -21,7 +21,16 @@ from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
 from ns3_env.eval.episodes.entry import OfGrid, Parameter
 from ns3_env.eval.metrics import METRICS, Metric
 from ns3_env.eval.output.multiples import multiples
-from ns3_env.eval.output.plots import Floats, Style, figure_font, legend, queue_scale, settings, size
+from ns3_env.eval.output.plots import (
+    Floats,
+    Style,
+    figure_font,
+    label_of,
+    legend,
+    queue_scale,
+    settings,
+    size,
+)
 from ns3_env.eval.report.figures import Panel
 
 #: Panels of one figure; a grid of more axes has the others' first combinations drawn.
@@ -131,7 +140,7 @@ def _figure(
         elif min(heights) > 0:
             several[0].set_yscale("log")
             several[0].yaxis.set_major_formatter("{x:,g}")
-    figure.supxlabel(sweep.axis, fontsize=figure_font())
+    figure.supxlabel(words_of(sweep.axis), fontsize=figure_font())
     figure.supylabel(metric.heading + (f" ({unit})" if unit else ""), fontsize=figure_font())
     legend(figure, several[0])
     better = {"lower": "Lower is better. ", "higher": "Higher is better. ", None: ""}[metric.better]
@@ -217,9 +226,26 @@ def overview(
             axes.yaxis.set_major_formatter("{x:,g}")
         axes.set_title(metric.heading + (" / the best one's" if beside else unit))
         axes.grid(alpha=0.3, linewidth=0.6)
-    figure.supxlabel(sweep.axis, fontsize=figure_font())
+    figure.supxlabel(words_of(sweep.axis), fontsize=figure_font())
     legend(figure, axes)
     return figure
+
+
+#: Ends of keys that are units.
+_UNITS = {"_bps": "bit/s", "_bytes": "B", "_ns": "ns", "_us": "µs", "_ms": "ms"}
+
+
+def words_of(key: str) -> str:
+    """Words for a key at an axis: its label, or "size (B)" for "traffic.size_bytes", "Eta of hpcc" for
+    "hpcc.Eta"."""
+    if (label := label_of(key)) != key:
+        return label
+    section, _, name = key.rpartition(".")
+    for end, unit in _UNITS.items():
+        if name.endswith(end):
+            return f"{name.removesuffix(end).replace('_', ' ')} ({unit})"
+    words = name.replace("_", " ")
+    return f"{words} of {section}" if name[:1].isupper() else words
 
 
 def _beside_best(score: Score) -> Score:

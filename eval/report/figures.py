@@ -98,17 +98,7 @@ def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Styl
 
 def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> Panel:
     figure, axes = new_axes()
-    for name, several in of_flows.items():
-        slowdowns = np.concatenate([one.slowdowns for one in several])
-        slowdowns = np.sort(slowdowns[~np.isnan(slowdowns)])
-        if not len(slowdowns):
-            continue
-        # Over all flows that end, the unfinished ones too: a curve that does not reach 1 left some.
-        ending = sum(np.count_nonzero(~np.isnan(one.sizes)) for one in several)
-        shares = np.arange(1, len(slowdowns) + 1) / ending
-        indices = np.unique(np.linspace(0, len(shares) - 1, 500).astype(int))
-        axes.step(slowdowns[indices], shares[indices], where="post", label=name, **looks[name].of_line)
-    axes.set(xlabel="FCT slowdown", ylabel="share of all flows", ylim=(0, 1.03))
+    draw_slowdowns(axes, of_flows, looks)
     legend(figure, axes)
     return Panel(
         "slowdown-cdf",
@@ -116,6 +106,23 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
         "FCT slowdown of the flows (CDF)",
         "Further left is better. A curve that ends below 1 left flows unfinished: their slowdown is unknown.",
     )
+
+
+def draw_slowdowns(axes: Axes, of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> None:
+    """Draws the distribution of slowdowns of each name's flows, all seeds together.
+
+    Shares are of all flows that end, the unfinished ones included: a curve that does not reach 1 left some.
+    """
+    for name, several in of_flows.items():
+        slowdowns = np.concatenate([one.slowdowns for one in several])
+        slowdowns = np.sort(slowdowns[~np.isnan(slowdowns)])
+        if not len(slowdowns):
+            continue
+        ending = sum(np.count_nonzero(~np.isnan(one.sizes)) for one in several)
+        shares = np.arange(1, len(slowdowns) + 1) / ending
+        indices = np.unique(np.linspace(0, len(shares) - 1, 500).astype(int))
+        axes.step(slowdowns[indices], shares[indices], where="post", label=name, **looks[name].of_line)
+    axes.set(xlabel="FCT slowdown", ylabel="share of all flows", ylim=(0, 1.03))
 
 
 def _slowdown_by_size(

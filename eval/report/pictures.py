@@ -17,7 +17,16 @@ from ns3_env.eval.benchmark.standings import Standing, standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import load_metrics, own_metrics
 from ns3_env.eval.output.files import FOLDER, save
-from ns3_env.eval.output.plots import Style, data_uri, for_paper, is_png, picture, styles, with_curves
+from ns3_env.eval.output.plots import (
+    Style,
+    data_uri,
+    for_paper,
+    is_png,
+    labelled,
+    picture,
+    styles,
+    with_curves,
+)
 from ns3_env.eval.report import curves, figures
 from ns3_env.eval.report.facts import LostRow, lost_rows
 from ns3_env.programs.executable import references
@@ -52,12 +61,14 @@ def title(sweep: curves.Sweep) -> str:
 
 def of_sweeps(folder: BenchFolder, summary: Sequence[Standing]) -> dict[str, Sequence[Picture]]:
     """Axis of a grid -> its pictures."""
-    return {name: _pictures(panels) for name, _, panels in _sweep_panels(folder, summary)}
+    with labelled(folder.suite.labels):
+        return {name: _pictures(panels) for name, _, panels in _sweep_panels(folder, summary)}
 
 
 def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
     """A scenario's pictures. Raises ScenarioError for a file that cannot be read."""
-    return _pictures(_scenario_panels(folder, standing))
+    with labelled(folder.suite.labels):
+        return _pictures(_scenario_panels(folder, standing))
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
@@ -75,7 +86,7 @@ def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
     """Writes each panel into ``figures/`` of the folder, a file for each format. Raises ScenarioError."""
     written = []
-    with for_paper():
+    with for_paper(), labelled(folder.suite.labels):
         for _, prefix, panels in _panels(folder, summary):
             for panel in panels:
                 written += save(panel.figure, folder.path / FOLDER, f"{prefix}-{panel.name}", formats)

@@ -50,7 +50,8 @@ def test_each_controller_has_a_folder_of_flows_and_queues(
 ) -> None:
     out = tmp_path / "out" / "deep"
     assert run(scenario, out, "dctcp, hpcc", "--json", str(tmp_path / "table.json")) == 0
-    assert sorted(path.name for path in out.iterdir()) == ["dctcp", "hpcc"]
+    names = ["comparison.png", "dctcp", "hpcc", "results.csv", "results.parquet"]
+    assert sorted(path.name for path in out.iterdir()) == names
     table = json.loads((tmp_path / "table.json").read_text())
     output = capsys.readouterr().out
     for name in ("dctcp", "hpcc"):
@@ -113,33 +114,49 @@ def test_a_second_run_replaces_the_first_but_no_folder_of_others(
     assert (out / "hpcc" / "thesis.tex").exists()
 
 
-def test_a_folder_has_the_results_of_one_scenario(
+def test_a_folder_has_the_results_of_one_run(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     assert run(scenario, out, "hpcc,constant-window") == 0
-    assert run(scenario, out, "dcqcn") == 0  # one more controller
-    assert run(scenario, out, "dcqcn", "time_limit_ns=1ms") == 2
-    assert f"--out: {out} has constant-window of another scenario: name another" in capsys.readouterr().err
-    assert run(scenario, out, "hpcc", "--seeds", "1-2") == 2
-    assert capsys.readouterr().err
+    assert run(scenario, out, "hpcc,constant-window,dcqcn", "time_limit_ns=1ms") == 0
+    assert set(ns3_env.load_results(out).table["entry"]) == {"hpcc", "constant-window", "dcqcn"}
+    for controllers, seeds in (("dcqcn", "1"), ("hpcc,constant-window,dcqcn", "1-2")):
+        assert run(scenario, out, controllers, "--seeds", seeds) == 2
+        assert f"--out: {out} has constant-window of an earlier run: name" in capsys.readouterr().err
 
 
 def test_a_runs_folder_is_read_as_results_and_flows(scenario: Path, tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     out = tmp_path / "out"
-    assert run(scenario, out, "hpcc,ppo", "--seeds", "1-2", "--json", str(tmp_path / "t.json")) == 0
+    assert run(scenario, out, "ppo,hpcc", "--seeds", "1-2", "--json", str(tmp_path / "t.json")) == 0
     table = json.loads((tmp_path / "t.json").read_text())
-    frame = ns3_env.load_results(out)
-    assert frame[["scenario", "controller", "seed"]].to_numpy().tolist() == [
-        ["two", who, seed] for who in ("hpcc", "ppo") for seed in (1, 2)
+    frame = ns3_env.load_results(out).wide()
+    assert frame[["scenario", "entry", "seed"]].to_numpy().tolist() == [
+        ["two", entry, seed] for entry in ("ppo", "hpcc") for seed in (1, 2)
     ]
-    by_cell = frame.set_index(["controller", "seed"])["fct_slowdown_avg"]
-    assert {f"{who}/seed-{seed}": x for (who, seed), x in by_cell.items()} == {
+    by_cell = frame.set_index(["entry", "seed"])["fct_slowdown_avg"]
+    assert {f"{entry}/seed-{seed}": x for (entry, seed), x in by_cell.items()} == {
         name: row["fct_slowdown_avg"] for name, row in table.items()
     }
     flows = ns3_env.load_flows(out)
     assert flows.groupby(["controller", "seed"])["size_bytes"].sum().tolist() == [100_000] * 4
+
+
+def test_several_entries_are_drawn_with_labels_and_as_files(
+    scenario: Path, tmp_path: Path, refused: Refused
+) -> None:
+    out = tmp_path / "out"
+    assert run(scenario, out, "hpcc,mpcc", "--label", "hpcc=HPCC (η = 0.95)", "--format", "svg") == 0
+    names = ("slowdown", "queue_p99_bytes", "goodput", "unfair_ratio")
+    assert {path.name for path in (out / "figures").iterdir()} == {f"{name}.svg" for name in names}
+    plain = tmp_path / "plain"
+    assert run(scenario, plain, "hpcc,mpcc", "--format", "svg") == 0
+    for name in names:
+        file = f"figures/{name}.svg"
+        assert (out / file).read_bytes() != (plain / file).read_bytes()
+    message = refused(main, "run", scenario, "--controllers", "hpcc", "--out", out, "--label", "hpcc")
+    assert "--label: expected NAME=TEXT, found 'hpcc'" in message
 
 
 def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: Path) -> None:
@@ -228,14 +245,15 @@ def test_each_controller_has_captures_of_its_own(
         ]
         assert used(tmp_path / "out", name)["record"]["pcap"] == str(folder / "pcap" / name)
     dumped(scenario, {**SCENARIO, "record": {"pcap_ports": [[3, 2]]}})
-    assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 0
-    captures = (tmp_path / "out" / "hpcc" / "pcap").iterdir()
+    one = tmp_path / "one"
+    assert run(scenario, one, "hpcc", "--pcap") == 0
+    captures = (one / "hpcc" / "pcap").iterdir()
     assert sorted(path.name for path in captures) == ["hpcc-3-2.pcap", "hpcc.pcapng"]
-    assert run(scenario, tmp_path / "out", "hpcc") == 0
+    assert run(scenario, one, "hpcc") == 0
     dumped(scenario, {**SCENARIO, "record": {"pcap_ports": [[3, 7]]}})
-    assert run(scenario, tmp_path / "out", "hpcc", "--pcap") == 2
+    assert run(scenario, one, "hpcc", "--pcap") == 2
     assert "there is no port 7 at node 3" in capsys.readouterr().err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dctcp", "hpcc"]
+    assert not (one / "hpcc" / "pcap").exists()
 
 
 def test_an_interrupted_write_leaves_no_folder(
@@ -279,8 +297,7 @@ def test_without_names_the_scenario_s_own_controllers_play(
     alone = ["run", str(scenario), "--out", str(tmp_path / "out")]
     assert main([*alone, "hpcc.Eta=0.9"]) == 0
     assert "\ndcqcn+hpcc " in capsys.readouterr().out
-    (folder,) = (tmp_path / "out").iterdir()
-    dcqcn, hpcc = used(folder.parent, folder.name)["controllers"]
+    dcqcn, hpcc = used(tmp_path / "out", "dcqcn+hpcc")["controllers"]
     assert (dcqcn["name"], dcqcn["attributes"]["Gain"]) == ("dcqcn", 0.125)
     assert (hpcc["name"], hpcc["attributes"]["Eta"]) == ("hpcc", 0.9)
     assert main([*alone, "dctcp.Gain=0.5"]) == 2
@@ -330,7 +347,10 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
         (["hpcc", "--planner", "hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
         (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
         (["HPCC"], "; the nearest known one is 'hpcc'"),
-        (["hpcc", "--format", "pdf"], "--format: figures as files are those of --trace: add it"),
+        (
+            ["hpcc", "--format", "pdt"],
+            "--format: 'pdt' is none of pdf, svg, png; the nearest known one is 'pdf'",
+        ),
         (["hpcc", "--policy", "mpc"], "--policy: expected NAME=pkg.module:factory, found 'mpc'"),
         (["hpcc", "--policy", "mpc=fdcc"], "a trained policy is --checkpoint mpc=fdcc"),
         (["hpcc", "--policy", "hpcc=a:b"], "--policy: there is a controller 'hpcc' already"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Evaluation from Python: entries on scenarios over seeds as a data frame, and their comparison."""
+"""Evaluation from Python: entries on a scenario over seeds as results, and their comparison."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import find_file
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.benchmark.frames import frame_of
 from ns3_env.eval.benchmark.statistics import bootstrap_interval, least_pairs, paired
 from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.metrics import METRICS, measure
 from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.results import Results, Row, rows_of
 from ns3_env.eval.output.table import import_extra
 from ns3_env.policies.file import POLICY_FILE
 from ns3_env.policies.released import is_released
@@ -59,7 +58,7 @@ def evaluate(
     entries: EntryLike | Sequence[EntryLike],
     scenario: ScenarioLike,
     seeds: Iterable[int] = range(1, 11),
-) -> pandas.DataFrame:
+) -> Results:
     """Simulates a scenario under each entry with each seed, on all cores.
 
     Every entry has the same flows.
@@ -72,9 +71,8 @@ def evaluate(
         seeds: of the scenario's flows.
 
     Returns:
-        A row for each entry and seed, with the columns of ``load_results``: ``scenario``, ``controller`` (the
-        entry's name), ``seed``, ..., and one for each metric, NaN where it is not defined; units are in
-        ``attrs["units"]``.
+        A row for each entry, seed and metric; ``.wide()`` has a column for each metric. A metric that an
+        episode does not define is NaN.
 
     Raises:
         ConfigError, ScenarioError: an entry or the scenario is wrong; pandas is not installed.
@@ -83,48 +81,49 @@ def evaluate(
     import_extra("pandas")
     base, title = _scenario(scenario)
     several = [entries] if isinstance(entries, str | Path | Mapping | Entry) else list(entries)
-    players, numbers = [_entry(one) for one in several], list(seeds)
-    if not (players and numbers):
+    contenders, numbers = [_entry(one) for one in several], list(seeds)
+    if not (contenders and numbers):
         raise ConfigError("evaluate: needs one entry and one seed at least")
-    names = [player.name for player in players]
+    names = [entry.name for entry in contenders]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"evaluate: entry {twice[0]!r} is there twice: give one a name of its own")
-    for player in players:  # what is wrong with one is said before the first has run
-        under(player, base)[0].to_simulator_json()
-    keys = [(player, seed) for player in players for seed in numbers]
-    return frame_of(_played(title, base, keys))
+    for entry in contenders:  # what is wrong with one is said before the first has run
+        under(entry, base)[0].to_simulator_json()
+    keys = [(entry, seed) for entry in contenders for seed in numbers]
+    return Results.of_rows(_simulate(title, base, keys))
 
 
-def _played(title: str, base: Scenario, keys: Sequence[tuple[Entry, int]]) -> list[Cell]:
-    """A cell for each entry and seed, in their order."""
-    cells: dict[tuple[str, int], Cell] = {}
+def _simulate(title: str, base: Scenario, keys: Sequence[tuple[Entry, int]]) -> list[Row]:
+    """Simulates each entry with each seed; rows are in the order of the keys."""
+    metrics: dict[tuple[str, int], dict[str, float]] = {}
     console = new_console(stderr=True)
     progress = Progress(console=console, transient=True)
     task = progress.add_task("episodes", total=len(keys))
     with (
         LocalPool() as pool,
         progress,
-        progress_lines(console, lambda: f"{len(cells)} of {len(keys)} played"),
+        progress_lines(console, lambda: f"{len(metrics)} of {len(keys)} simulated"),
     ):
         running = {
-            pool.submit(_Episode(player, base.with_seed(seed))): (player.name, seed) for player, seed in keys
+            pool.submit(_Episode(entry, base.with_seed(seed))): (entry.name, seed) for entry, seed in keys
         }
         for future in as_completed(running):
-            name, seed = running[future]
-            cells[name, seed] = Cell(title, name, seed, Path(), future.result())
+            metrics[running[future]] = future.result()
             progress.advance(task)
-    return [cells[player.name, seed] for player, seed in keys]
+    return [
+        row for entry, seed in keys for row in rows_of(entry.name, title, seed, metrics[entry.name, seed])
+    ]
 
 
-def compare(results: pandas.DataFrame, metric: str = "fct_slowdown_avg") -> pandas.DataFrame:
+def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFrame:
     """Compares entries by a metric, each with the best by its mean, on the same seeds.
 
     Args:
         results: of ``evaluate`` or ``load_results``.
-        metric: a column of them.
+        metric: one of ``results.metrics``.
 
     Returns:
-        A row for each scenario and entry: ``scenario``, ``controller``, ``seeds``, ``mean``, ``low`` and
+        A row for each scenario and entry: ``scenario``, ``entry``, ``seeds``, ``mean``, ``low`` and
         ``high`` (95 % interval of the mean), ``best`` (the entry compared with: "" of the best itself, and of
         bounds that nobody could deploy), ``ratio``, ``ratio_low``, ``ratio_high`` (to the best's, geometric
         mean over seeds, Bonferroni's interval; NaN where a value is not above 0), ``verdict``: "best mean",
@@ -134,28 +133,28 @@ def compare(results: pandas.DataFrame, metric: str = "fct_slowdown_avg") -> pand
         ConfigError: pandas is not installed, or there is no such metric.
     """
     pandas = import_extra("pandas")
-    if metric not in METRICS or metric not in results:
-        columns = [name for name in METRICS if name in results]
-        raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, columns)}")
+    if metric not in METRICS or metric not in results.metrics:
+        raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, results.metrics)}")
     bounds, better = {*references("rdma"), *references("tcp")}, METRICS[metric].better
     sign = 1 if better == "lower" else -1
     rows: list[dict[str, Any]] = []
-    for name, of_scenario in results.groupby("scenario", sort=False):
+    values_of_metric = results.select(metric=metric, of="").table
+    for name, of_scenario in values_of_metric.groupby("scenario", sort=False):
         table = of_scenario.pivot_table(
-            index="seed", columns="controller", values=metric, sort=False, dropna=False
+            index="seed", columns="entry", values="value", sort=False, dropna=False
         )
         means = table.mean()
         ranked = means.drop([x for x in means.index if x in bounds]).dropna()
         best = "" if better is None or ranked.empty else (sign * ranked).idxmin()
         comparisons = max(1, len(ranked) - 1)
-        for controller, values in table.items():
+        for entry, values in table.items():
             low, high = bootstrap_interval(values.to_numpy(dtype=np.float64))
-            row = {"scenario": name, "controller": controller, "seeds": int(values.count())}
-            row |= {"mean": means[controller], "low": low, "high": high, "best": ""}
+            row = {"scenario": name, "entry": entry, "seeds": int(values.count())}
+            row |= {"mean": means[entry], "low": low, "high": high, "best": ""}
             row |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), math.nan)
-            if controller == best:
+            if entry == best:
                 row["verdict"] = "best mean"
-            elif best and controller in ranked.index:
+            elif best and entry in ranked.index:
                 row |= {"best": best, **_against(values, table[best], comparisons, sign)}
             else:
                 row["verdict"] = "not ranked"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells and flows of a benchmark's folder as pandas data frames and as Parquet."""
+"""A benchmark's folder as results: of cells and of their flows, as pandas tables and as Parquet."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ns3_env.errors import ConfigError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval import load_flows, load_results
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
+from ns3_env.eval.output.results import Row
 from tests.samples import report_folder
 
 pandas = pytest.importorskip("pandas")
@@ -34,27 +35,51 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_row_is_a_cell_with_its_point_and_its_metrics(folder: Path) -> None:
-    frame = load_results(folder)
-    assert len(frame) == 2 * 3 * 7 - 1
-    assert list(frame.columns[:9]) == [
-        "suite", "scenario", "scenario_family", "group", "controller", "controller_family", "seed",
-        "traffic.size_bytes", "dcqcn.Gain",
+def test_a_row_is_a_number_of_a_cell_with_its_point(folder: Path) -> None:
+    results = load_results(folder)
+    assert list(results.table.columns) == [
+        *Row._fields, "suite", "group", "scenario_family", "entry_family", "traffic.size_bytes", "dcqcn.Gain",
     ]  # fmt: skip
-    assert set(frame.columns[9:]) == set(METRICS)
-    row = frame[(frame["controller"] == "dcqcn-Gain-0.25") & (frame["seed"] == 3)].iloc[-1]
-    assert (row["controller_family"], row["dcqcn.Gain"], row["traffic.size_bytes"]) == ("dcqcn", 0.25, 2000)
+    assert results.metrics == list(METRICS)
+    assert set(results.select(metric="queue_p99_bytes").table["unit"]) == {"B"}
+    frame = results.wide()
+    assert len(frame) == 2 * 3 * 7 - 1
+    row = frame[(frame["entry"] == "dcqcn-Gain-0.25") & (frame["seed"] == 3)].iloc[-1]
+    assert (row["entry_family"], row["dcqcn.Gain"], row["traffic.size_bytes"]) == ("dcqcn", 0.25, 2000)
     assert frame["fct_slowdown_avg"].max() < 700, "a stale cell"
-    assert frame["dcqcn.Gain"].isna().equals(frame["controller"] == "hpcc")
+    assert frame["dcqcn.Gain"].isna().equals(frame["entry"] == "hpcc")
     assert frame["jain_index"].dtype == "float64"  # defined by no cell
-    by_size = frame.groupby(["traffic.size_bytes", "controller_family"])["fct_slowdown_avg"].mean()
+    by_size = frame.groupby(["traffic.size_bytes", "entry_family"])["fct_slowdown_avg"].mean()
     assert by_size.shape == (4,)
     assert frame.attrs["units"]["queue_p99_bytes"] == "B"
 
 
+def test_code_for_the_frame_of_0_2_works_with_a_warning(folder: Path) -> None:
+    results = load_results(folder)
+    with pytest.warns(DeprecationWarning, match=r"\.wide\(\)"):
+        means = results.groupby("controller")["goodput"].mean()
+    assert means["hpcc"] == pytest.approx(0.9)
+    with pytest.warns(DeprecationWarning, match="this goes in 0.4"):
+        assert set(results["controller_family"]) == {"hpcc", "dcqcn"}
+
+
+def test_parts_of_episodes_are_results_too(folder: Path) -> None:
+    flows = load_results(folder, of="flow").select(entry="hpcc", metric=["slowdown", "size_bytes"])
+    assert set(flows.table["of"]) == {f"flow {i}" for i in range(4)}
+    assert set(flows.select(metric="size_bytes").table["unit"]) == {"B"}
+    assert len(load_results(folder, of="job").table) == 0
+    with pytest.raises(ConfigError, match="nearest known one is 'flow'"):
+        load_results(folder, of="flows")
+
+
+def test_a_folder_without_results_says_what_would_be_right(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="no results here: expected the folder of eval run"):
+        load_results(tmp_path)
+
+
 def test_flows_say_whose_they_are(folder: Path) -> None:
     flows = load_flows(folder)
-    assert len(flows) == 4 * len(load_results(folder))
+    assert len(flows) == 4 * len(load_results(folder).wide())
     assert flows.groupby(["scenario", "controller", "seed"])["flow"].max().eq(3).all()
     assert flows.loc[~flows["finished"], ["fct_ns", "end_ns", "slowdown"]].isna().all(axis=None)
     done = flows[flows["finished"]]
@@ -64,13 +89,13 @@ def test_flows_say_whose_they_are(folder: Path) -> None:
 
 def test_the_report_writes_the_cells_as_parquet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder)]) == 0
-    frame = pandas.read_parquet(folder / "results.parquet")
-    pandas.testing.assert_frame_equal(frame, load_results(folder))
+    table = pandas.read_parquet(folder / "results.parquet")
+    pandas.testing.assert_frame_equal(table, load_results(folder).table)
 
 
 def test_what_is_not_installed_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ConfigError, match=r"need pandas: pip install 'ns3-env\[report\]'"):
+    with pytest.raises(ConfigError, match=r"needs pandas: pip install 'ns3-env\[report\]'"):
         load_results(folder)
 
 
@@ -81,4 +106,4 @@ def test_a_report_without_the_extra_is_written_and_says_what_lacks(
     for name, module in hide.items():
         monkeypatch.setitem(sys.modules, name, module)
     assert main(["report", str(folder)]) == 0
-    assert "no results.parquet: results as data need pyarrow" in capsys.readouterr().out
+    assert "no results.parquet: this needs pyarrow" in capsys.readouterr().out

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``ns3_env.evaluate`` and ``compare``: entries on a scenario, as a data frame."""
+"""``ns3_env.evaluate`` and ``compare``: entries on a scenario, as results."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import pandas
 import pytest
 
 import ns3_env
@@ -24,21 +23,21 @@ INCAST: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def results() -> pandas.DataFrame:
+def results() -> ns3_env.Results:
     slow = {"name": "hpcc-50", "controller": "hpcc", "attributes": {"Eta": 0.5}}
     return ns3_env.evaluate(["hpcc", slow, "constant-window", "oracle"], INCAST, seeds=range(1, 8))
 
 
-def test_an_evaluation_has_a_row_for_each_entry_and_seed(results: pandas.DataFrame) -> None:
-    assert list(results.controller.unique()) == ["hpcc", "hpcc-50", "constant-window", "oracle"]
-    assert list(results.seed) == [*range(1, 8)] * 4
-    assert results.attrs["units"]["queue_p99_bytes"] == "B"
+def test_an_evaluation_has_a_row_for_each_entry_and_seed(results: ns3_env.Results) -> None:
+    frame = results.wide()
+    assert list(frame.entry.unique()) == ["hpcc", "hpcc-50", "constant-window", "oracle"]
+    assert list(frame.seed) == [*range(1, 8)] * 4
 
 
-def test_an_evaluation_measures_what_the_simulator_plays(results: pandas.DataFrame) -> None:
+def test_an_evaluation_measures_what_the_simulator_plays(results: ns3_env.Results) -> None:
     scenario = Scenario.from_mapping(INCAST, "test").with_seed(3).under("hpcc")
     expected = measure(Simulator().play(scenario))
-    (row,) = results[(results.controller == "hpcc") & (results.seed == 3)].to_dict("records")
+    (row,) = results.select(entry="hpcc", seed=3).wide().to_dict("records")
     assert row["fct_slowdown_avg"] == expected["fct_slowdown_avg"]
     assert row["goodput"] == expected["goodput"]
 
@@ -47,18 +46,18 @@ def test_policies_are_named_by_path_or_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.safetensors"
     file.write_bytes(released("fdcc").read_bytes())
     both = ns3_env.evaluate(["fdcc", file], INCAST, seeds=[1])
-    assert list(both.controller) == ["fdcc", "mine"]
-    assert both.fct_slowdown_avg.nunique() == 1
+    assert list(both.wide().entry) == ["fdcc", "mine"]
+    assert both.wide().fct_slowdown_avg.nunique() == 1
 
 
-def test_a_comparison_ranks_all_but_bounds_and_says_when_seeds_are_lacking(results: pandas.DataFrame) -> None:
-    table = ns3_env.compare(results).set_index("controller")
+def test_a_comparison_ranks_all_but_bounds_and_says_when_seeds_are_lacking(results: ns3_env.Results) -> None:
+    table = ns3_env.compare(results).set_index("entry")
     best = table["mean"].drop("oracle").idxmin()
     assert table.verdict[best] == "best mean"
     assert table.verdict["oracle"] == "not ranked"
     assert table.verdict["hpcc-50"] == "worse"
     assert table.ratio["hpcc-50"] > 1
-    few = ns3_env.compare(results[results.seed < 4]).set_index("controller")
+    few = ns3_env.compare(results.select(seed=range(1, 4))).set_index("entry")
     assert few.verdict["hpcc-50"] == "3 seeds, 7 needed"
 
 
@@ -80,6 +79,6 @@ def test_what_is_wrong_is_said_before_anything_is_played(
         ns3_env.evaluate(entries, scenario, seeds=[1])
 
 
-def test_an_unknown_metric_is_told_the_nearest(results: pandas.DataFrame) -> None:
+def test_an_unknown_metric_is_told_the_nearest(results: ns3_env.Results) -> None:
     with pytest.raises(ConfigError, match="no metric 'goodputs'; the nearest known one is 'goodput'"):
         ns3_env.compare(results, "goodputs")
