@@ -12,7 +12,6 @@ from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.smcc import bottlenecks, network, numbers
 from ns3_env.eval.papers.smcc.bottlenecks import _decreases
 from ns3_env.eval.papers.smcc.network import BOTTLENECK, DUMBBELL, ENTRIES, QCN, SMCC, TWO_STAGES, shorter
-from ns3_env.eval.papers.smcc.theory.phase_plane import _back
 from ns3_env.eval.papers.tdctcp import fat_tree, incast, sweeps
 from ns3_env.eval.papers.tdctcp.fat_tree import CUBIC, DCTCP, RECEIVER, SENDERS, SIZES, TDCTCP
 from ns3_env.eval.papers.tdctcp.incast import AS_PUBLISHED, BY_MININET, EACH_ACKED, PUBLISHED_MS
@@ -177,9 +176,6 @@ def test_a_settled_queue_stays_near_its_target() -> None:
     assert numbers.settled_ns(run_of(queue)) == 320 * 1e5
     assert np.isnan(numbers.settled_ns(run_of(np.zeros(1000))))
     assert numbers.numbers(np.array([0.0, 64e3]))["empty"] == 0.5
-    t = np.arange(50) * 1e-3
-    assert _back(t, np.where(t < 10e-3, 20e3, 0.0), 0.05) == pytest.approx(9e-3)
-    assert np.isnan(_back(t, np.where(t % 10e-3 < 5e-3, 20e3, 0.0), 0.05))
 
 
 def test_a_decrease_is_as_large_whatever_the_rate_is_where_steps_are_additive() -> None:
