@@ -163,7 +163,10 @@ def _told(ratios: Mapping[str, list[float]], unit: str = "") -> str:
 
 def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
     def compared(
-        network: str, other: str, controllers: tuple[str, ...], holds: Callable[[float], bool]
+        network: str,
+        other: str,
+        controllers: tuple[str, ...],
+        holds: Callable[[float], bool] = lambda x: x < 1,
     ) -> Verdict:
         """A network's metrics over another's, by controller."""
         ratios = {
@@ -173,21 +176,14 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
         verdict = all(holds(x) for record in ratios.values() for x in record)
         return verdict, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
 
-    def less(x: float) -> bool:
-        return x < 1
-
-    def more(x: float) -> bool:
-        return x > 1
-
-    none = (NONE,)
     return {
-        "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, none, less),
-        "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED, less),
+        "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, (NONE,)),
+        "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED),
         "PFC does not help selective repeat (4.2; here: no metric is 5 % smaller with it)": compared(
             IRN_WITH, IRN, tuple(CONTROLLERS), lambda x: x > 1 - _HELPS
         ),
-        "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, none, more),
-        "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, more),
+        "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, (NONE,), lambda x: x > 1),
+        "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, lambda x: x > 1),
         "By 6 to 83 % (abstract; here: under DCQCN and TIMELY, each metric)": (
             min(spread) >= LEAST and max(spread) <= MOST,
             f"by {min(spread):.0f} to {max(spread):.0f} %",

@@ -160,8 +160,8 @@ def test_the_watched_ports_are_the_bottlenecks() -> None:
     assert far_end(DUMBBELL.build(), BOTTLENECK) == 7
     lot = bottlenecks.parking_lot_topology().build()
     assert (far_end(lot, bottlenecks.FIRST), far_end(lot, bottlenecks.SECOND)) == (9, 10)
-    assert far_end(network.topology().build(), network.TO_RECEIVER) == 0
-    assert len(network.endless().flows) == 15
+    assert far_end(network.TREE.build(), network.TO_RECEIVER) == 0
+    assert len(network.mixed(1).flows) == 15
 
 
 def test_entries_have_the_papers_parameters() -> None:
@@ -194,10 +194,10 @@ def test_a_scale_is_of_times() -> None:
 
 def test_smcc_holds_its_target_beside_background_and_the_queue_is_seen_each_100_us() -> None:
     end = 300_000_000
-    background = (network.background(2, 5, 500e6, end // 2),)
-    flows, window = network.side_by_side(2), (end // 2, end)
+    flows = network.endless(network.side_by_side(2), network.stream(2, 5, 500, end // 2))
     with Simulator() as simulator:
-        run = Run(simulator.play(network.scenario(ENTRIES[SMCC], end, flows, background, measured_ns=window)))
+        scenario = network.scenario(ENTRIES[SMCC], end, flows, measured_ns=(end // 2, end))
+        run = Run(simulator.play(scenario))
     assert run.step_ns == 1e5
     assert abs(numbers.fine([run], 0.8 * end, end).mean() - 64e3) < 8e3
     assert run.used(BOTTLENECK) == pytest.approx(1, abs=0.01)
