@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws what losses cost by either recovery: a flow on a corrupt link, an incast by buffer.
 
-Needs the extra report.
-
 python docs/make/lossy_picture.py    writes docs/images/lossy.png
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from pictures import IMAGES
 
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import measure
@@ -25,7 +24,6 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
 
-FILE = Path(__file__).parents[1] / "images" / "lossy.png"
 RECOVERIES: dict[str, Recovery] = {
     "go-back-N": GoBackN(),
     "selective repeat": SelectiveRepeat(),
@@ -65,18 +63,22 @@ def share_of_link(results: Results) -> float:
     return float(flows["standalone_ns"][0] / flows["fct_ns"][0])
 
 
-def value(results: Results, metric: str) -> float:
-    return measure(results, (metric,))[metric]
+def slowdown(results: Results) -> float:
+    return measure(results, ("fct_slowdown_avg",))["fct_slowdown_avg"]
+
+
+def means(
+    pool: LocalPool, scenarios: Iterable[Callable[[int], Scenario]], keep: Callable[[Results], float]
+) -> list[float]:
+    """A number of each scenario, the mean over the seeds."""
+    running = [[pool.submit(Play(make(seed), keep)) for seed in SEEDS] for make in scenarios]
+    return [float(np.mean([one.result() for one in several])) for several in running]
 
 
 def draw_corruption(axes: Axes, pool: LocalPool) -> None:
     for name, recovery in RECOVERIES.items():
-        running = [
-            [pool.submit(Play(corrupt(recovery, rate, seed), share_of_link)) for seed in SEEDS]
-            for rate in RATES
-        ]
-        means = [np.mean([one.result() for one in several]) for several in running]
-        axes.plot(RATES, means, label=name, **LOOKS[name].of_line, marker=LOOKS[name].marker, markersize=4)
+        shares = means(pool, (partial(corrupt, recovery, rate) for rate in RATES), share_of_link)
+        axes.plot(RATES, shares, label=name, **LOOKS[name].of_line, marker=LOOKS[name].marker, markersize=4)
     # a loss is heard of a base RTT (6.24 µs) and a packet later, in which 75.4 packets leave, all in vain
     axes.plot(
         RATES, 1 / (1 + RATES * (6240 / 83.84 + 1)), color=MODEL.colour, linestyle=MODEL.line, linewidth=1
@@ -88,24 +90,18 @@ def draw_corruption(axes: Axes, pool: LocalPool) -> None:
 
 def draw_incast(axes: Axes, pool: LocalPool) -> None:
     suite = Suite.load("lossy")
-    scenarios = {entry.name: entry.scenario for entry in suite.scenarios}
-    slowdown = partial(value, metric="fct_slowdown_avg")
+    scenarios = {entry.name: entry.scenario.under("dcqcn") for entry in suite.scenarios}
     cases = {
         **{SHORT[short]: [f"incast-{buffer}-{short}" for buffer in BUFFERS] for short in SHORT},
         **{f"{SHORT[short].removesuffix(' repeat')}, PFC": [f"incast-4MB-pfc-{short}"] for short in SHORT},
     }
     for name, own in cases.items():
-        running = [
-            [pool.submit(Play(scenarios[one].with_seed(seed).under("dcqcn"), slowdown)) for seed in SEEDS]
-            for one in own
-        ]
-        means = [np.mean([one.result() for one in several]) for several in running]
-        look = LOOKS[name]
-        sizes = list(BUFFERS.values())[-len(means) :]
-        if len(means) == 1:
-            axes.axhline(means[0], color=look.colour, linestyle=look.line, linewidth=1.4, label=name)
+        slowdowns, look = means(pool, (scenarios[one].with_seed for one in own), slowdown), LOOKS[name]
+        if len(slowdowns) == 1:
+            axes.axhline(slowdowns[0], color=look.colour, linestyle=look.line, linewidth=1.4, label=name)
         else:
-            axes.plot(sizes, means, **look.of_line, marker=look.marker, markersize=4, label=name)
+            sizes = list(BUFFERS.values())
+            axes.plot(sizes, slowdowns, **look.of_line, marker=look.marker, markersize=4, label=name)
     axes.set(xscale="log", ylim=(0, 80), xlabel="buffer of a switch (MB)", ylabel="mean slowdown")
     axes.set_xticks(list(BUFFERS.values()), ["0.3", "1", "4"])
     axes.minorticks_off()
@@ -120,7 +116,7 @@ def main() -> None:
         draw_incast(right, pool)
     for name in ("go-back-N, PFC", "selective, PFC"):  # the legend is that of the left
         left.plot([], [], color=LOOKS[name].colour, linestyle=LOOKS[name].line, linewidth=1.4, label=name)
-    FILE.write_bytes(finished(figure, left))
+    (IMAGES / "lossy.png").write_bytes(finished(figure, left))
 
 
 if __name__ == "__main__":

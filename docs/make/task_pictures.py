@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws a picture of each task: its network, and an episode under two controllers.
 
-Needs the extra report.
-
 python docs/make/task_pictures.py [TASK...]    writes docs/images/tasks/*.png
 """
 
@@ -11,17 +9,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import matplotlib
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pictures import save
+from pictures import BLUE, picture
 from PIL import Image
 
 from ns3_env.eval.episodes.flow_series import draw_flow_series
 from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.output.multiples import stretches
-from ns3_env.eval.output.plots import settings, time_unit
+from ns3_env.eval.output.plots import time_unit
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 from ns3_env.simulator import Simulator
@@ -91,8 +89,8 @@ def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
     assert port is not None
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
     middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=300)
-    below.fill_between(middle, low, high, color="#0072B2", alpha=0.35, linewidth=0)
-    below.plot(middle, median, color="#0072B2", linewidth=0.9)
+    below.fill_between(middle, low, high, color=BLUE, alpha=0.35, linewidth=0)
+    below.plot(middle, median, color=BLUE, linewidth=0.9)
     below.set(ylabel="queue (kB)", xlabel=f"time ({name})")
     for axes in (above, below):
         axes.set_xlim(0, end / unit)
@@ -112,28 +110,27 @@ def align(one: Axes, other: Axes) -> None:
         axes.set(ylim=limits, xlim=(0, last))
 
 
-def drawn(spec: TaskSpec) -> Figure:
+def draw(figure: Figure, spec: TaskSpec) -> None:
     """The picture of test scenario 0."""
     scenario = recorded(spec.test(0))
     record = scenario.record.model_copy(update={"windows": True, "queues": True})
-    with matplotlib.rc_context({**settings(), "font.size": 8}):
-        figure = Figure(figsize=(8.6, 3.3), layout="constrained", facecolor="white")
-        parts = figure.subplot_mosaic([["net", "a", "b"], ["net", "c", "d"]], width_ratios=[1.1, 1.4, 1.4])
-        draw_network(parts["net"], scenario)
-        with Simulator() as simulator:
-            for above, below, name in zip("ab", "cd", SHOWN.get(spec.name, ("dcqcn", "hpcc")), strict=True):
-                played = scenario.model_copy(update={"record": record}).under(name)
-                draw_episode(parts[above], parts[below], simulator.play(played))
-                parts[above].set_title(name, fontsize=9)
-        align(parts["a"], parts["b"])
-        align(parts["c"], parts["d"])
-    return figure
+    parts = figure.subplot_mosaic([["net", "a", "b"], ["net", "c", "d"]], width_ratios=[1.1, 1.4, 1.4])
+    draw_network(parts["net"], scenario)
+    with Simulator() as simulator:
+        for above, below, name in zip("ab", "cd", SHOWN.get(spec.name, ("dcqcn", "hpcc")), strict=True):
+            results = simulator.play(scenario.model_copy(update={"record": record}).under(name))
+            draw_episode(parts[above], parts[below], results)
+            parts[above].set_title(name, fontsize=9)
+    align(parts["a"], parts["b"])
+    align(parts["c"], parts["d"])
 
 
 def main(names: list[str]) -> None:
     """Draws those, or all."""
     for spec in map(task, names or TASKS):
-        save(drawn(spec), f"tasks/{spec.name.lower()}", **PALETTE)
+        with picture(f"tasks/{spec.name.lower()}", 8.6, 3.3, **PALETTE) as figure:
+            rcParams["font.size"] = 8
+            draw(figure, spec)
 
 
 if __name__ == "__main__":

@@ -273,20 +273,15 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     runs, moments = data.runs, {which: _pattern(which, data.scale) for which in PATTERNS}
     late = {(which, name): _both(record, *moments[which]) for (which, name), record in runs.items()}
     rows = ((f"{name}, pattern {which}", record) for (which, name), record in late.items())
-    pictures: dict[str, Drawing] = {}
-    all_panels: list[numbers.Panel] = []
-    for figure, which, names in (
-        ("smcc-fig-20", "I", (QCN_SHORT, SMCC)),
-        ("smcc-fig-21", "II", (QCN_SHORT, SMCC)),
-        ("smcc-fig-22", "II", (TWO_STAGES, _TWO_32)),
-    ):
-        panels = [
+
+    def draw(which: str, *names: str) -> Drawing:
+        several = [
             (f"{name}, {where}", runs[which, name][0], 0, moments[which][-1], port)
             for name in names
             for where, port in (("C1", FIRST), ("C2", SECOND))
         ]
-        pictures[figure] = numbers.draw_queues(panels, 2.0)
-        all_panels += [(f"{which}: {panel[0]}", *panel[1:]) for panel in panels]
+        return numbers.draw_queues(several, 2.0)
+
     std = {key: (record["first_std"], record["std"]) for key, record in late.items()}
     qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
     one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
@@ -314,7 +309,11 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         },
         grids=(grid("Bottlenecks", "law", columns, rows),),
         notes=(f"Numbers are of the second half of each stream's time, {len(runs['I', SMCC])} seeds.",),
-        pictures=pictures,
+        pictures={
+            "smcc-fig-20": draw("I", QCN_SHORT, SMCC),
+            "smcc-fig-21": draw("II", QCN_SHORT, SMCC),
+            "smcc-fig-22": draw("II", TWO_STAGES, _TWO_32),
+        },
     )
 
 
