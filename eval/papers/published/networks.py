@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -114,36 +114,34 @@ def compare_network(
             yield controller, compare_flows(simulated_times, published_times)
 
 
-def _by_controller(title: str) -> Table:
-    return table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
-
-
-def render_deviations(agreements: dict[str, dict[str, Agreement]]) -> Table:
-    """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
-    rendered = _by_controller("slowdown, mean and p99, %")
+def _render(
+    title: str, agreements: Mapping[str, Mapping[str, Agreement]], cell: Callable[[list[Agreement]], str]
+) -> Table:
+    """A row for each network, by controller; "-" where it was not played."""
+    rendered = table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
     for name, by in agreements.items():
-        rendered.add_row(
-            name,
-            *(f"{100 * by[x].mean:+.2f} {100 * by[x].p99:+.2f}" if x in by else "-" for x in CONTROLLERS),
-        )
+        rendered.add_row(name, *(cell([by[x]]) if x in by else "-" for x in CONTROLLERS))
     return rendered
 
 
-def render_exact(agreements: dict[str, dict[str, Agreement]]) -> Table:
-    """A row for each network: exact flows of all, by controller; then all together."""
-    rendered = _by_controller("exact flows of all")
+def render_deviations(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
+    """Shows by how much (%) mean and p99 of the slowdown differ, by network and controller."""
+    return _render(
+        "slowdown, mean and p99, %", agreements, lambda x: f"{100 * x[0].mean:+.2f} {100 * x[0].p99:+.2f}"
+    )
+
+
+def render_exact(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
+    """Shows exact flows of all, by network and controller; then all together."""
 
     def cell(rows: list[Agreement]) -> str:
-        if not rows:
-            return "-"
         exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
         return f"{exact} of {flows}" if exact == flows else f"✗ {exact} of {flows}"
 
-    for name, by in agreements.items():
-        rendered.add_row(name, *(cell([by[x]] if x in by else []) for x in CONTROLLERS))
+    rendered = _render("exact flows of all", agreements, cell)
     rendered.add_section()
-    together = [[by[x] for by in agreements.values() if x in by] for x in CONTROLLERS]
-    rendered.add_row("all", *map(cell, together))
+    together = ([by[x] for by in agreements.values() if x in by] for x in CONTROLLERS)
+    rendered.add_row("all", *(cell(rows) if rows else "-" for rows in together))
     return rendered
 
 
