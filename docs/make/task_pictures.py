@@ -9,17 +9,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import matplotlib
 import numpy as np
-from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pictures import BLUE, picture
+from pictures import BLUE, save
 from PIL import Image
 
 from ns3_env.eval.episodes.flow_series import draw_flow_series
 from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.output.multiples import stretches
-from ns3_env.eval.output.plots import time_unit
+from ns3_env.eval.output.plots import settings, time_unit
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 from ns3_env.simulator import Simulator
@@ -110,27 +110,28 @@ def align(one: Axes, other: Axes) -> None:
         axes.set(ylim=limits, xlim=(0, last))
 
 
-def draw(figure: Figure, spec: TaskSpec) -> None:
+def drawn(spec: TaskSpec) -> Figure:
     """The picture of test scenario 0."""
     scenario = recorded(spec.test(0))
     record = scenario.record.model_copy(update={"windows": True, "queues": True})
-    parts = figure.subplot_mosaic([["net", "a", "b"], ["net", "c", "d"]], width_ratios=[1.1, 1.4, 1.4])
-    draw_network(parts["net"], scenario)
-    with Simulator() as simulator:
-        for above, below, name in zip("ab", "cd", SHOWN.get(spec.name, ("dcqcn", "hpcc")), strict=True):
-            results = simulator.play(scenario.model_copy(update={"record": record}).under(name))
-            draw_episode(parts[above], parts[below], results)
-            parts[above].set_title(name, fontsize=9)
-    align(parts["a"], parts["b"])
-    align(parts["c"], parts["d"])
+    with matplotlib.rc_context({**settings(), "font.size": 8}):
+        figure = Figure(figsize=(8.6, 3.3), layout="constrained", facecolor="white")
+        parts = figure.subplot_mosaic([["net", "a", "b"], ["net", "c", "d"]], width_ratios=[1.1, 1.4, 1.4])
+        draw_network(parts["net"], scenario)
+        with Simulator() as simulator:
+            for above, below, name in zip("ab", "cd", SHOWN.get(spec.name, ("dcqcn", "hpcc")), strict=True):
+                played = scenario.model_copy(update={"record": record}).under(name)
+                draw_episode(parts[above], parts[below], simulator.play(played))
+                parts[above].set_title(name, fontsize=9)
+        align(parts["a"], parts["b"])
+        align(parts["c"], parts["d"])
+    return figure
 
 
 def main(names: list[str]) -> None:
     """Draws those, or all."""
     for spec in map(task, names or TASKS):
-        with picture(f"tasks/{spec.name.lower()}", 8.6, 3.3, **PALETTE) as figure:
-            rcParams["font.size"] = 8
-            draw(figure, spec)
+        save(drawn(spec), f"tasks/{spec.name.lower()}", **PALETTE)
 
 
 if __name__ == "__main__":
