@@ -52,19 +52,15 @@ class Agreement:
     p99: float
 
 
-def compare_flows(
-    simulated_times: list[tuple[float, float]], published_times: list[Completion | None]
-) -> Agreement:
-    """Completion time and standalone time (ns) of each flow, ours (below 0: not ended) and theirs."""
+def compare_flows(simulated_times: list[Completion], published_times: list[Completion | None]) -> Agreement:
+    """Compares flow by flow, our times (below 0: not ended) with theirs."""
     differ: list[int] = []
     slowdowns: list[tuple[float, float]] = []
-    for flow, ((fct, standalone), published) in enumerate(zip(simulated_times, published_times, strict=True)):
-        if published is None:
-            same = not 0 <= fct < _LATE_NS
-        else:
-            same = (fct, standalone) == (published.fct, published.standalone)
-            if fct >= 0:
-                slowdowns.append((fct / published.standalone, published.fct / published.standalone))
+    for flow, (simulated, published) in enumerate(zip(simulated_times, published_times, strict=True)):
+        fct = simulated[0]
+        if published and fct >= 0:
+            slowdowns.append((fct / published[1], published[0] / published[1]))
+        same = simulated == published if published else not 0 <= fct < _LATE_NS
         if not same:
             differ.append(flow)
     here, there = np.array(slowdowns or [(1.0, 1.0)]).T

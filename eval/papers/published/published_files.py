@@ -27,6 +27,8 @@ _MIN_RATE_BPS = 1e9
 _DCTCP_INCREASE_BPS = 615e6
 #: Seconds that it is given.
 STOP_S = 4
+#: Completion time and standalone time of a flow, ns.
+Completion = tuple[float, float]
 _ROW = re.compile(r"[0-9a-f]{8} [0-9a-f]{8}( [0-9]+){6}")
 
 _RUN_ALL = """\
@@ -96,14 +98,6 @@ _PRESETS = {
     "timely": (7, 1.0, 5.0, 0.00390625, 4, 16, 0.2, 0, 0, 1),
     "dctcp": (8, 0.1, 0.1, 0.0625, 3, 3, 1.0, 1, 0, 0),
 }
-
-
-@dataclass(frozen=True)
-class Completion:
-    """Times of one flow, ns."""
-
-    fct: int
-    standalone: int
 
 
 def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
@@ -255,7 +249,7 @@ def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Complet
         flow_of = number.get((_host(source), _host(destination), int(port)))
         if flow_of is None:
             raise ScenarioError(f"{path}:{line}: the scenario has no such flow: {row}")
-        results[flow_of] = Completion(int(fct), int(standalone))
+        results[flow_of] = int(fct), int(standalone)
     return results
 
 
