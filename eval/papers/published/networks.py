@@ -181,20 +181,19 @@ def report(
         scenarios = [path for path in networks if path not in waiting]
         for path in track(scenarios, "simulating", console=out, transient=True):
             agreements[path.name] = dict(compare_network(path, simulator, preset))
+    every = {f"{name} under {who}": x for name, by in agreements.items() for who, x in by.items()}
+    differ = {} if preset else {place: x for place, x in every.items() if x.first is not None}
     if agreements and preset is not None:
         table.print_table(render_deviations(agreements), out)
     elif agreements:
         table.print_table(render_exact(agreements), out)
-        for name, by in agreements.items():
-            for controller, x in by.items():
-                if x.first is not None:
-                    out.print(
-                        f"{name} under {controller}: flows that differ: {x.flows - x.exact}, by at most "
-                        f"{100 * x.worst:.3g} %; the first is flow {x.first}",
-                        soft_wrap=True,
-                    )
-        hung = sum(x.hung for by in agreements.values() for x in by.values())
-        if hung:
+        for place, x in differ.items():
+            out.print(
+                f"{place}: flows that differ: {x.flows - x.exact}, by at most {100 * x.worst:.3g} %; "
+                f"the first is flow {x.first}",
+                soft_wrap=True,
+            )
+        if hung := sum(x.hung for x in every.values()):
             out.print(f"flows that never ended there, and end here by a timeout after the others: {hung}")
     if waiting:
         out.print(
@@ -206,4 +205,4 @@ def report(
         table.write_json(
             json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in agreements.items()}
         )
-    return preset is not None or all(x.first is None for by in agreements.values() for x in by.values())
+    return not differ
