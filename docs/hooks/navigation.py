@@ -19,7 +19,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def _expanded(entry: Any, docs: Path) -> Any:
     if isinstance(entry, list):
-        return [_expanded(part, docs) for part in entry]
+        parts = (_expanded(part, docs) for part in entry)
+        return [one for part in parts for one in (part if isinstance(part, list) else [part])]
     if isinstance(entry, dict):
         return {title: _expanded(part, docs) for title, part in entry.items()}
     if not entry.endswith("/*"):

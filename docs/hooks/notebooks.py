@@ -45,6 +45,7 @@ def _parts(notebook: dict[str, Any], stem: str, pictures: list[bytes]) -> Iterat
         if text := "".join("".join(output.get("text", [])) for output in cell["outputs"]).rstrip():
             yield f"<pre>{escape(text)}</pre>"
         for output in cell["outputs"]:
+            yield "".join(output.get("data", {}).get("text/markdown", []))
             if "image/png" in output.get("data", {}):
                 yield f'<img src="{_picture(stem, len(pictures))}" alt="Output of the cell above">'
                 pictures.append(base64.b64decode(output["data"]["image/png"]))

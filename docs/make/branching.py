@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ns3_env.eval.output.table import markdown_table
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, Simulator
 
@@ -16,16 +17,9 @@ INCAST: dict[str, Any] = {
     "traffic": {"kind": "incast", "size_bytes": 1_000_000, "spread_ns": 10_000},
     "controllers": AGENT,
 }
-
-
-def kib(pid: int | None, *names: str) -> float:
-    """Sum of these entries of a process's memory."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return sum(float(line.split()[1]) for line in lines if line.split(":")[0] in names)
-
-
 #: Fat-trees by hosts: pods, switches of a pod, hosts of a switch.
 TREES = {16: (2, 2, 4), 128: (4, 4, 8), 1024: (16, 4, 16)}
+HEADS = "network, in mid-run|the original's memory|a branch takes|its own memory|after 10 decisions|100"
 
 
 def fat_tree(hosts: int) -> dict[str, Any]:
@@ -41,52 +35,43 @@ def fat_tree(hosts: int) -> dict[str, Any]:
     }
 
 
-def step(simulator: Simulator) -> None:
-    """One message on; flows keep a window of 50 kB."""
-    due = simulator._due
-    simulator.send_actions(np.tile([50_000, 1e10, 0.0], (due, 1)))
-    assert isinstance(simulator.receive(), DecisionBatch)
+def mebibytes(simulator: Simulator, *names: str) -> float:
+    """Sum of these entries of a process's memory."""
+    lines = Path(f"/proc/{simulator.pid}/smaps_rollup").read_text().splitlines()
+    return sum(float(line.split()[1]) for line in lines if line.split(":")[0] in names) / 1024
 
 
-def cost() -> None:
-    print(
-        "| network, in mid-run | the original's memory | a branch takes | its own memory "
-        "| after 10 decisions | 100 |"
-    )
-    print("|---|--:|--:|--:|--:|--:|")
-    cells = {"8-to-1, 1 MB each": INCAST} | {
-        f"fat-tree of {hosts:,} hosts, WebSearch 50 %": fat_tree(hosts) for hosts in TREES
-    }
-    for name, keys in cells.items():
-        with Simulator(1024) as simulator:
-            simulator.send_reset(Scenario.from_mapping(keys, name).with_seed(1))
-            assert isinstance(simulator.receive(), DecisionBatch)
-            for _ in range(100):
-                step(simulator)
-            took, own = [], []
-            for _ in range(21):
-                began = time.perf_counter()
-                (branch,) = simulator.branch()
-                took.append(time.perf_counter() - began)
-                grown = [private(branch)]
-                for decisions in (10, 90):
-                    for _ in range(decisions):
-                        step(branch)
-                    grown.append(private(branch))
-                own.append(grown)
-                branch.close()
-            whole, extra = kib(simulator.pid, "Rss") / 1024, np.median(own, axis=0)
-            print(
-                f"| {name} | {whole:.0f} MB | {np.median(took) * 1e3:.1f} ms | "
-                f"{' | '.join(f'{x:.2f} MB' for x in extra)} |",
-                flush=True,
-            )
+def steps(simulator: Simulator, count: int) -> float:
+    """So many messages on, flows keep a window of 50 kB; the memory that is the process's own then."""
+    for _ in range(count):
+        simulator.send_actions(np.tile([50_000, 1e10, 0.0], (simulator._due, 1)))
+        assert isinstance(simulator.receive(), DecisionBatch)
+    return mebibytes(simulator, "Private_Dirty", "Private_Clean")
 
 
-def private(simulator: Simulator) -> float:
-    """Memory that is the process's own, in MB."""
-    return kib(simulator.pid, "Private_Dirty", "Private_Clean") / 1024
+def row(name: str, keys: dict[str, Any]) -> list[str]:
+    """Medians of 21 branches."""
+    with Simulator(1024) as simulator:
+        simulator.send_reset(Scenario.from_mapping(keys, name).with_seed(1))
+        assert isinstance(simulator.receive(), DecisionBatch)
+        steps(simulator, 100)
+        costs = []
+        for _ in range(21):
+            start = time.perf_counter()
+            (branch,) = simulator.branch()
+            seconds = time.perf_counter() - start
+            costs.append((1e3 * seconds, *(steps(branch, count) for count in (0, 10, 90))))
+            branch.close()
+        ms, *memory = np.median(costs, axis=0)
+        whole = mebibytes(simulator, "Rss")
+        return [name, f"{whole:.0f} MB", f"{ms:.1f} ms", *(f"{x:.2f} MB" for x in memory)]
+
+
+def main() -> None:
+    trees = {f"fat-tree of {hosts:,} hosts, WebSearch 50 %": fat_tree(hosts) for hosts in TREES}
+    rows = [row(name, keys) for name, keys in {"8-to-1, 1 MB each": INCAST, **trees}.items()]
+    print(*markdown_table(HEADS.split("|"), rows), sep="\n")
 
 
 if __name__ == "__main__":
-    cost()
+    main()

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from pictures import save
+from pictures import BLUE, ORANGE, ROOT, save
 
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ScenarioError
@@ -17,9 +16,8 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import of_group
 
-ROOT = Path(__file__).resolve().parents[2]
 SEEDS = range(1, 10)
-PLAYER = "hpcc"
+PLAYER, P99 = "hpcc", "fct_slowdown_p99"
 ARRANGEMENTS: dict[str, list[dict[str, Any]]] = {
     "one class": [{"name": "all"}],
     "1 : 1": [{"name": "urgent", "weight": 1}, {"name": "bulk", "weight": 1}],
@@ -27,7 +25,7 @@ ARRANGEMENTS: dict[str, list[dict[str, Any]]] = {
     "strict": [{"name": "urgent"}, {"name": "bulk"}],
 }
 WEIGHTS = (0.25, 0.5, 1, 2, 4, 8)
-COLOURS = {"rpc": "#0072b2", "storage": "#d55e00"}
+COLOURS = {"rpc": BLUE, "storage": ORANGE}
 
 
 def slowdowns(simulator: Simulator) -> dict[str, dict[str, list[float]]]:
@@ -41,12 +39,10 @@ def slowdowns(simulator: Simulator) -> dict[str, dict[str, list[float]]]:
             for group, own in keys["groups"].items()
         }
         scenario = Scenario.from_mapping({**keys, "classes": classes, "groups": groups}, name)
-        values_of[name] = {group: [] for group in COLOURS}
-        for seed in SEEDS:
-            results = simulator.play(scenario.with_seed(seed))
-            for group, values in values_of[name].items():
-                own = measure(of_group(results, group), ["fct_slowdown_p99"])
-                values.append(own["fct_slowdown_p99"])
+        runs = [simulator.play(scenario.with_seed(seed)) for seed in SEEDS]
+        values_of[name] = {
+            group: [measure(of_group(results, group), [P99])[P99] for results in runs] for group in COLOURS
+        }
     return values_of
 
 
@@ -84,16 +80,13 @@ def main() -> None:
             left.annotate(f"{median:.1f}", (place, top), (0, 3), textcoords="offset points", ha="center")
         print(group, dict(zip(ARRANGEMENTS, medians.round(2).tolist(), strict=True)))
     left.set_xticks(range(len(ARRANGEMENTS)), list(ARRANGEMENTS))
-    left.set_ylim(0, 14)
-    left.set_xlabel("weights, rpc : storage")
-    left.set_ylabel("FCT slowdown, p99")
+    left.set(ylim=(0, 14), xlabel="weights, rpc : storage", ylabel="FCT slowdown, p99")
     left.legend(frameon=False, ncols=2)
     line = np.geomspace(WEIGHTS[0], WEIGHTS[-1], 100)
     right.plot(line, line / (1 + line), color="#888888", label="w / (w + 1)")
-    right.plot(WEIGHTS, shares, "o", color="#0072b2", label="measured")
+    right.plot(WEIGHTS, shares, "o", color=BLUE, label="measured")
     right.set_xscale("log", base=2)
-    right.set_xlabel("weight w beside 1")
-    right.set_ylabel("share of a saturated link")
+    right.set(xlabel="weight w beside 1", ylabel="share of a saturated link")
     right.legend(frameon=False)
     print("shares", dict(zip(WEIGHTS, np.round(shares, 5).tolist(), strict=True)))
     save(figure, "classes", dpi=130)

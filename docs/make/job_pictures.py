@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws what the ranks of a training job do over time, under two controllers and two load balancings.
 
-Needs the extra report.
-
 python docs/make/job_pictures.py    writes docs/images/job-timelines.png
 """
 
 from __future__ import annotations
 
-import matplotlib
-from matplotlib.figure import Figure
-from pictures import save
+from pictures import picture
 
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics.job_times import iterations, spans, task_table
-from ns3_env.eval.output.plots import settings
 from ns3_env.eval.report.timelines import SINGLE, Timeline, draw, keys
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -22,7 +17,7 @@ from ns3_env.simulator import Simulator
 SHOWN = [("rings-ecmp", "dcqcn"), ("rings-ecmp", "hpcc"), ("rings-spray", "dcqcn"), ("rings-spray", "hpcc")]
 
 
-def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
+def play(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
     """The first job's timeline, and the mean iteration of all jobs (ns)."""
     results = simulator.play(scenario)
     table, timeline = task_table(results), Timeline("job 0")
@@ -38,22 +33,17 @@ def played(simulator: Simulator, scenario: Scenario) -> tuple[Timeline, float]:
 def main() -> None:
     suite = Suite.load("training-jobs")
     with Simulator() as simulator:
-        runs = [
-            played(simulator, suite.scenario(name).scenario.under(controller).with_seed(1))
-            for name, controller in SHOWN
-        ]
+        scenarios = [suite.scenario(name).scenario.under(who).with_seed(1) for name, who in SHOWN]
+        runs = [play(simulator, scenario) for scenario in scenarios]
     last = max(timeline.end_ns for timeline, _ in runs)
-    with matplotlib.rc_context(settings()):
-        figure = Figure(figsize=(11, 6.6), layout="constrained")
+    with picture("job-timelines", 11, 6.6, colors=64) as figure:
         panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
         for axes, (name, controller), (timeline, mean) in zip(panels, SHOWN, runs, strict=True):
             draw(axes, timeline, [SINGLE], last)
-            axes.set_title(
-                f"{controller}, {name.removeprefix('rings-')}: an iteration takes {mean / 1e6:.2f} ms"
-            )
+            how = name.removeprefix("rings-")
+            axes.set_title(f"{controller}, {how}: an iteration takes {mean / 1e6:.2f} ms")
             print(name, controller, mean)
         figure.legend(handles=keys(runs[0][0], [SINGLE]), loc="outside lower center", ncols=2)
-        save(figure, "job-timelines", colors=64)
 
 
 if __name__ == "__main__":

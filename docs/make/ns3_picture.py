@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compiles and runs examples/ns3/rdma-beside-tcp.cc; draws who gets what, and prints it as a table.
 
-Needs the extra report and a C++ compiler.
+Needs a C++ compiler.
 
 python docs/make/ns3_picture.py    writes docs/images/rdma-beside-tcp.png
 """
@@ -13,16 +13,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
-from pictures import save
+from pictures import BLUE, ORANGE, ROOT, picture
 
-from ns3_env.eval.output.plots import settings
 from ns3_env.programs.plugins import compiler_flags
 from ns3_env.programs.scripts import linker_flags
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "ns3" / "rdma-beside-tcp.cc"
+EXAMPLE = ROOT / "examples" / "ns3" / "rdma-beside-tcp.cc"
 SIZE = 2_000_000
 NETWORKS = {
     "classes of their own": (),
@@ -44,12 +42,11 @@ def play(program: Path, options: tuple[str, ...]) -> Run:
     return rdma, tcp, pauses, drops
 
 
-def draw(runs: dict[tuple[str, str], Run]) -> Figure:
+def draw(figure: Figure, runs: dict[tuple[str, str], Run]) -> None:
     """Mean rates of the four flows of each kind, with the slowest and the fastest."""
-    figure = Figure(figsize=(8.4, 3.2), layout="constrained")
     axes = figure.subplots(1, len(TCPS), sharey=True)
     for panel, tcp in zip(axes, TCPS, strict=True):
-        for shift, colour, label in ((-0.2, "#0072B2", "RDMA (DCQCN)"), (0.2, "#D55E00", f"TCP ({tcp})")):
+        for shift, colour, label in ((-0.2, BLUE, "RDMA (DCQCN)"), (0.2, ORANGE, f"TCP ({tcp})")):
             for x, network in enumerate(NETWORKS):
                 rates = SIZE * 8e-3 / np.array(runs[tcp, network][shift > 0])
                 span = [[rates.mean() - rates.min()], [rates.max() - rates.mean()]]
@@ -59,7 +56,6 @@ def draw(runs: dict[tuple[str, str], Run]) -> Figure:
         panel.grid(axis="y", alpha=0.3, linewidth=0.6)
         panel.legend(frameon=False)
     axes[0].set_ylabel("rate of a flow (Gb/s)")
-    return figure
 
 
 def main() -> None:
@@ -73,8 +69,8 @@ def main() -> None:
                 run = runs[tcp, network] = play(program, (f"--tcp={name}", f"--size={SIZE}", *options))
                 spans = [f"{min(times)} to {max(times)}" for times in run[:2]]
                 print("", tcp, network, *spans, *run[2:], "", sep=" | ")
-    with matplotlib.rc_context(settings()):
-        save(draw(runs), "rdma-beside-tcp", dpi=150, colors=64)
+    with picture("rdma-beside-tcp", 8.4, 3.2, dpi=150, colors=64) as figure:
+        draw(figure, runs)
 
 
 if __name__ == "__main__":

@@ -14,28 +14,24 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+from pictures import ROOT
 
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
+from ns3_env.eval.output.table import markdown_table
 from ns3_env.tasks import TASKS
 
-ROOT = Path(__file__).parents[2]
 #: Of the example's datasets, in the order of the table's columns.
 QUALITIES = ("expert", "medium", "mixed")
 LEARNERS = {"clone": "cloned", "td3bc": "TD3+BC"}
 
 
-def row(name: str, out: Path) -> str:
+def row(name: str, out: Path) -> list[str]:
     """Records, learns and plays; the task's row."""
     scores = out / "scores" / "scores.parquet"
     if not scores.exists():
         command = [sys.executable, "examples/offline_rl.py", "--task", name, "--out", str(out)]
-        subprocess.run(
-            command,
-            check=True,
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
+        threads = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL, env=threads)
         print(f"{name}: played", file=sys.stderr)
     by_entry = pd.read_parquet(scores).groupby("entry")["score"]
     cells = [name, f"{by_entry.get_group('expert').mean():.0f}"]
@@ -44,7 +40,7 @@ def row(name: str, out: Path) -> str:
             tests = by_entry.get_group(f"{learner}-{quality}").to_numpy()
             low, high = bootstrap_interval(tests)
             cells.append(f"{tests.mean():.0f} [{low:.0f}, {high:.0f}]")
-    return "| " + " | ".join(cells) + " |"
+    return cells
 
 
 def main() -> None:
@@ -55,9 +51,8 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "offline")
     options = arguments.parse_args()
     columns = [f"{learner}, {quality}" for quality in QUALITIES for learner in LEARNERS.values()]
-    lines = ["| task | the expert | " + " | ".join(columns) + " |", "|---|" + "--:|" * (1 + len(columns))]
-    lines += [row(name, options.out.absolute() / name) for name in options.tasks]
-    text = "\n".join(lines)
+    rows = [row(name, options.out.absolute() / name) for name in options.tasks]
+    text = "\n".join(markdown_table(["task", "the expert", *columns], rows))
     if options.tasks == known:
         (ROOT / "docs" / "tables" / "offline.txt").write_text(text + "\n", encoding="utf-8")
     print(text)

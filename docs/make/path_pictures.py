@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws what load balancing makes of a network's paths, and what a failure costs.
 
-Needs the extra report.
-
 python docs/make/path_pictures.py    writes docs/images/load-balancing.png and failures.png
 """
 
 from __future__ import annotations
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from pictures import save
+from pictures import BLUE, GREEN, ORANGE, picture
 
-from ns3_env.eval.output.plots import settings
 from ns3_env.scenario import Controller, Ecmp, Failures, Outage, Scenario, Spray
 from ns3_env.scenario.topology import LeafSpine
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
@@ -27,10 +22,10 @@ UNDER_WAY_NS = 4_340
 PERMUTATIONS = 30
 SPINES = (2, 4, 8, 16)
 CHOICES = {
-    "ECMP": (Ecmp(), "#0072B2", "o"),
+    "ECMP": (Ecmp(), BLUE, "o"),
     "spray, random": (Spray(by="random"), "#56B4E9", "v"),
     "spray, in turn": (Spray(by="round_robin"), "#E69F00", "s"),
-    "spray, least queue": (Spray(by="least_queue"), "#009E73", "x"),
+    "spray, least queue": (Spray(by="least_queue"), GREEN, "x"),
 }
 
 
@@ -68,7 +63,7 @@ def draw_bisection(axes: Axes, simulator: Simulator) -> None:
         line = "none" if name == "ECMP" else "-"
         axes.plot(SPINES, means, marker, color=colour, label=name, linestyle=line, fillstyle="none", ms=7)
     n = np.linspace(SPINES[0], SPINES[-1], 200)
-    axes.plot(n, 1 - (1 - 1 / n) ** n, color="#0072B2", linestyle="--", label="1 − (1 − 1/n)ⁿ")
+    axes.plot(n, 1 - (1 - 1 / n) ** n, color=BLUE, linestyle="--", label="1 − (1 − 1/n)ⁿ")
     axes.set(xlabel="n: spines, and hosts of a leaf", ylabel="share of the bisection", ylim=(0.5, 1.05))
     axes.set_xscale("log", base=2)
     axes.set_xticks(SPINES, [str(x) for x in SPINES])
@@ -83,42 +78,36 @@ STEP_NS, END_NS = 10_000, 1_500_000
 def acked(simulator: Simulator, failures: Failures | None) -> np.ndarray:
     """Payload of eight flows that was acknowledged until each step: (steps,)."""
     flows = [Flow(src=i, dst=(i + 4) % 8, size_bytes=100_000_000) for i in range(8)]
-    steps = range(STEP_NS, END_NS + 1, STEP_NS)
-    totals = []
-    for end in steps:
-        scenario = Scenario(
-            topology=LeafSpine(leaves=2, spines=4, hosts_per_leaf=4, uplink_bps=4 * RATE_BPS),
-            traffic=FlowList(flows=flows),
-            controllers=[Controller(name="hpcc")],
-            failures=failures,
-            retransmission_timeout_ns=100_000,
-            time_limit_ns=end,
-        )
-        totals.append(sum(simulator.play(scenario)["flows"]["acked_bytes"]))
+    scenario = Scenario(
+        topology=LeafSpine(leaves=2, spines=4, hosts_per_leaf=4, uplink_bps=4 * RATE_BPS),
+        traffic=FlowList(flows=flows),
+        controllers=[Controller(name="hpcc")],
+        failures=failures,
+        retransmission_timeout_ns=100_000,
+    )
+    cut = (scenario.model_copy(update={"time_limit_ns": x}) for x in range(STEP_NS, END_NS + 1, STEP_NS))
+    totals = [sum(simulator.play(one)["flows"]["acked_bytes"]) for one in cut]
     return np.array(totals, dtype=np.float64)
 
 
 def draw_failure(axes: Axes, simulator: Simulator) -> None:
     outages = [Outage(switch=10, at_ns=DOWN_NS[0], until_ns=DOWN_NS[1])]
     axes.axvspan(*(x / 1e3 for x in DOWN_NS), color="#eeeeee", label="a spine of four is down")
-    for convergence, colour in ((0, "#009E73"), (50_000, "#E69F00"), (250_000, "#D55E00")):
+    for convergence, colour in ((0, GREEN), (50_000, "#E69F00"), (250_000, ORANGE)):
         failures = Failures(convergence_ns=convergence, outages=outages)
         rate = np.diff(acked(simulator, failures), prepend=0) * 8 / STEP_NS
         at = (np.arange(len(rate)) + 0.5) * STEP_NS / 1e3
-        label = (
-            f"routes converge after {convergence / 1e3:g} µs" if convergence else "routes converge at once"
-        )
-        axes.plot(at, rate, color=colour, label=label)
+        when = f"after {convergence / 1e3:g} µs" if convergence else "at once"
+        axes.plot(at, rate, color=colour, label=f"routes converge {when}")
     axes.set(xlabel="time (µs)", ylabel="acknowledged payload (Gb/s)", ylim=(0, None), xlim=(0, END_NS / 1e3))
     axes.legend(loc="lower right")
 
 
 def main() -> None:
-    with Simulator() as simulator, matplotlib.rc_context(settings()):
+    with Simulator() as simulator:
         for draw, name in ((draw_bisection, "load-balancing"), (draw_failure, "failures")):
-            figure = Figure(figsize=(7.5, 3.4), layout="constrained")
-            draw(figure.subplots(), simulator)
-            save(figure, name, colors=128)
+            with picture(name, 7.5, 3.4, colors=128) as figure:
+                draw(figure.subplots(), simulator)
 
 
 if __name__ == "__main__":

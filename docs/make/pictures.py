@@ -1,16 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes the pictures that pages show, those of few colours in as few bytes as they need."""
+"""Makes the pictures of pages, in one look and in as few bytes as they need. Needs the extra report."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 from matplotlib.figure import Figure
 from PIL import Image
 
-IMAGES = Path(__file__).parents[1] / "images"
+from ns3_env.eval.output.plots import settings
+
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
+#: Colours of two groups, RDMA's and TCP's for one, or of a first and a second class.
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+
+
+@contextmanager
+def picture(name: str, width: float, height: float, dpi: int = 110, **palette: Any) -> Iterator[Figure]:
+    """A figure of so many inches to draw in, which then becomes docs/images/NAME.png."""
+    with matplotlib.rc_context(settings()):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        save(figure, name, dpi, **palette)
 
 
 def save(figure: Figure, name: str, dpi: int = 110, **palette: Any) -> None:

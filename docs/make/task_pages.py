@@ -8,25 +8,22 @@ python docs/make/task_pages.py --check    says whether it is out of date, and en
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import ns3_env.tasks.registry
 from ns3_env.decision.observations import FIELDS, wire_bytes
+from ns3_env.eval.output.table import markdown_table
 from ns3_env.ids import CHANGES, VERSIONS
 from ns3_env.scenario import PerFlowRtt, Scenario
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec
+from ns3_env.tasks.anchors import Anchors, stored_anchors
 from ns3_env.tasks.front_ends import OTHERS
 
-DOCS = Path(__file__).parents[1]
-INDEX = DOCS / "tasks.md"
-ANCHORS = Path(ns3_env.tasks.registry.__file__).with_name("anchors.json")
+INDEX = Path(__file__).parents[1] / "tasks.md"
 #: Where the table of docs/tasks.md stands.
 TABLE = re.compile(r"(<!-- tasks -->\n).*(<!-- /tasks -->)", re.DOTALL)
 #: What a field is; its unit and range are declared in C++.
@@ -68,17 +65,15 @@ def docstring(thing: object) -> str:
     return re.sub(r"\(docs/(decisions/[\w.-]+)\)", r"([why](\1))", text)
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Rows of Markdown."""
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns of words."""
+    return "\n".join(markdown_table(head, rows, len(head)))
 
 
-def anchors(spec: TaskSpec) -> dict[str, Any] | None:
+def anchors(spec: TaskSpec) -> Anchors | None:
     """What the task's score is measured by, where that has been measured."""
-    every = json.loads(ANCHORS.read_text("utf-8")) if ANCHORS.exists() else {}
-    entry: dict[str, Any] | None = every.get(spec.name)
-    return entry if entry is not None and entry["version"] == VERSIONS[spec.name] else None
+    stored = stored_anchors().get(spec.name)
+    return stored if stored and stored.version == VERSIONS[spec.name] else None
 
 
 def fields(names: set[str]) -> str:
@@ -113,7 +108,7 @@ def tests(spec: TaskSpec) -> str:
     measured = anchors(spec)
     head = ["test", "seed", "network", "flows", "under the agent", "MB"]
     if measured:
-        head += [measured["base"], spec.reference]
+        head += [measured.base, spec.reference]
     rows = []
     for i in range(TESTS):
         scenario = spec.test(i)
@@ -121,9 +116,9 @@ def tests(spec: TaskSpec) -> str:
         row = [str(i), f"2^40 + {i}", network(scenario), str(scenario.flow_count)]
         row += [str(scenario.agent_flow_count), f"{size:.3g}"]
         if measured:
-            row += [f"{measured[key][i]:.3g}" for key in ("base_values", "reference_values")]
-        rows.append(tuple(row))
-    return table(tuple(head), rows)
+            row += [f"{values[i]:.3g}" for values in (measured.base_values, measured.reference_values)]
+        rows.append(row)
+    return table(head, rows)
 
 
 def score(spec: TaskSpec) -> str:
@@ -132,11 +127,9 @@ def score(spec: TaskSpec) -> str:
     measured = anchors(spec)
     if measured is None:
         return text
-    base, reference = (
-        float(np.exp(np.mean(np.log(measured[key])))) for key in ("base_values", "reference_values")
-    )
+    base, reference = measured.base_value, measured.reference_value
     return (
-        f"{text} 0 is what `{measured['base']}` reaches, {base:.3g} as a geometric mean over the test scenarios, and "
+        f"{text} 0 is what `{measured.base}` reaches, {base:.3g} as a geometric mean over the test scenarios, and "
         f"100 what the reference does, {reference:.3g}: 100 ln({base:.3g} / value) / ln({base:.3g} / {reference:.3g})."
     )
 
@@ -151,6 +144,7 @@ def section(spec: TaskSpec) -> str:
     transport, acts = spec.test(0).transport, spec.action.space
     observed = ", ".join(f"`{name}`" for name in spec.fields)
     box = f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})`"
+    changes = [f"v{n}: {CHANGES[spec.name, n]}." for n in range(VERSIONS[spec.name], 1, -1)]
     facts = [
         ("observation", f"`Box({len(spec.fields)},)` float32: {observed}"),
         ("bytes on each packet", "0" if transport == "tcp" else str(wire_bytes(spec.fields))),
@@ -161,10 +155,7 @@ def section(spec: TaskSpec) -> str:
         ("most flows under the agent", str(spec.slots)),
         ("other flows in Gymnasium", f"`{OTHERS[transport]}`"),
         ("budget of a training on this task alone", f"{spec.decisions:,} decisions"),
-        (
-            "versions",
-            " ".join([*(f"v{n}: {CHANGES[spec.name, n]}." for n in changes(spec)), "v1: the first."]),
-        ),
+        ("versions", " ".join([*changes, "v1: the first."])),
     ]
     if spec.attributes:
         facts.append(("agent", ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())))
@@ -180,11 +171,6 @@ def section(spec: TaskSpec) -> str:
 
 {score(spec)}
 """
-
-
-def changes(spec: TaskSpec) -> range:
-    """Versions after the first, the latest first."""
-    return range(VERSIONS[spec.name], 1, -1)
 
 
 def parts(things: dict[str, object]) -> str:
@@ -225,16 +211,9 @@ def index() -> str:
     """The table of docs/tasks.md."""
     rows = []
     for spec in TASKS.values():
-        flows = [spec.test(i).agent_flow_count for i in range(TESTS)]
-        rows.append(
-            (
-                spec.name,
-                spec.summary,
-                f"{min(flows)} to {max(flows)}" if min(flows) < max(flows) else str(flows[0]),
-                f"`{spec.reward}`",
-                SCORES[spec.measure],
-            )
-        )
+        flows = {spec.test(i).agent_flow_count for i in range(TESTS)}
+        count = f"{min(flows)} to {max(flows)}" if len(flows) > 1 else str(*flows)
+        rows.append((spec.name, spec.summary, count, f"`{spec.reward}`", SCORES[spec.measure]))
     return table(("task", "what it is", "flows of a test", "reward", "score"), rows)
 
 
@@ -245,7 +224,7 @@ def main(arguments: list[str]) -> int:
     new = TABLE.sub(lambda match: f"{match[1]}{index()}\n{match[2]}", text)
     if arguments == ["--check"]:
         if text != new:
-            print(f"{INDEX.relative_to(DOCS.parent)} is out of date: python docs/make/task_pages.py")
+            print("docs/tasks.md is out of date: python docs/make/task_pages.py")
         return int(text != new)
     INDEX.write_text(new, "utf-8")
     return 0

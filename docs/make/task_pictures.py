@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Draws a picture of each task: its network, and an episode under two controllers.
 
-Needs the extra report.
-
 python docs/make/task_pictures.py [TASK...]    writes docs/images/tasks/*.png
 """
 
@@ -15,7 +13,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pictures import save
+from pictures import BLUE, save
 from PIL import Image
 
 from ns3_env.eval.episodes.flow_series import draw_flow_series
@@ -91,8 +89,8 @@ def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
     assert port is not None
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
     middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=300)
-    below.fill_between(middle, low, high, color="#0072B2", alpha=0.35, linewidth=0)
-    below.plot(middle, median, color="#0072B2", linewidth=0.9)
+    below.fill_between(middle, low, high, color=BLUE, alpha=0.35, linewidth=0)
+    below.plot(middle, median, color=BLUE, linewidth=0.9)
     below.set(ylabel="queue (kB)", xlabel=f"time ({name})")
     for axes in (above, below):
         axes.set_xlim(0, end / unit)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The first hour's notebook runs from its first cell to its last, and holds what comes out."""
+"""The notebooks run from their first cells to their last, and hold what comes out."""
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from typing import Any
@@ -15,27 +16,36 @@ nbformat = pytest.importorskip("nbformat", reason="the extra dev is not installe
 nbclient = pytest.importorskip("nbclient", reason="the extra dev is not installed")
 pytest.importorskip("ipykernel", reason="the extra dev is not installed")
 
-NOTEBOOK = ROOT / "docs/notebooks/first-hour.ipynb"
+FOLDER = ROOT / "docs/notebooks"
+FIRST_HOUR, THEOREMS = "first-hour", "smcc-theorems"
+#: What makes a notebook short enough for a test: a training of a second, few random states.
+SHORT = {FIRST_HOUR: ("FIRST_HOUR_DECISIONS", "1000"), THEOREMS: ("SMCC_POINTS", "20")}
 #: A line of a table: a controller and its numbers.
 ROW = re.compile(r"^([a-z][\w-]*) {2,}[\d.].*$", re.MULTILINE)
 #: What is trained differs with the number of decisions.
 TRAINED = "mine"
+#: A claim and its verdict, and all that is behind it.
+CLAIM = re.compile(r"^\| (.+) \| (holds|does not hold|cannot be told) \| .+ \|$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def stored() -> Any:
-    return nbformat.read(NOTEBOOK, as_version=4)
+def stored(name: str) -> Any:
+    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
 
 
-@pytest.fixture(scope="module")
-def played() -> Any:
-    """Run again, with a training of a second."""
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+def execute(name: str) -> Any:
+    """The notebook, run again."""
+    notebook = stored(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FIRST_HOUR_DECISIONS", "1000")
+        patch.setenv(*SHORT[name])
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
         nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     return notebook
+
+
+def outputs(notebook: Any, kind: str) -> list[str]:
+    """All outputs of a kind, as "image/png", in their order."""
+    every = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output[kind] for output in every if kind in output]
 
 
 def said(notebook: Any) -> list[str]:
@@ -44,13 +54,8 @@ def said(notebook: Any) -> list[str]:
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 
 
-def pictures(notebook: Any) -> int:
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return sum("image/png" in output.get("data", {}) for output in outputs)
-
-
-def test_the_stored_outputs_are_those_of_today(stored: Any, played: Any) -> None:
-    before, now = said(stored), said(played)
+def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
+    before, now = said(stored(FIRST_HOUR)), said(execute(FIRST_HOUR))
     assert before[1] == now[1]
     tables = [[ROW.findall(text) for text in texts] for texts in (before, now)]
     assert tables[0] == tables[1]
@@ -60,19 +65,40 @@ def test_the_stored_outputs_are_those_of_today(stored: Any, played: Any) -> None
     assert same[0] == same[1]
 
 
-def test_the_policys_file_plays_as_its_run_does(stored: Any) -> None:
-    rows = [row[0].split() for text in said(stored) for row in ROW.finditer(text) if row[1] == TRAINED]
-    assert len(rows) == 2
-    assert rows[0] == rows[1]
+def test_the_policys_file_plays_as_its_run_does() -> None:
+    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
+    first, second = (row for row in rows if row[0] == TRAINED)
+    assert first == second
 
 
-def test_a_constant_window_of_one_bdp_bounds_the_queue_and_pauses_nothing(stored: Any) -> None:
-    rows = [row[0].split() for text in said(stored) for row in ROW.finditer(text)]
+def test_a_constant_window_of_one_bdp_bounds_the_queue_and_pauses_nothing() -> None:
+    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
     ((_, _, _, queue_bytes, _, *_, pauses, _),) = [row for row in rows if row[0] == "constant-window"]
     assert float(queue_bytes.replace(",", "")) < 4 * 85_800, "four flows, a window of one BDP each"
     assert pauses == "0"
 
 
-def test_its_pictures_are_stored(stored: Any) -> None:
-    assert pictures(stored) == 3
-    assert NOTEBOOK.stat().st_size < 1_500_000
+@pytest.mark.parametrize(("name", "pictures"), [(FIRST_HOUR, 3), (THEOREMS, 2)])
+def test_a_notebooks_pictures_are_stored(name: str, pictures: int) -> None:
+    assert len(outputs(stored(name), "image/png")) == pictures
+    assert (FOLDER / f"{name}.ipynb").stat().st_size < 1_500_000
+
+
+def test_each_claim_on_smccs_theory_has_the_verdict_that_is_stored() -> None:
+    table = outputs(stored(THEOREMS), "text/markdown")[-1]
+    claims = dict(CLAIM.findall(table))
+    verdicts = list(claims.values())
+    assert [verdicts.count(one) for one in ("holds", "does not hold", "cannot be told")] == [7, 2, 2]
+    (theorem_3,) = [verdict for text, verdict in claims.items() if "(Theorem 3)" in text]
+    assert theorem_3 == "holds"
+    assert dict(CLAIM.findall(outputs(execute(THEOREMS), "text/markdown")[-1])) == claims
+
+
+def test_smccs_page_has_the_notebooks_verdicts_and_figures() -> None:
+    notebook, page = stored(THEOREMS), (ROOT / "docs/papers/smcc.md").read_text("utf-8")
+    for line in CLAIM.finditer(outputs(notebook, "text/markdown")[-1]):
+        assert line[0] in page
+    files = [ROOT / f"docs/images/paper/{name}.png" for name in ("smcc-fig-6-8", "smcc-measured")]
+    assert [base64.b64decode(picture) for picture in outputs(notebook, "image/png")] == [
+        file.read_bytes() for file in files
+    ]

@@ -64,3 +64,5 @@ def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     assert len(linked) == 3
     assert all((site / "notebooks" / picture).read_bytes().startswith(b"\x89PNG") for picture in linked)
     assert (site / "notebooks/first-hour.ipynb").exists()
+    theorems = (site / "notebooks/smcc-theorems.html").read_text("utf-8")
+    assert "<td>A state slides where both fields lead to the switching line" in theorems

@@ -21,7 +21,6 @@ PARTICIPLE = re.compile(
 EXEMPT = {
     ("eval/papers/outcome.py", "ours"),
     ("ns3_env/scenario/paths/failures.py", "drawn"),
-    ("tests/house/test_notebook.py", "played"),
 }
 
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from ns3_env.eval.metrics.queues import pfc_pause_ns
 from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.papers.experiment import Entries
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Topology
-from ns3_env.scenario.topology.kind import Graph, GraphLink
+from ns3_env.scenario.topology import FatTree3, Graph, Topology
 from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
 from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
 
-HOST_BPS, FABRIC_BPS, DELAY_NS = 100e9, 400e9, 1000
 _PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
 #: Size of each flow of an incast.
 INCAST_BYTES = 500_000
@@ -49,21 +46,19 @@ _PATIENCE_NS = 4_000_000_000
 def topology() -> Topology:
     """Five pods of four top-of-rack and four aggregation switches, the i-th of which has the i-th four of the
     16 cores: nothing is oversubscribed (docs/sources/baselines.md, "Li 2019")."""
-    hosts = _PODS * _TORS * _HOSTS
-    first = hosts + _PODS * _TORS
-    cores, each = first + _PODS * _AGGREGATION, _CORES // _AGGREGATION
-    pods, ups = range(_PODS), range(_AGGREGATION)
-    pairs = [(host, hosts + host // _HOSTS, HOST_BPS) for host in range(hosts)]
-    pairs += [
-        (hosts + pod * _TORS + tor, first + pod * _AGGREGATION + up, FABRIC_BPS)
-        for pod, tor, up in itertools.product(pods, range(_TORS), ups)
-    ]
-    pairs += [
-        (first + pod * _AGGREGATION + up, cores + up * each + core, FABRIC_BPS)
-        for pod, up, core in itertools.product(pods, ups, range(each))
-    ]
-    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=DELAY_NS) for a, b, rate in pairs]
-    return Graph(nodes=["host" if node < hosts else "switch" for node in range(cores + _CORES)], links=links)
+    whole = FatTree3(
+        pods=_PODS,
+        tors_per_pod=_TORS,
+        aggregation_per_pod=_AGGREGATION,
+        cores=_CORES,
+        hosts_per_tor=_HOSTS,
+        rate_bps=100e9,
+        fabric_bps=400e9,
+        delay_ns=1000,
+    ).build()  # whose aggregation switches have all cores
+    cores, each = len(whole.nodes) - _CORES, _CORES // _AGGREGATION
+    links = [x for x in whole.links if x.b < cores or x.a % _AGGREGATION == (x.b - cores) // each]
+    return Graph.model_validate({"nodes": whole.nodes, "links": [asdict(link) for link in links]})
 
 
 def cases(duration_ns: int) -> dict[str, Scenario]:

@@ -19,7 +19,6 @@ from ns3_env.scenario.reliability import GoBackN, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import FlowList, Poisson, Traffic
 from ns3_env.scenario.traffic.listed import Flow
-from ns3_env.simulator.results import Floats
 
 RATE_BPS, DELAY_NS = 40e9, 2000
 #: Twice the BDP of 120 kB for each of a switch's six ports.
@@ -137,14 +136,9 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     )
 
 
-def _fcts_ms(runs: list[Run]) -> Floats:
-    """Completion times of all flows of all seeds; infinite where one did not finish."""
-    return np.concatenate([np.nan_to_num(run.fcts_ms, nan=np.inf) for run in runs])
-
-
 def _numbers(runs: list[Run]) -> dict[str, float]:
-    """Over the flows of all seeds, and means over the seeds."""
-    fcts = _fcts_ms(runs)
+    """Over the flows of all seeds, infinite where one did not finish, and means over the seeds."""
+    fcts = np.concatenate([np.nan_to_num(run.fcts_ms, nan=np.inf) for run in runs])
     alone = np.concatenate([run.flows["standalone_ns"] for run in runs]) / 1e6
     return {
         "slowdown": float((fcts / alone).mean()),
@@ -163,7 +157,10 @@ def _told(ratios: Mapping[str, list[float]], unit: str = "") -> str:
 
 def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
     def compared(
-        network: str, other: str, controllers: tuple[str, ...], holds: Callable[[float], bool]
+        network: str,
+        other: str,
+        controllers: tuple[str, ...],
+        holds: Callable[[float], bool] = lambda x: x < 1,
     ) -> Verdict:
         """A network's metrics over another's, by controller."""
         ratios = {
@@ -173,21 +170,14 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
         verdict = all(holds(x) for record in ratios.values() for x in record)
         return verdict, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
 
-    def less(x: float) -> bool:
-        return x < 1
-
-    def more(x: float) -> bool:
-        return x > 1
-
-    none = (NONE,)
     return {
-        "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, none, less),
-        "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED, less),
+        "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, (NONE,)),
+        "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED),
         "PFC does not help selective repeat (4.2; here: no metric is 5 % smaller with it)": compared(
             IRN_WITH, IRN, tuple(CONTROLLERS), lambda x: x > 1 - _HELPS
         ),
-        "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, none, more),
-        "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, more),
+        "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, (NONE,), lambda x: x > 1),
+        "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, lambda x: x > 1),
         "By 6 to 83 % (abstract; here: under DCQCN and TIMELY, each metric)": (
             min(spread) >= LEAST and max(spread) <= MOST,
             f"by {min(spread):.0f} to {max(spread):.0f} %",
@@ -229,10 +219,7 @@ def _request(name: str, controller: str, servers: int, scale: float, seed: int) 
 )
 def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     """A request that 10, 30 or 50 of 54 servers answer at once."""
-    requests = {
-        case: [float(max(run.flow_ends_ns)) / 1e6 for run in runs] for case, runs in data.runs.items()
-    }
-    rct = {case: float(np.mean(record)) for case, record in requests.items()}
+    rct = {case: mean(float(max(run.flow_ends_ns)) / 1e6 for run in runs) for case, runs in data.runs.items()}
     finish = all(np.isfinite(x.fcts_ms).all() for runs in data.runs.values() for x in runs)
     ratios = {
         (controller, servers): {

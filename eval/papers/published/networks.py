@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -52,19 +52,15 @@ class Agreement:
     p99: float
 
 
-def compare_flows(
-    simulated_times: list[tuple[float, float]], published_times: list[Completion | None]
-) -> Agreement:
-    """Completion time and standalone time (ns) of each flow, ours (below 0: not ended) and theirs."""
+def compare_flows(simulated_times: list[Completion], published_times: list[Completion | None]) -> Agreement:
+    """Compares flow by flow, our times (below 0: not ended) with theirs."""
     differ: list[int] = []
     slowdowns: list[tuple[float, float]] = []
-    for flow, ((fct, standalone), published) in enumerate(zip(simulated_times, published_times, strict=True)):
-        if published is None:
-            same = not 0 <= fct < _LATE_NS
-        else:
-            same = (fct, standalone) == (published.fct, published.standalone)
-            if fct >= 0:
-                slowdowns.append((fct / published.standalone, published.fct / published.standalone))
+    for flow, (simulated, published) in enumerate(zip(simulated_times, published_times, strict=True)):
+        fct = simulated[0]
+        if published and fct >= 0:
+            slowdowns.append((fct / published[1], published[0] / published[1]))
+        same = simulated == published if published else not 0 <= fct < _LATE_NS
         if not same:
             differ.append(flow)
     here, there = np.array(slowdowns or [(1.0, 1.0)]).T
@@ -114,36 +110,34 @@ def compare_network(
             yield controller, compare_flows(simulated_times, published_times)
 
 
-def _by_controller(title: str) -> Table:
-    return table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
-
-
-def render_deviations(agreements: dict[str, dict[str, Agreement]]) -> Table:
-    """A row for each network: by how much (%) mean and p99 of the slowdown differ, by controller."""
-    rendered = _by_controller("slowdown, mean and p99, %")
+def _render(
+    title: str, agreements: Mapping[str, Mapping[str, Agreement]], cell: Callable[[list[Agreement]], str]
+) -> Table:
+    """A row for each network, by controller; "-" where it was not played."""
+    rendered = table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
     for name, by in agreements.items():
-        rendered.add_row(
-            name,
-            *(f"{100 * by[x].mean:+.2f} {100 * by[x].p99:+.2f}" if x in by else "-" for x in CONTROLLERS),
-        )
+        rendered.add_row(name, *(cell([by[x]]) if x in by else "-" for x in CONTROLLERS))
     return rendered
 
 
-def render_exact(agreements: dict[str, dict[str, Agreement]]) -> Table:
-    """A row for each network: exact flows of all, by controller; then all together."""
-    rendered = _by_controller("exact flows of all")
+def render_deviations(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
+    """Shows by how much (%) mean and p99 of the slowdown differ, by network and controller."""
+    return _render(
+        "slowdown, mean and p99, %", agreements, lambda x: f"{100 * x[0].mean:+.2f} {100 * x[0].p99:+.2f}"
+    )
+
+
+def render_exact(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
+    """Shows exact flows of all, by network and controller; then all together."""
 
     def cell(rows: list[Agreement]) -> str:
-        if not rows:
-            return "-"
         exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
         return f"{exact} of {flows}" if exact == flows else f"✗ {exact} of {flows}"
 
-    for name, by in agreements.items():
-        rendered.add_row(name, *(cell([by[x]] if x in by else []) for x in CONTROLLERS))
+    rendered = _render("exact flows of all", agreements, cell)
     rendered.add_section()
-    together = [[by[x] for by in agreements.values() if x in by] for x in CONTROLLERS]
-    rendered.add_row("all", *map(cell, together))
+    together = ([by[x] for by in agreements.values() if x in by] for x in CONTROLLERS)
+    rendered.add_row("all", *(cell(rows) if rows else "-" for rows in together))
     return rendered
 
 
@@ -187,20 +181,19 @@ def report(
         scenarios = [path for path in networks if path not in waiting]
         for path in track(scenarios, "simulating", console=out, transient=True):
             agreements[path.name] = dict(compare_network(path, simulator, preset))
+    every = {f"{name} under {who}": x for name, by in agreements.items() for who, x in by.items()}
+    differ = {} if preset else {place: x for place, x in every.items() if x.first is not None}
     if agreements and preset is not None:
         table.print_table(render_deviations(agreements), out)
     elif agreements:
         table.print_table(render_exact(agreements), out)
-        for name, by in agreements.items():
-            for controller, x in by.items():
-                if x.first is not None:
-                    out.print(
-                        f"{name} under {controller}: flows that differ: {x.flows - x.exact}, by at most "
-                        f"{100 * x.worst:.3g} %; the first is flow {x.first}",
-                        soft_wrap=True,
-                    )
-        hung = sum(x.hung for by in agreements.values() for x in by.values())
-        if hung:
+        for place, x in differ.items():
+            out.print(
+                f"{place}: flows that differ: {x.flows - x.exact}, by at most {100 * x.worst:.3g} %; "
+                f"the first is flow {x.first}",
+                soft_wrap=True,
+            )
+        if hung := sum(x.hung for x in every.values()):
             out.print(f"flows that never ended there, and end here by a timeout after the others: {hung}")
     if waiting:
         out.print(
@@ -212,4 +205,4 @@ def report(
         table.write_json(
             json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in agreements.items()}
         )
-    return preset is not None or all(x.first is None for by in agreements.values() for x in by.values())
+    return not differ

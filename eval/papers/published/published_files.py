@@ -27,6 +27,8 @@ _MIN_RATE_BPS = 1e9
 _DCTCP_INCREASE_BPS = 615e6
 #: Seconds that it is given.
 STOP_S = 4
+#: Completion time and standalone time of a flow, ns.
+Completion = tuple[float, float]
 _ROW = re.compile(r"[0-9a-f]{8} [0-9a-f]{8}( [0-9]+){6}")
 
 _RUN_ALL = """\
@@ -87,39 +89,15 @@ class PublishedNetwork:
     buffer_mib: int
 
 
-@dataclass(frozen=True)
-class _Preset:
-    """The differences between the published presets; rates in Mb/s, thresholds in kB, per Gb/s of a link."""
-
-    mode: int
-    increase: float
-    hyper_increase: float
-    gain: float
-    kmin: float
-    kmax: float
-    pmax: float
-    window: bool
-    acks_first: bool
-    reacts_to_each_ack: bool = False
-
-
-# docs/sources/published-simulator.md, "Controllers" and "Switch"
+#: The differences between the published presets (docs/sources/published-simulator.md, "Controllers" and
+#: "Switch"); rates in Mb/s and thresholds in kB are per Gb/s of a link.
 _PRESETS = {
-    "dcqcn": _Preset(1, 0.2, 2.0, 0.00390625, 4, 16, 0.2, window=False, acks_first=True),
-    "hpcc": _Preset(
-        3, 0.4, 0.4, 0.00390625, 4, 16, 0.2, window=True, acks_first=False, reacts_to_each_ack=True
-    ),
-    "timely": _Preset(7, 1.0, 5.0, 0.00390625, 4, 16, 0.2, window=False, acks_first=True),
-    "dctcp": _Preset(8, 0.1, 0.1, 0.0625, 3, 3, 1.0, window=True, acks_first=False),
+    # mode, increase, hyper-increase, gain, kmin, kmax, pmax, window, reacts to each ACK, ACKs come first
+    "dcqcn": (1, 0.2, 2.0, 0.00390625, 4, 16, 0.2, 0, 0, 1),
+    "hpcc": (3, 0.4, 0.4, 0.00390625, 4, 16, 0.2, 1, 1, 0),
+    "timely": (7, 1.0, 5.0, 0.00390625, 4, 16, 0.2, 0, 0, 1),
+    "dctcp": (8, 0.1, 0.1, 0.0625, 3, 3, 1.0, 1, 0, 0),
 }
-
-
-@dataclass(frozen=True)
-class Completion:
-    """Times of one flow, ns."""
-
-    fct: int
-    standalone: int
 
 
 def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
@@ -188,7 +166,7 @@ controllers:
 
 
 def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
-    preset = _PRESETS[controller]
+    mode, increase, hyper, gain, kmin, kmax, pmax, window, fast, acks_first = _PRESETS[controller]
     host = network.host_rate_gbps
     rates = sorted({link.rate_gbps for link in network.links})
 
@@ -206,25 +184,25 @@ def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
         "FCT_OUTPUT_FILE": folder / f"{controller}.fct.txt.part",
         "PFC_OUTPUT_FILE": folder / f"{controller}.pfc.txt",
         "SIMULATOR_STOP_TIME": STOP_S,
-        "CC_MODE": preset.mode,
+        "CC_MODE": mode,
         "ALPHA_RESUME_INTERVAL": 1,
         "RATE_DECREASE_INTERVAL": 4,
         "CLAMP_TARGET_RATE": 0,
         "RP_TIMER": 300,
-        "EWMA_GAIN": preset.gain,
+        "EWMA_GAIN": gain,
         "FAST_RECOVERY_TIMES": 1,
-        "RATE_AI": f"{preset.increase * host:.0f}Mb/s",
-        "RATE_HAI": f"{preset.hyper_increase * host:.0f}Mb/s",
+        "RATE_AI": f"{increase * host:.0f}Mb/s",
+        "RATE_HAI": f"{hyper * host:.0f}Mb/s",
         "MIN_RATE": f"{_MIN_RATE_BPS / 1e6:.0f}Mb/s",
         "DCTCP_RATE_AI": f"{_DCTCP_INCREASE_BPS / 1e6:.0f}Mb/s",
         "ERROR_RATE_PER_LINK": 0,
         "L2_CHUNK_SIZE": 4000,
         "L2_ACK_INTERVAL": 1,
         "L2_BACK_TO_ZERO": 0,
-        "HAS_WIN": int(preset.window),
+        "HAS_WIN": window,
         "GLOBAL_T": 1,
-        "VAR_WIN": int(preset.window),
-        "FAST_REACT": int(preset.reacts_to_each_ack),
+        "VAR_WIN": window,
+        "FAST_REACT": fast,
         "U_TARGET": 0.95,
         "MI_THRESH": 0,
         "INT_MULTI": host // 25 if controller == "hpcc" else 1,
@@ -233,12 +211,12 @@ def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
         "PINT_LOG_BASE": 1.01,
         "PINT_PROB": 1,
         "RATE_BOUND": 1,
-        "ACK_HIGH_PRIO": int(preset.acks_first),
+        "ACK_HIGH_PRIO": acks_first,
         "LINK_DOWN": "0 0 0",
         "ENABLE_TRACE": 0,
-        "KMAX_MAP": by_rate(preset.kmax),
-        "KMIN_MAP": by_rate(preset.kmin),
-        "PMAX_MAP": " ".join([str(len(rates)), *(f"{rate}000000000 {preset.pmax}" for rate in rates)]),
+        "KMAX_MAP": by_rate(kmax),
+        "KMIN_MAP": by_rate(kmin),
+        "PMAX_MAP": " ".join([str(len(rates)), *(f"{rate}000000000 {pmax}" for rate in rates)]),
         "BUFFER_SIZE": network.buffer_mib,
         "QLEN_MON_FILE": folder / f"{controller}.qlen.txt",
         "QLEN_MON_START": (STOP_S + 1) * 10**9,
@@ -271,7 +249,7 @@ def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Complet
         flow_of = number.get((_host(source), _host(destination), int(port)))
         if flow_of is None:
             raise ScenarioError(f"{path}:{line}: the scenario has no such flow: {row}")
-        results[flow_of] = Completion(int(fct), int(standalone))
+        results[flow_of] = int(fct), int(standalone)
     return results
 
 

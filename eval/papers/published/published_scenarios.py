@@ -7,7 +7,7 @@ Its figures: docs/sources/published-simulator.md, "Results to meet".
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import itertools
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -104,16 +104,13 @@ def compare(name: str, controller: str, simulator: Simulator, preset: Preset | N
             f"{scenario.source}: time_limit_ns: too short, {int((simulated < 0).sum())} flows go on"
         )
     standalone = np.asarray(flows["standalone_ns"], dtype=np.float64)
-    mine, printed = simulated / standalone, published / standalone
-    return Comparison(
-        avg=float(mine.mean()),
-        p50=float(np.percentile(mine, 50)),
-        p99=float(np.percentile(mine, 99)),
-        ref_avg=float(printed.mean()),
-        ref_p50=float(np.percentile(printed, 50)),
-        ref_p99=float(np.percentile(printed, 99)),
-        max_abs_dev=float(np.abs(simulated / published - 1).max()),
-    )
+    most = float(np.abs(simulated / published - 1).max())
+    return Comparison(*_figures(simulated / standalone), *_figures(published / standalone), most)
+
+
+def _figures(slowdowns: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    median, tail = np.percentile(slowdowns, (50, 99))
+    return float(slowdowns.mean()), float(median), float(tail)
 
 
 def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray[np.float64]:
@@ -129,21 +126,6 @@ def _published(name: str, controller: str, flows: dict[str, Any]) -> npt.NDArray
     if flow_keys != printed:
         raise ScenarioError(f"{path}: its flows are not those of {SCENARIO_FOLDER / name}.csv")
     return np.array([int(row[controller]) for row in rows], dtype=np.float64)
-
-
-def compare_all(
-    progress: Callable[[str], None] = lambda text: None,
-    preset: Preset | None = None,
-) -> dict[str, dict[str, Comparison]]:
-    """Every scenario under every controller: by scenario, then controller."""
-    results: dict[str, dict[str, Comparison]] = {}
-    with Simulator() as simulator:
-        for name in SCENARIOS:
-            results[name] = {}
-            for controller in CONTROLLERS:
-                progress(f"{name} under {controller}")
-                results[name][controller] = compare(name, controller, simulator, preset)
-    return results
 
 
 def render_table(name: str, rows: dict[str, Comparison]) -> Table:
@@ -165,20 +147,18 @@ def render_table(name: str, rows: dict[str, Comparison]) -> Table:
     return table_
 
 
-def report(
-    json_path: Path | None,
-    console: Console | None = None,
-    *,
-    preset: Preset | None = None,
-) -> dict[str, dict[str, Comparison]]:
-    """Compares, prints a table for each scenario and writes the same numbers to ``json_path``."""
+def report(json_path: Path | None, console: Console | None = None, *, preset: Preset | None = None) -> None:
+    """Plays every scenario under every controller, prints a table for each scenario and writes the same
+    numbers to ``json_path``."""
     out = console or new_console()
-    with out.status("simulating") as status:
-        results = compare_all(lambda text: status.update(f"simulating {text}"), preset)
+    results: dict[str, dict[str, Comparison]] = {name: {} for name in SCENARIOS}
+    with out.status("simulating") as status, Simulator() as simulator:
+        for name, controller in itertools.product(SCENARIOS, CONTROLLERS):
+            status.update(f"simulating {name} under {controller}")
+            results[name][controller] = compare(name, controller, simulator, preset)
     for name, rows in results.items():
         table.print_table(render_table(name, rows), out)
         out.print()
     if json_path is not None:
         content = {name: {c: asdict(row) for c, row in rows.items()} for name, rows in results.items()}
         table.write_json(json_path, content)
-    return results

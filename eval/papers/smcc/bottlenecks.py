@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,7 +29,6 @@ from ns3_env.eval.papers.smcc.network import (
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Graph, GraphLink
-from ns3_env.scenario.traffic import ConstantRate
 
 #: The paper gives no length, and one run.
 _SECONDS, _SEEDS = 10.0, 3
@@ -41,7 +39,7 @@ _FAIRNESS = (SMCC, TWO_STAGES, QCN, QCN_SHORT, BCN)
 
 def fairness_cases(scale: float) -> dict[str, Scenario]:
     """Three flows from line rate on; ``scale`` of the time and of three seeds."""
-    end, flows = shorter(scale, _SECONDS), network.side_by_side(SOURCES)
+    end, flows = shorter(scale, _SECONDS), network.endless(network.side_by_side(SOURCES))
     return {name: network.scenario(ENTRIES[name], end, flows) for name in _FAIRNESS}
 
 
@@ -146,16 +144,13 @@ def _moments(scale: float) -> tuple[int, int, int]:
 def background_cases(scale: float) -> dict[Key, Scenario]:
     """Two flows, and a stream from half of the time on; ``scale`` of the times and of three seeds."""
     start, steady, end = _moments(scale)
+    traffic = {
+        mbps: network.endless(network.side_by_side(2), network.stream(2, 5, mbps, start)) for mbps in STREAMS
+    }
     return {
-        (name, stream): network.scenario(
-            ENTRIES[name],
-            end,
-            network.side_by_side(2),
-            (network.background(2, 5, stream * 1e6, start),),
-            measured_ns=(steady, end),
-        )
+        (name, mbps): network.scenario(ENTRIES[name], end, traffic[mbps], measured_ns=(steady, end))
         for name in (SMCC, TWO_STAGES, QCN, BCN)
-        for stream in STREAMS
+        for mbps in STREAMS
     }
 
 
@@ -233,34 +228,9 @@ def parking_lot_topology() -> Graph:
     return Graph(nodes=["host" if i < 8 else "switch" for i in range(11)], links=links)
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """Streams over time.
-
-    Attributes:
-        second_mbps: of S4's stream; S3's has 500.
-        times_s: start and stop of S3's stream, stop of S4's, which follows at once.
-    """
-
-    second_mbps: float
-    times_s: tuple[float, float, float]
-
-    def streams(self, scale: float) -> tuple[ConstantRate, ConstantRate]:
-        """The streams at a scale of the times."""
-        start, change, stop = self.moments(scale)
-        return (
-            network.background(2, 6, 500e6, start, change),
-            network.background(3, 7, self.second_mbps * 1e6, change, stop),
-        )
-
-    def moments(self, scale: float) -> tuple[int, int, int]:
-        """Start, change and stop, ns."""
-        start, change, stop = (shorter(scale, t) if t else 0 for t in self.times_s)
-        return start, change, stop
-
-
-#: Patterns of sec. 5.4.1 and 5.4.2.
-PATTERNS = {"I": Pattern(500, (0.0, 2.0, 4.0)), "II": Pattern(750, (1.0, 3.0, 5.0))}
+#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which follows on S3's of 500 at once; start and stop
+#: of S3's, stop of S4's (s).
+PATTERNS = {"I": (500, (0.0, 2.0, 4.0)), "II": (750, (1.0, 3.0, 5.0))}
 #: Fig. 22 has two stages with R_b = 32.
 _TWO_32 = f"{TWO_STAGES}, R_b 32"
 _PARKED = {
@@ -269,16 +239,26 @@ _PARKED = {
 }
 
 
+def _pattern(which: str, scale: float) -> tuple[int, int, int]:
+    """Start, change and stop of a pattern's streams, ns."""
+    start, change, stop = (shorter(scale, t) if t else 0 for t in PATTERNS[which][1])
+    return start, change, stop
+
+
 def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
     """Both patterns under each; ``scale`` of the times and of three seeds."""
-    flows, lot = ((0, 4), (1, 5)), parking_lot_topology()
-    return {
-        (which, name): network.scenario(
-            entry, pattern.moments(scale)[-1], flows, pattern.streams(scale), topology=lot
+    lot = parking_lot_topology()
+    cases = {}
+    for which, (second_mbps, _) in PATTERNS.items():
+        start, change, stop = _pattern(which, scale)
+        streams = (
+            network.stream(2, 6, 500, start, change),
+            network.stream(3, 7, second_mbps, change, stop),
         )
-        for which, pattern in PATTERNS.items()
-        for name, entry in _PARKED.items()
-    }
+        traffic = network.endless(((0, 4), (1, 5)), *streams)
+        for name, entry in _PARKED.items():
+            cases[which, name] = network.scenario(entry, stop, traffic, topology=lot)
+    return cases
 
 
 @experiment(
@@ -290,23 +270,18 @@ def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
 )
 def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     """Two bottlenecks, one after the other."""
-    runs, moments = data.runs, {key: record.moments(data.scale) for key, record in PATTERNS.items()}
+    runs, moments = data.runs, {which: _pattern(which, data.scale) for which in PATTERNS}
     late = {(which, name): _both(record, *moments[which]) for (which, name), record in runs.items()}
     rows = ((f"{name}, pattern {which}", record) for (which, name), record in late.items())
-    pictures: dict[str, Drawing] = {}
-    all_panels: list[numbers.Panel] = []
-    for figure, which, names in (
-        ("smcc-fig-20", "I", (QCN_SHORT, SMCC)),
-        ("smcc-fig-21", "II", (QCN_SHORT, SMCC)),
-        ("smcc-fig-22", "II", (TWO_STAGES, _TWO_32)),
-    ):
-        panels = [
+
+    def draw(which: str, *names: str) -> Drawing:
+        several = [
             (f"{name}, {where}", runs[which, name][0], 0, moments[which][-1], port)
             for name in names
             for where, port in (("C1", FIRST), ("C2", SECOND))
         ]
-        pictures[figure] = numbers.draw_queues(panels, 2.0)
-        all_panels += [(f"{which}: {panel[0]}", *panel[1:]) for panel in panels]
+        return numbers.draw_queues(several, 2.0)
+
     std = {key: (record["first_std"], record["std"]) for key, record in late.items()}
     qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
     one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
@@ -334,7 +309,11 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         },
         grids=(grid("Bottlenecks", "law", columns, rows),),
         notes=(f"Numbers are of the second half of each stream's time, {len(runs['I', SMCC])} seeds.",),
-        pictures=pictures,
+        pictures={
+            "smcc-fig-20": draw("I", QCN_SHORT, SMCC),
+            "smcc-fig-21": draw("II", QCN_SHORT, SMCC),
+            "smcc-fig-22": draw("II", TWO_STAGES, _TWO_32),
+        },
     )
 
 

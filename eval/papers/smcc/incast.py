@@ -31,13 +31,14 @@ _Case = tuple[str, str]
 def cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
     """15 to 1, long-lived and mixed; ``scale`` of the time, the sizes and of five seeds."""
     end, limit = network.shorter(scale, _SECONDS), network.shorter(scale, _LIMIT_S)
+    to_one = partial(network.scenario, topology=network.TREE, buffer_bytes=None)  # never full
 
     def mixed(name: str, seed: int) -> Scenario:
-        return network.incast(ENTRIES[name], network.mixed(seed, scale), limit).with_seed(seed)
+        return to_one(ENTRIES[name], limit, network.mixed(seed, scale)).with_seed(seed)
 
     both: dict[_Case, Scenario | Callable[[int], Scenario]] = {}
     for name in _SHOWN:
-        both[LONG, name] = network.incast(ENTRIES[name], network.endless(), end)
+        both[LONG, name] = to_one(ENTRIES[name], end, network.endless((i, 0) for i in network.SENDERS))
         both[MIXED, name] = partial(mixed, name)
     return both
 

@@ -36,10 +36,10 @@ def cycle_cases(scale: float) -> dict[str, Scenario]:
     """T = 150 kB and T = 30 kB, each alone, then with the background, then alone; ``scale`` of times and
     repetitions."""
     phase = shorter(scale, 2.0)
-    streams = (network.background(2, 5, 500e6, phase, 2 * phase),)
-    flows, window = network.side_by_side(2), (phase, 2 * phase)
+    stream = network.stream(2, 5, 500, phase, 2 * phase)
+    flows, window = network.endless(network.side_by_side(2), stream), (phase, 2 * phase)
     return {
-        name: network.scenario(ENTRIES[name], 3 * phase, flows, streams, measured_ns=window)
+        name: network.scenario(ENTRIES[name], 3 * phase, flows, measured_ns=window)
         for name in (QCN, QCN_SHORT, STANDARD)
     }
 
@@ -140,7 +140,7 @@ def law_title(large: float, delta: float) -> str:
 
 def parameter_cases(scale: float) -> dict[str, Scenario]:
     """Three flows; ``scale`` of times and repetitions."""
-    end, flows = shorter(scale, SECONDS), network.side_by_side(network.SOURCES)
+    end, flows = shorter(scale, SECONDS), network.endless(network.side_by_side(network.SOURCES))
     entries = {law_title(*pair): network.smcc(*pair) for pair in PAIRS}
     entries |= {name: ENTRIES[name] for name in (TWO_STAGES, QCN, BCN)}
     return {name: network.scenario(entry, end, flows) for name, entry in entries.items()}

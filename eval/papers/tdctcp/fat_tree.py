@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,29 +30,27 @@ CONTROLLERS = {DCTCP: "dctcp", TDCTCP: "tdctcp", CUBIC: "cubic"}
 SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Values that the thesis does not give: queues of switches, packets for an ACK, room of a socket."""
+#: The thesis does not say how long it looks.
+SECONDS = 20.0
 
-    limit: str
-    marking: Any
-    packets_per_ack: int = 2
-    socket_buffer_bytes: int = 4 << 20
 
-    def tcp(self) -> Tcp:
-        """The settings of a scenario, with Linux's timers: the thesis names none."""
-        return Tcp(
-            packets_per_ack=self.packets_per_ack,
-            delayed_ack_timeout_ns=40_000_000,
-            min_rto_ns=200_000_000,
-            initial_rto_ns=1_000_000_000,
-            socket_buffer_bytes=self.socket_buffer_bytes,
-            queue=Queue.model_validate({"limit": self.limit, "marking": self.marking}),
-        )
+def tcp(limit: str, marking: Any, packets_per_ack: int = 2, socket_buffer_bytes: int = 4 << 20) -> Tcp:
+    """Values that the thesis does not give: queues of switches, packets for an ACK, room of a socket; Linux's
+    timers."""
+    return Tcp(
+        packets_per_ack=packets_per_ack,
+        delayed_ack_timeout_ns=40_000_000,
+        min_rto_ns=200_000_000,
+        initial_rto_ns=1_000_000_000,
+        socket_buffer_bytes=socket_buffer_bytes,
+        queue=Queue.model_validate({"limit": limit, "marking": marking}),
+    )
 
 
 #: DCTCP's published threshold at a port of 1 Gb/s, kept at slower ones; Mininet's ports with RED hold 1 MB.
-PUBLISHED = Setting("1MB", "auto")
+AS_PUBLISHED, PUBLISHED = "K = 20 packets, 1 MB", tcp("1MB", "auto")
+#: Linux's default queue of a device.
+NOTHING_MARKED, UNMARKED = "no marks, 1000 packets", tcp("1000 packets", "none")
 
 
 def topology() -> FatTree3:
@@ -87,7 +84,7 @@ def four_sizes(seed: int, scale: float) -> FlowList:
     return FlowList(flows=flows)
 
 
-def scenario(setting: Setting, traffic: Traffic, seconds: float, seed: int = 1) -> Scenario:
+def scenario(settings: Tcp, traffic: Traffic, seconds: float, seed: int = 1) -> Scenario:
     """One run."""
     return Scenario(
         transport="tcp",
@@ -95,7 +92,7 @@ def scenario(setting: Setting, traffic: Traffic, seconds: float, seed: int = 1) 
         time_limit_ns=round(seconds * 1e9),
         topology=topology(),
         traffic=traffic,
-        tcp=setting.tcp(),
+        tcp=settings,
         record=Record(),
     )
 

@@ -14,7 +14,7 @@ from ns3_env.simulator import Simulator
 
 def test_fabrics_have_64_gpus_of_eight_nodes_below_a_leaf_or_32_of_one_rail_each() -> None:
     for kind, leaves, gpus in ((rings.RAILS, 8, 32), (rings.LEAVES, 4, 64)):
-        network = rings.fabric(kind).build()
+        network = rings.NETWORKS[kind][0].build()
         assert network.faults() == []
         below = Counter(network.access_switch(gpu) for gpu in range(256))
         assert (len(below), set(below.values())) == (leaves, {gpus})

@@ -45,7 +45,6 @@ TINY = {
     "fdcc-fat-tree": (0.001, "fdcc-fig-6-3a fdcc-fig-6-3b fdcc-fig-6-3c"),
     "fdcc-websearch": (0.005, "fdcc-fig-6-4"),
     "fdcc-hadoop": (0.005, "fdcc-fig-6-5"),
-    "smcc-phase-plane": (0.02, "smcc-fig-6-8 smcc-measured"),
     "smcc-qcn": (0.02, "smcc-fig-5a smcc-fig-5b"),
     "smcc-parameters": (0.02, "smcc-fig-15 smcc-fig-16"),
     "smcc-fairness": (0.02, "smcc-fig-17"),
