@@ -17,18 +17,9 @@ import torch as th
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 
-from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.sb3.export import of_sb3
-from ns3_env.agents.training.trainer import policy_file
-from ns3_env.envs.sb3_buffers import masked
-from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.eval.episodes.policy import Episode, run_controller, run_policy
-from ns3_env.policies.file import write_policy
-from ns3_env.policies.header import Training
-from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.scenario import Scenario, Synchronous
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+import ns3_env
+from ns3_env import FlowVecEnv, masked
+from ns3_env.scenario import Dumbbell, Incast, Scenario, Synchronous
 
 #: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
@@ -49,15 +40,6 @@ def mean_slowdown(model: PPO) -> float:
         env.mask.acknowledge()  # evaluation counts what a flow earns: rows that wait earn nothing
         returns, _ = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
     return -float(np.mean(returns))
-
-
-def outcome(episodes: list[Episode]) -> str:
-    """Mean FCT slowdown and mean bottleneck queue of the episodes."""
-    metrics = [episode.metrics for episode in episodes]
-    slowdown, queue = (
-        np.mean([m[name] for m in metrics]) for name in ("fct_slowdown_avg", "queue_avg_bytes")
-    )
-    return f"mean FCT slowdown {slowdown:.2f}, mean queue {queue / 1e3:.0f} kB"
 
 
 def main() -> None:
@@ -86,16 +68,12 @@ def main() -> None:
 
     given.out.mkdir(parents=True, exist_ok=True)
     model.save(given.out / "ppo.zip")  # PPO.load(), then masked() again, goes on with it
-    settings = EnvConfig(fields=FIELDS, clock=Synchronous(interval_ns=10_000))
-    where_from = Training(agent="PPO", decisions=model.num_timesteps, seed=given.seed)
-    path = given.out / "policy.safetensors"
-    write_policy(path, policy_file(of_sb3(model.policy), settings, where_from))
+    path = ns3_env.export(model, env, given.out / "policy.safetensors")
 
-    unseen = incast(8, size_bytes=2_000_000)
-    mine = run_policy(NetworkPolicy.load(path), settings, unseen, seed=7, episodes=4)
-    hpcc = run_controller("hpcc", unseen, seed=7, episodes=4)
-    print(f"unseen 8-to-1 incast: {outcome(mine)}; HPCC: {outcome(hpcc)}")
-    print(f"play it anywhere: python -m eval run my.yaml --checkpoint mine={path} --out results")
+    results = ns3_env.evaluate([path, "hpcc"], incast(8, size_bytes=2_000_000), seeds=range(7, 11))
+    print("unseen 8-to-1 incast, means over seeds:")
+    print(results.wide().groupby("entry")[["fct_slowdown_avg", "queue_avg_bytes"]].mean().round(2))
+    print(f"run it anywhere: python -m eval run my.yaml --checkpoint mine={path} --out results")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
     python examples/ppo_single_file.py --steps 50000
     python examples/ppo_single_file.py --steps 50000 --tensorboard runs/ppo-single-file
+    python examples/ppo_single_file.py --steps 50000 --out mine.safetensors
 
 Each environment is an incast with one controlled flow; the others are under HPCC. The vector environment
 resets in the step that ends an episode (Gymnasium's SAME_STEP), so each row of each step is a decision:
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.distributions import Normal
 
-import ns3_env  # noqa: F401 (registers the ids)
+import ns3_env
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Settings:
     max_gradient_norm: float = 0.5
     seed: int = 1
     tensorboard: Path | None = None
+    out: Path | None = None
 
 
 def parse() -> Settings:
@@ -217,6 +219,8 @@ def main() -> None:
             writer.add_scalar("charts/cost_per_decision", -float(rollout.rewards.mean()), decisions)
             writer.add_scalar("charts/decisions_per_s", decisions / (time.monotonic() - began), decisions)
             writer.add_scalar("losses/kl_divergence", divergence, decisions)
+    if settings.out is not None:
+        print(f"exported: {ns3_env.export(agent.mean, envs, settings.out)}")
     envs.close()
     if writer is not None:
         writer.close()

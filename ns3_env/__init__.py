@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.errors import (
+    ConfigError,
     PaddingError,
     ScenarioError,
     SimulatorDied,
@@ -21,6 +22,7 @@ from ns3_env.errors import (
 from ns3_env.ids import VERSIONS, register, register_task
 
 if TYPE_CHECKING:
+    from ns3_env.agents.export.models import export
     from ns3_env.decision.task import Task
     from ns3_env.envs.flow_stream import FlowStream
     from ns3_env.envs.gym_env import FlowEnv
@@ -46,6 +48,7 @@ _LAZY = {
     "Task": "ns3_env.decision.task",
     "compare": "ns3_env.eval.results.evaluation",
     "evaluate": "ns3_env.eval.results.evaluation",
+    "export": "ns3_env.agents.export.models",
     "load_flows": "ns3_env.eval",
     "load_policy": "ns3_env.policies.released",
     "load_results": "ns3_env.eval",
@@ -53,6 +56,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "ConfigError",
     "FlowEnv",
     "FlowParallelEnv",
     "FlowStream",
@@ -69,6 +73,7 @@ __all__ = [
     "Task",
     "compare",
     "evaluate",
+    "export",
     "load_flows",
     "load_policy",
     "load_results",

@@ -38,7 +38,14 @@ def parser() -> argparse.ArgumentParser:
         description="Writes a trained policy into one file, and compares the file with the original; "
         "or a tuned controller with its attributes.",
     )
-    command_line.add_argument("checkpoint", type=Path, help=POLICY_HELP)
+    command_line.add_argument(
+        "checkpoint", type=Path, help=f"{POLICY_HELP}; or a .zip of Stable-Baselines3, with --env"
+    )
+    command_line.add_argument(
+        "--env",
+        metavar="ID",
+        help="of a .zip: the id that it was trained on, e.g. ns3_env/Bursts-v3",
+    )
     command_line.add_argument(
         "--format",
         choices=[*NAMES],
@@ -82,6 +89,10 @@ def run(options: argparse.Namespace) -> int:
 
     if options.allow_imports:
         trust_all()
+    if options.checkpoint.suffix == ".zip" and options.checkpoint.is_file():
+        return _run_zip(options)
+    if options.env is not None:
+        raise ConfigError("--env: is of a .zip of Stable-Baselines3: a policy's file has its own")
     tuned = resolve(options.checkpoint).is_controller
     options.format = options.format or (CONTROLLER if tuned else "native")
     options.out = options.out or Path(NAMES[options.format])
@@ -113,6 +124,24 @@ def run(options: argparse.Namespace) -> int:
         print(f"error: more than {LIMIT:g}: {options.out} is not written", file=sys.stderr)
         return 1
     print(f"{options.out}: {report.size_bytes} B, weights {report.sha256}")
+    return 0
+
+
+def _run_zip(options: argparse.Namespace) -> int:
+    """Exports what Stable-Baselines3 saved, after its code has been allowed."""
+    from ns3_env.agents.export.models import export, load_zip
+
+    if options.env is None:
+        raise ConfigError(
+            f"{options.checkpoint}: a model of Stable-Baselines3 does not say its environment: add --env "
+            "ns3_env/Bursts-v3, or call ns3_env.export(model, env, path) where it was trained"
+        )
+    if not options.allow_imports:
+        raise ConfigError(
+            f"{options.checkpoint}: to read it runs code that is in it; if you trust it: --allow-imports"
+        )
+    form = options.format or "native"
+    print(export(load_zip(options.checkpoint), options.env, options.out or Path(NAMES[form])))
     return 0
 
 

@@ -15,9 +15,8 @@ from pydantic import ValidationError
 from rich.progress import Progress
 
 from ns3_env.config.command_line import new_console
-from ns3_env.config.folders import find_file
 from ns3_env.config.model import nearest
-from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.statistics import bootstrap_interval, least_pairs, paired
 from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.metrics import METRICS, measure
@@ -27,7 +26,7 @@ from ns3_env.eval.output.table import import_extra
 from ns3_env.policies.file import POLICY_FILE
 from ns3_env.policies.released import is_released
 from ns3_env.programs.executable import references
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Scenario, ScenarioLike
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 #: A controller, released policy or leaderboard entry by name; a path of a trained policy; a suite's entry.
 EntryLike = str | Path | Mapping[str, Any] | Entry
-#: A scenario, its keys, its file, or the name of one that comes with the package.
-ScenarioLike = Scenario | Mapping[str, Any] | str | Path
 
 
 @dataclass(frozen=True)
@@ -196,12 +193,8 @@ def _entry(of: EntryLike) -> Entry:
 
 
 def _scenario(of: ScenarioLike) -> tuple[Scenario, str]:
-    """The scenario that a user means, and its name. Raises ConfigError, ScenarioError."""
-    if isinstance(of, Scenario):
-        return of, Path(of.source).stem if of.source else "scenario"
-    if isinstance(of, Mapping):
-        return Scenario.from_mapping(of, "evaluate: scenario"), "scenario"
-    file = find_file(Path(of), "configs/scenarios")
-    if not file.exists():
-        raise ScenarioError(f"evaluate: {of}: there is no such file")
-    return Scenario.load(file), file.stem
+    """The scenario that a user means, and its name. Raises ScenarioError."""
+    scenario = Scenario.of(of, "evaluate: scenario")
+    return scenario, "scenario" if isinstance(of, Mapping) or not scenario.source else Path(
+        scenario.source
+    ).stem

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ns3_env.cluster.pool import remote_errors
 from ns3_env.cluster.worker_context import WorkerContext, pack, unpack
 from ns3_env.decision import observations
-from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
-from ns3_env.decision.task import Task
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import RewardLike, Task
 from ns3_env.envs.flow_stream import Sampler
 from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, MemoryFile, PendingEpisode, as_simulated
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import ScenarioLike
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
 #: How often an episode is given to an actor again whose process died, or its node did.
@@ -74,10 +74,10 @@ class RayRollouts(EpisodeQueue):
     def __init__(
         self,
         actors: Sequence[Any],
-        sampler: Sampler | Scenario | Mapping[str, Any],
+        sampler: Sampler | ScenarioLike,
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
+        reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
     ) -> None:

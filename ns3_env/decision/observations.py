@@ -11,12 +11,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from ns3_env import _native
+from ns3_env.config.model import nearest
 
 #: The observation of Zhang 2023, section 4.2.
 FDCC_FIELDS: tuple[str, ...] = (
@@ -98,6 +100,21 @@ def observation_space(names: Sequence[str]) -> Box:
         high=np.array([field.high for field in chosen], dtype=np.float32),
         dtype=np.float32,
     )
+
+
+class Records(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
+    """Telemetry records (k, fields) whose columns have names: ``records["qlen"]`` is (k,).
+
+    Otherwise an array; ``records.view(Records)`` names the columns of one.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column for a name; anything else as of an array. Raises KeyError, naming the nearest field."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in INDEX:
+            raise KeyError(f"unknown field {key!r}{nearest(key, list(INDEX))}")
+        return self.view(np.ndarray)[..., INDEX[key]]
 
 
 def column(records: NDArray[np.float64], name: str) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
-from ns3_env.decision.observations import column, elapsed
+from ns3_env.decision.observations import Records, column, elapsed
 from ns3_env.decision.rtt_target import RttTarget
 
 
@@ -24,7 +24,7 @@ class Reward(Protocol):
     for what is left of it: nothing is to be bootstrapped from there.
     """
 
-    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def __call__(self, records: Records) -> NDArray[np.float64]: ...
 
 
 def settles(reward: Reward) -> bool:

@@ -22,6 +22,7 @@ from ns3_env.decision.actions import (
 from ns3_env.decision.observations import (
     FDCC_FIELDS,
     INDEX,
+    Records,
     agent_flags,
     field_indices,
     observation_space,
@@ -88,10 +89,27 @@ def _read_by(reward: Reward) -> Sequence[str]:
 TOLD_WHERE_ASKED = {"sharing_gain": "SharingGain", "job_cost": "JobCost"}
 
 
-def _chosen(key: str, chosen: Any, make: Callable[[str], Any], fits: Callable[[Any], bool]) -> Any:
-    """Returns what ``make`` gives for a name, or what was chosen if it ``fits``. Raises TypeError."""
+#: A reward, its name, or its name with settings: {"name": "goodput_delay", "delay_weight": 2.0}.
+RewardLike = str | Mapping[str, Any] | Reward
+#: An action map, its name, or its name with settings: {"name": "exponential_window", "scale": 2.0}.
+ActionLike = str | Mapping[str, Any] | ActionMap
+
+
+def _chosen(key: str, chosen: Any, make: Callable[..., Any], fits: Callable[[Any], bool]) -> Any:
+    """Returns what ``make`` gives for a name, alone or with settings, or what was chosen if it ``fits``.
+
+    Raises TypeError for anything else, or settings that there are not.
+    """
     if isinstance(chosen, str):
         return make(chosen)
+    if isinstance(chosen, Mapping):
+        settings = dict(chosen)
+        if not isinstance(name := settings.pop("name", None), str):
+            raise TypeError(f"{key}: is {shown(chosen)}: write {{'name': ..., with its settings}}")
+        try:
+            return make(name, **settings)
+        except TypeError as error:
+            raise TypeError(f"{key}: {name}: {error}") from None
     if isinstance(chosen, type) or not fits(chosen):
         text = f"{chosen.__name__}()" if isinstance(chosen, type) else f"{make.__name__}(name, **settings)"
         raise TypeError(f"{key}: is {shown(chosen)}: write a name, or {text} of {make.__module__}")
@@ -114,15 +132,18 @@ class Task:
     def __init__(
         self,
         fields: Sequence[str] = FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
-        action: str | ActionMap | None = None,
+        reward: RewardLike = DEFAULT_REWARD,
+        action: ActionLike | None = None,
         telemetry_bytes: int | None = None,
     ) -> None:
         """
         Args:
             fields: of the observation.
-            reward: its name, or the reward.
-            action: name of an action map, or the map; None: ``MultiplicativeWindow()``.
+            reward: its name, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}), or a
+                function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
+                ``lambda records: records["goodput"] - records["qlen"]``.
+            action: name of an action map, its name with settings, or the map; None:
+                ``MultiplicativeWindow()``.
             telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
@@ -188,9 +209,20 @@ class Task:
         """Returns what came of the decisions before these rows (k)."""
         rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
         if rewards is None:
-            rewards = self.reward(records)
+            rewards = self._rewards(records)
             rewards[first] = 0.0
         return Outcomes(rewards, since, final, cut, slowdowns)
+
+    def _rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Asks a reward in Python. Raises TypeError if its answer is no number for each row."""
+        rewards = np.array(self.reward(records.view(Records)), dtype=np.float64)
+        if rewards.shape != (len(records),):
+            name = getattr(self.reward, "__name__", type(self.reward).__name__)
+            raise TypeError(
+                f"reward: {name} gave shape {rewards.shape} for {len(records)} records: expected "
+                f"{(len(records),)}, a number for each"
+            )
+        return rewards
 
     @overload
     def posed_on(self, scenario: Scenario) -> Scenario: ...

@@ -14,13 +14,12 @@ from typing_extensions import Self, TypedDict
 from ns3_env import _native
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.actions import ActionMap
 from ns3_env.decision.outcomes import Batch
-from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
-from ns3_env.decision.task import Task, WithTask
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.slots import SlotAllocator
 from ns3_env.errors import ScenarioError
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Scenario, ScenarioLike
 from ns3_env.simulator import (
     DecisionBatch,
     EpisodeEnd,
@@ -56,6 +55,18 @@ def never_decides(episodes: int) -> str:
     )
 
 
+def sampler_of(form: Sampler | ScenarioLike | Script) -> Sampler:
+    """The function of an episode's number that a sampler, or one scenario for all episodes, stands for.
+
+    A mapping without ``topology`` is one that the simulator reads, and stays as it is. Raises ScenarioError.
+    """
+    if callable(form):
+        return form
+    as_it_is = isinstance(form, Script) or (isinstance(form, Mapping) and "topology" not in form)
+    only: Scenario | Script | Mapping[str, Any] = form if as_it_is else Scenario.of(form)  # type: ignore[arg-type, assignment]
+    return lambda episode: only
+
+
 class StreamOptions(TypedDict, total=False):
     """The keywords of :class:`FlowStream`, for what passes them on."""
 
@@ -65,8 +76,8 @@ class StreamOptions(TypedDict, total=False):
     num_simulators: int
     slots: int
     fields: Sequence[str]
-    reward: str | Reward
-    action: str | ActionMap | None
+    reward: RewardLike
+    action: ActionLike | None
     task: Task | None
     seed: int
     seeds: Sequence[int]
@@ -88,7 +99,8 @@ class FlowStream(WithTask):
     scenario whose transport does not know a field, or what the reward reads, is a ScenarioError.
 
     Args:
-        sampler: scenario of each episode, or one for all. Its seed is replaced by the episode's.
+        sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
+            its name. Its seed is replaced by the episode's.
         program, args: instead of it, an ns-3 script as it was built (docs/ns3.md), a run for each episode.
         num_simulators: processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
@@ -104,15 +116,15 @@ class FlowStream(WithTask):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Script | Mapping[str, Any] | None = None,
+        sampler: Sampler | ScenarioLike | Script | None = None,
         *,
         program: str | PathLike[str] | None = None,
         args: Sequence[str] = (),
         num_simulators: int = 1,
         slots: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
-        action: str | ActionMap | None = None,
+        reward: RewardLike = DEFAULT_REWARD,
+        action: ActionLike | None = None,
         task: Task | None = None,
         seed: int = 1,
         seeds: Sequence[int] = (),
@@ -124,12 +136,10 @@ class FlowStream(WithTask):
             raise ValueError(f"num_simulators ({num_simulators}) and slots ({slots}) must be at least 1")
         if (sampler is None) == (program is None):
             raise TypeError("sampler or program: give the one that is played")
-        if callable(sampler):
-            self.sampler: Sampler = sampler
-        else:
-            only = Script(program, tuple(args), slots=slots) if program is not None else sampler
-            assert only is not None
-            self.sampler = lambda episode: only
+        if program is not None:
+            sampler = Script(program, tuple(args), slots=slots)
+        assert sampler is not None
+        self.sampler = sampler_of(sampler)
         self.num_simulators = num_simulators
         self.slots = slots
         self.ordered = ordered

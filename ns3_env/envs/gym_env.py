@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -16,17 +17,17 @@ from typing_extensions import Self
 from ns3_env.config.model import shown
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.actions import ActionMap
 from ns3_env.decision.outcomes import Outcomes
-from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
-from ns3_env.decision.task import Task, WithTask
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs import arguments
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
-from ns3_env.scenario import AGENT, Controller, Scenario
+from ns3_env.policies.released import named_controller, policy_path
+from ns3_env.scenario import AGENT, POLICY, Controller, Scenario, ScenarioLike
 from ns3_env.simulator import DecisionBatch, Simulator
 from ns3_env.simulator.simulator import around
 
@@ -46,16 +47,9 @@ def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int 
     )
 
 
-def scenario_of(definition: Scenario | Mapping[str, Any]) -> Scenario:
-    """The scenario, or that of these keys. Raises ScenarioError."""
-    if isinstance(definition, Mapping):
-        return Scenario.from_mapping(definition, "scenario")
-    return definition
-
-
 def first_played(
-    definition: Scenario | Mapping[str, Any] | Draw | None, flows: int | None
-) -> tuple[Scenario, Draw | None]:
+    definition: ScenarioLike | Draw | None, flows: int | None
+) -> tuple[ScenarioLike, Draw | None]:
     """Returns the first scenario of an environment, and the function that draws the following ones; None:
     always the first.
 
@@ -68,9 +62,7 @@ def first_played(
         )
     if callable(definition):
         return definition(0), definition
-    return incast_scenario(4 if flows is None else flows) if definition is None else scenario_of(
-        definition
-    ), None
+    return incast_scenario(4 if flows is None else flows) if definition is None else definition, None
 
 
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
@@ -88,12 +80,13 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     Read again after pickling, it is a new environment of the same arguments.
 
     Args:
-        scenario: the scenario, its keys, what draws one for each episode's seed, or None for
-            :func:`incast_scenario` of ``flows``.
+        scenario: a Scenario, its keys, its YAML file or its name; a function that draws one for each
+            episode's seed; or None for :func:`incast_scenario` of ``flows``.
         flows: senders of the default scenario; None: 4.
         flow: the controlled flow's index in the flow list; None: another in each episode.
-        others: the other flows' controller by name, where the scenario names none; or a policy that steers
-            them (SB3's ``predict`` with ``fields`` and ``action_map``), each flow with a state of its own.
+        others: the other flows' controller if the scenario names none: a name (``ns3-env list controllers``,
+            ``policies``) or the path of a policy's file; or a policy in Python (SB3's ``predict`` with
+            ``fields`` and ``action_map``), with a state for each flow.
         fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable: see :class:`ns3_env.simulator.Simulator`.
@@ -107,14 +100,14 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | Draw | None = None,
+        scenario: ScenarioLike | Draw | None = None,
         *,
         flows: int | None = None,
         flow: int | None = 0,
-        others: str | Policy = "hpcc",
+        others: str | PathLike[str] | Policy = "hpcc",
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
-        action: str | ActionMap | None = None,
+        reward: RewardLike = DEFAULT_REWARD,
+        action: ActionLike | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
@@ -124,29 +117,29 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._drawn_flow = flow is None
         self._flow = 0 if flow is None else flow
         self._others = others
-        self._companions = None if isinstance(others, str) else BackgroundPolicy(others)
+        self._companions = None if isinstance(others, str | PathLike) else BackgroundPolicy(others)
         self.render_mode = render_mode
         self.task = Task.of(task, fields, reward, action)
         self.observation_space = self.task.observation_space  # type: ignore[assignment]
         self.action_space = self.task.action_space
-        self._of_others = () if isinstance(others, str) else tuple(others.fields)
+        self._of_others = () if isinstance(others, str | PathLike) else tuple(others.fields)
         self._executable = executable
         first, self._draw = first_played(scenario, flows)
         self.scenario = self._checked(first)
         self._simulator = self._simulator_for(self.scenario)
         self._last: DecisionBatch | None = None
 
-    def _checked(self, definition: Scenario | Mapping[str, Any]) -> Scenario:
+    def _checked(self, definition: ScenarioLike) -> Scenario:
         """The scenario as it is played. Raises ScenarioError."""
         scenario = self._controlled(definition)
         self.task.check(scenario, self._of_others)
         return scenario
 
-    def _controlled(self, definition: Scenario | Mapping[str, Any]) -> Scenario:
+    def _controlled(self, definition: ScenarioLike) -> Scenario:
         """The scenario with the flow under the agent, the others as this environment has them."""
-        if isinstance(self._others, str):
-            return one_controlled(scenario_of(definition), self._flow, self._others)
-        return all_controlled(scenario_of(definition), self._flow)
+        if isinstance(self._others, str | PathLike):
+            return one_controlled(Scenario.of(definition), self._flow, self._others)
+        return all_controlled(Scenario.of(definition), self._flow)
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
         self._capacity = max(64, scenario.agent_flow_count)
@@ -160,7 +153,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._draw = None
             self._put(options["scenario"])
 
-    def _put(self, definition: Scenario | Mapping[str, Any]) -> None:
+    def _put(self, definition: ScenarioLike) -> None:
         """Plays this scenario from now on."""
         self.scenario = self._checked(definition)
         if self.scenario.agent_flow_count > self._capacity:
@@ -174,7 +167,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
         Args:
             seed: of the episode, and of those that follow.
-            options: {"scenario": a Scenario or its keys}: played from now on. None: the one before.
+            options: {"scenario": a Scenario, its keys, its file or its name}: simulated from now on. None:
+                the one before.
 
         Raises:
             ScenarioError: the scenario cannot be, or the flow never decides.
@@ -365,10 +359,20 @@ def all_controlled(scenario: Scenario, flow: int) -> Scenario:
     return whole
 
 
-def one_controlled(scenario: Scenario, flow: int, others: str) -> Scenario:
-    """The scenario with ``flow`` alone under the agent. Raises ScenarioError."""
-    controllers = [c for c in scenario.controllers if c.name != AGENT] or [Controller(name=others)]
+def one_controlled(scenario: Scenario, flow: int, others: str | PathLike[str]) -> Scenario:
+    """The scenario with only ``flow`` under the agent. Raises ScenarioError."""
+    controllers = [c for c in scenario.controllers if c.name != AGENT] or [_other(others)]
     return _under_agent(scenario, [flow], controllers)
+
+
+def _other(name: str | PathLike[str]) -> Controller:
+    """The controller of this name, or that of a policy's file."""
+    file = policy_path(Path(name))
+    return (
+        Controller(name=POLICY, attributes={"File": str(file)})
+        if file.is_file()
+        else named_controller(str(name))
+    )
 
 
 def _under_agent(scenario: Scenario, flows: list[int] | None, others: Sequence[Controller]) -> Scenario:

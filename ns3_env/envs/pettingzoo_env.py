@@ -15,16 +15,15 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows, collect_actions
-from ns3_env.decision.actions import ActionMap
 from ns3_env.decision.outcomes import Outcomes
-from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
-from ns3_env.decision.task import Task, WithTask
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs import arguments
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.gym_env import Draw, first_played
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
-from ns3_env.scenario import Scenario, Synchronous
+from ns3_env.scenario import Scenario, ScenarioLike, Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
 
 Observations = dict[str, NDArray[np.float32]]
@@ -151,20 +150,21 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | Draw | None = None,
+        scenario: ScenarioLike | Draw | None = None,
         *,
         flows: int | None = None,
         slots: int | None = None,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
-        action: str | ActionMap | None = None,
+        reward: RewardLike = DEFAULT_REWARD,
+        action: ActionLike | None = None,
         task: Task | None = None,
         render_mode: str | None = None,
         executable: str | PathLike[str] | None = None,
         reset_tells_all: bool = False,
     ) -> None:
         EzPickle.__init__(self, **arguments(locals()))
-        first, draw = first_played(scenario, flows)
+        form, draw = first_played(scenario, flows)
+        first = Scenario.of(form)
         scenario = first.model_copy(update={"clock": Synchronous()}) if scenario is None else first
         if scenario.clock.name != "synchronous":
             raise ScenarioError(

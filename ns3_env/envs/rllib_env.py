@@ -21,6 +21,7 @@ from ns3_env.envs.flow_stream import SILENT_EPISODES, never_decides
 from ns3_env.envs.gym_env import first_played
 from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
+from ns3_env.scenario import Scenario
 
 #: What RLlib's configurations call it.
 NAME = "ns3_env/RdmaMultiAgent-v0"
@@ -75,7 +76,8 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         if unknown := sorted(set(settings) - set(DEFAULTS)):
             raise ValueError(f"env_config: there is no {unknown[0]!r}; known: {', '.join(DEFAULTS)}")
         settings = {**DEFAULTS, **settings}
-        scenario, draw = first_played(settings["scenario"], settings["flows"])
+        form, draw = first_played(settings["scenario"], settings["flows"])
+        scenario = Scenario.of(form)
         if scenario.agent_flow_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
         task = Task.of(*(settings[key] for key in ("task", "fields", "reward", "action")))

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ns3_env.decision import observations
-from ns3_env.decision.rewards import DEFAULT_REWARD, Reward
-from ns3_env.decision.task import Task, WithTask
-from ns3_env.envs.flow_stream import Sampler, episode_seed
+from ns3_env.decision.rewards import DEFAULT_REWARD
+from ns3_env.decision.task import RewardLike, Task, WithTask
+from ns3_env.envs.flow_stream import Sampler, episode_seed, sampler_of
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import transport_of
-from ns3_env.scenario import AGENT, POLICY, Scenario
+from ns3_env.scenario import AGENT, POLICY, Scenario, ScenarioLike
 from ns3_env.simulator import EpisodeEnd, HealthCheck, Script, Simulator, Transitions, wait_any
 
 
@@ -149,7 +149,8 @@ class EpisodeQueue(WithTask, ABC):
     simulators there are, nor on how long anything takes.
 
     Args:
-        sampler: scenario of each episode, or one for all. Flows under "agent" get the policy; the seed is
+        sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
+            its name. Flows under "agent" get the policy; the seed is
             replaced.
         fields, reward, task: see :class:`ns3_env.decision.task.Task`, which may stand for both.
         seed: base seed.
@@ -157,14 +158,14 @@ class EpisodeQueue(WithTask, ABC):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Mapping[str, Any],
+        sampler: Sampler | ScenarioLike,
         *,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
+        reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
     ) -> None:
-        self.sampler = sampler
+        self.sampler = sampler_of(sampler)
         self.task = Task.of(task, fields, reward)
         self._seed = seed
         self.next_episode = 0
@@ -202,7 +203,7 @@ class EpisodeQueue(WithTask, ABC):
         content = policy if isinstance(policy, bytes) else policy.read_bytes()
         # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
         # now is the same however many simulators there are.
-        scenario = self.sampler(episode) if callable(self.sampler) else self.sampler
+        scenario = self.sampler(episode)
         if isinstance(scenario, Script):
             raise ScenarioError(f"{scenario.source}: a script's flows ask Python, not a policy's file")
         self.task.check(scenario)
@@ -298,11 +299,11 @@ class Rollouts(EpisodeQueue):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Mapping[str, Any],
+        sampler: Sampler | ScenarioLike,
         *,
         num_simulators: int = 1,
         fields: Sequence[str] = observations.FDCC_FIELDS,
-        reward: str | Reward = DEFAULT_REWARD,
+        reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
         capacity: int = 16_384,

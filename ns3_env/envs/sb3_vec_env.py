@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from ns3_env.envs.flow_stream import FlowStream, Sampler, StreamOptions, episode
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.envs.slots import Mask
 from ns3_env.errors import PaddingError, SimulatorError
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import ScenarioLike
 from ns3_env.simulator import Script
 
 
@@ -34,7 +34,8 @@ class FlowVecEnv(FlowStream, VecEnv):
     learns leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
 
     Args:
-        sampler: scenario of each episode, or one for all.
+        sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
+            its name.
         render_mode: None, or "rgb_array": :meth:`render` draws the first simulator's flows.
         telemetry: infos have every field by name; False saves three quarters of the time that they take.
         options: see :class:`FlowStream`; ``seed`` is the base seed, which :meth:`seed` sets too.
@@ -48,7 +49,7 @@ class FlowVecEnv(FlowStream, VecEnv):
 
     def __init__(
         self,
-        sampler: Sampler | Scenario | Script | Mapping[str, Any] | None = None,
+        sampler: Sampler | ScenarioLike | Script | None = None,
         *,
         render_mode: str | None = None,
         telemetry: bool = True,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Scenario, ScenarioLike
 from ns3_env.simulator import DecisionBatch
 from ns3_env.simulator.script import Script
 
@@ -52,7 +52,7 @@ class ScriptEnv(FlowEnv):
             **arguments,
         }
 
-    def _controlled(self, definition: Scenario | Mapping[str, Any]) -> Scenario:
+    def _controlled(self, definition: ScenarioLike) -> Scenario:
         return definition  # type: ignore[return-value]  # a Script says itself which flow is asked for
 
     def _until_own_turn(self) -> tuple[DecisionBatch | None, int]:

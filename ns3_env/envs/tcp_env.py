@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ns3_env.config.model import shown
-from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.envs.gym_env import Draw, FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
-from ns3_env.scenario import Scenario
+from ns3_env.scenario import Scenario, ScenarioLike
 from ns3_env.scenario.traffic import ENDLESS
 
 #: What a TCP sender knows of its path by itself, as shares of its link and multiples of its base RTT.
@@ -46,7 +46,7 @@ class TcpBottleneckEnv(FlowEnv):
 
     def __init__(
         self,
-        scenario: Scenario | Mapping[str, Any] | None = None,
+        scenario: ScenarioLike | Draw | None = None,
         *,
         flows: int | None = None,
         others: Any = "cubic",

@@ -15,7 +15,7 @@ from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
 from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Spray
 from ns3_env.scenario.record import Record
-from ns3_env.scenario.scenario import Scenario
+from ns3_env.scenario.scenario import Scenario, ScenarioLike
 from ns3_env.scenario.switch import CongestionPoints, Ecn, EcnSetting, Switch
 from ns3_env.scenario.topology import (
     Dumbbell,
@@ -75,6 +75,7 @@ __all__ = [
     "PublishedTopology",
     "Record",
     "Scenario",
+    "ScenarioLike",
     "Spray",
     "Switch",
     "Synchronous",

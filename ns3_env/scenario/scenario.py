@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from pydantic import (
     model_validator,
 )
 
-from ns3_env.config.model import validate
+from ns3_env.config.folders import find_file
+from ns3_env.config.model import shown, validate
 from ns3_env.config.yaml import read_mapping
-from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning
 from ns3_env.programs.executable import references
 from ns3_env.programs.transport import other
 from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
@@ -67,6 +69,35 @@ class Scenario(ScenarioFields):
     def load(cls, path: str | Path) -> Scenario:
         """The scenario in a YAML file. Raises ScenarioError, naming file and key."""
         return cls.from_mapping(read_mapping(path, ScenarioError), str(path), Path(path).parent)
+
+    @classmethod
+    def of(cls, form: ScenarioLike, source: str = "scenario") -> Scenario:
+        """The scenario that a user names: itself, its keys, its YAML file, or the name of one that comes with
+        the package ("dumbbell_100g_4to1"; ``ns3-env list scenarios``).
+
+        Args:
+            form: one of these.
+            source: what errors on keys name.
+
+        Raises:
+            ScenarioError: there is no such file or name, or the scenario is wrong.
+        """
+        if isinstance(form, Scenario):
+            return form
+        if isinstance(form, Mapping):
+            return cls.from_mapping(form, source)
+        if not isinstance(form, str | PathLike):
+            raise ScenarioError(
+                f"{source}: is {shown(form)}: write a Scenario, its keys, its file, or a name of "
+                "`ns3-env list scenarios`"
+            )
+        try:
+            file = find_file(Path(form), "configs/scenarios")
+        except ConfigError as error:
+            raise ScenarioError(f"{source}: {error}") from None
+        if not file.exists():
+            raise ScenarioError(f"{source}: {file}: there is no such file")
+        return cls.load(file)
 
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
@@ -241,3 +272,7 @@ def renamed_controller(controller: Controller, paths: Mapping[str, str]) -> Cont
     if controller.name != POLICY or path not in paths:
         return controller
     return controller.model_copy(update={"attributes": {**controller.attributes, _FILE: paths[path]}})
+
+
+#: A scenario, its keys, its YAML file, or the name of one that comes with the package.
+ScenarioLike = Scenario | Mapping[str, Any] | str | PathLike[str]

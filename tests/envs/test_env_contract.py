@@ -283,8 +283,8 @@ _REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (ID, {"flows": 3, "scenario": {}}, "flows=3: belongs to the default scenario"),
     (
         ID,
-        {"reward": {"name": "slowdown"}},
-        r"reward: is .*: write a name, or make_reward\(name, \*\*settings\) of",
+        {"reward": {"name": "slowdown", "shapin": 1}},
+        "reward: slowdown: .*unexpected keyword argument 'shapin'",
     ),
     (ID, {"action": 3}, r"action: is 3: write a name, or make_action_map\(name, \*\*settings\) of"),
     (ID, {"action": AbsoluteWindow}, r"action: is .*: write a name, or AbsoluteWindow\(\) of ns3_env"),
