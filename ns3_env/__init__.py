@@ -6,10 +6,10 @@ from __future__ import annotations
 import ns3_env.config.interrupts  # noqa: F401 (before the imports that take long)
 
 # isort: split
-import importlib
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from ns3_env.config.lazy import lazy
 from ns3_env.errors import (
     ConfigError,
     PaddingError,
@@ -81,13 +81,12 @@ __all__ = [
 ]
 
 
+_public = lazy(__name__, _LAZY)
+
+
 def __getattr__(name: str) -> Any:
     """The public names, and ``__version__``."""
-    if name == "__version__":
-        return version("ns3-env")
-    if name not in _LAZY:
-        raise AttributeError(f"module 'ns3_env' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LAZY[name]), name)
+    return version("ns3-env") if name == "__version__" else _public(name)
 
 
 register("ns3_env/RdmaIncast-v0", "ns3_env.envs.gym_env:FlowEnv", "ns3_env.envs.gym_vector_env:FlowVectorEnv")

@@ -110,8 +110,8 @@ def load_zip(path: Path) -> Any:
 def _problem(env: Any) -> tuple[Task, EnvConfig]:
     """The task of an environment, and the configuration of a policy for it. Raises ConfigError."""
     if isinstance(env, str):
-        with gym.make(env) as made:
-            return _problem(made)
+        with gym.make(env) as environment:
+            return _problem(environment)
     front_end = _front_end(env)
     task = front_end.task
     if isinstance(task.action, type) or not is_dataclass(task.action) or not hasattr(task.action, "name"):
@@ -138,7 +138,7 @@ def _front_end(env: Any) -> WithTask:
         changes = isinstance(layer, gym.ObservationWrapper | gym.ActionWrapper) or name == "VecNormalize"
         if changes and name not in ("ClipAction", "FlattenObservation"):
             raise ConfigError(
-                f"export: the environment is wrapped by {name}, which changes what the model sees or answers: "
+                f"export: the environment is wrapped by {name}, which changes what the model sees or does: "
                 "no step of a policy's file; train without it (fields are in units of one already)"
             )
     raise ConfigError(
@@ -223,9 +223,9 @@ def _compare(file: Path, task: Task, answers: Any) -> None:
         return
     low, high = task.observation_space.low, np.minimum(task.observation_space.high, 10.0)
     observations = np.random.default_rng(1).uniform(low, high, (_COUNT, len(task.fields))).astype(np.float32)
-    ours = np.clip(NetworkPolicy.load(file).predict(observations, deterministic=True)[0], -1, 1)
-    theirs = np.clip(np.asarray(answers(observations), np.float64).reshape(ours.shape), -1, 1)
-    if not (difference := float(np.abs(ours - theirs).max())) <= LIMIT:
+    exported = np.clip(NetworkPolicy.load(file).predict(observations, deterministic=True)[0], -1, 1)
+    original = np.clip(np.asarray(answers(observations), np.float64).reshape(exported.shape), -1, 1)
+    if not (difference := float(np.abs(exported - original).max())) <= LIMIT:
         raise ConfigError(
             f"export: the file would differ from the model by {difference:.1e}: the model does more than its "
             "layers say"

@@ -121,7 +121,7 @@ class Results:
         return getattr(self._as_0_2(), name)
 
     def __getitem__(self, key: Any) -> Any:
-        """As ``__getattr__``."""
+        """A column of that data frame, with the same warning."""
         return self._as_0_2()[key]
 
     def _as_0_2(self) -> pandas.DataFrame:

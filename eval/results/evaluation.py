@@ -78,7 +78,7 @@ def evaluate(
     import_extra("pandas")
     base, title = _scenario(scenario)
     several = [entries] if isinstance(entries, str | Path | Mapping | Entry) else list(entries)
-    contenders, numbers = [_entry(one) for one in several], list(seeds)
+    contenders, numbers = [entry_of(one) for one in several], list(seeds)
     if not (contenders and numbers):
         raise ConfigError("evaluate: needs one entry and one seed at least")
     names = [entry.name for entry in contenders]
@@ -178,7 +178,7 @@ def _against(values: pandas.Series, base: pandas.Series, comparisons: int, sign:
     }
 
 
-def _entry(of: EntryLike) -> Entry:
+def entry_of(of: EntryLike) -> Entry:
     """The entry that a user means. Raises ConfigError."""
     if isinstance(of, Entry):
         return of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads results that a command left in a folder: of episodes, and of their flows, ports, classes, jobs."""
+"""Loading of results that a command left in a folder: of episodes, and of their flows, ports, jobs."""
 
 from __future__ import annotations
 

@@ -3,10 +3,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ns3_env.config.lazy import lazy
 
-def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """A constructor's own, where ``variables`` are its ``locals()`` as it begins: what EzPickle keeps."""
-    return {name: value for name, value in variables.items() if name not in ("self", "__class__")}
+if TYPE_CHECKING:
+    from ns3_env.envs.flow_stream import FlowStream
+    from ns3_env.envs.gym_env import FlowEnv, incast_scenario
+    from ns3_env.envs.gym_vector_env import FlowVectorEnv
+    from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+    from ns3_env.envs.rllib_env import FlowMultiAgentEnv
+    from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
+    from ns3_env.envs.sb3_buffers import masked
+    from ns3_env.envs.sb3_vec_env import FlowVecEnv
+    from ns3_env.envs.script_env import ScriptEnv
+    from ns3_env.envs.tcp_env import TcpBottleneckEnv
+
+__all__ = [
+    "Exploration",
+    "FlowEnv",
+    "FlowMultiAgentEnv",
+    "FlowParallelEnv",
+    "FlowStream",
+    "FlowVecEnv",
+    "FlowVectorEnv",
+    "Rollout",
+    "Rollouts",
+    "ScriptEnv",
+    "TcpBottleneckEnv",
+    "incast_scenario",
+    "masked",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "FlowStream": "ns3_env.envs.flow_stream",
+        "FlowEnv": "ns3_env.envs.gym_env",
+        "incast_scenario": "ns3_env.envs.gym_env",
+        "FlowVectorEnv": "ns3_env.envs.gym_vector_env",
+        "FlowParallelEnv": "ns3_env.envs.pettingzoo_env",
+        "FlowMultiAgentEnv": "ns3_env.envs.rllib_env",
+        "Exploration": "ns3_env.envs.rollouts",
+        "Rollout": "ns3_env.envs.rollouts",
+        "Rollouts": "ns3_env.envs.rollouts",
+        "masked": "ns3_env.envs.sb3_buffers",
+        "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
+        "ScriptEnv": "ns3_env.envs.script_env",
+        "TcpBottleneckEnv": "ns3_env.envs.tcp_env",
+    },
+)

@@ -20,9 +20,9 @@ from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
-from ns3_env.envs import arguments
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
+from ns3_env.envs.pickling import arguments
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy

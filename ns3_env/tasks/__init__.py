@@ -4,23 +4,35 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-#: What is imported when it is first asked for: ids are registered without it.
-_LAZY = {
-    "FIRST_TEST_SEED": "ns3_env.tasks.definition",
-    "TASKS": "ns3_env.tasks.networks",
-    "TESTS": "ns3_env.tasks.definition",
-    "TaskSpec": "ns3_env.tasks.definition",
-    "make": "ns3_env.tasks.front_ends",
-    "task": "ns3_env.tasks.networks",
-}
+from ns3_env.config.lazy import lazy
 
-__all__ = ["FIRST_TEST_SEED", "TASKS", "TESTS", "TaskSpec", "make", "task"]
+if TYPE_CHECKING:
+    import pandas
+
+    from ns3_env.tasks.definition import FIRST_TEST_SEED, TESTS, TaskSpec
+    from ns3_env.tasks.front_ends import make
+    from ns3_env.tasks.networks import TASKS, task
+
+__all__ = ["FIRST_TEST_SEED", "TASKS", "TESTS", "TaskSpec", "make", "score", "task"]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "FIRST_TEST_SEED": "ns3_env.tasks.definition",
+        "TASKS": "ns3_env.tasks.networks",
+        "TESTS": "ns3_env.tasks.definition",
+        "TaskSpec": "ns3_env.tasks.definition",
+        "make": "ns3_env.tasks.front_ends",
+        "task": "ns3_env.tasks.networks",
+    },
+)
 
 
-def __getattr__(name: str) -> Any:
-    """The public names."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'ns3_env.tasks' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LAZY[name]), name)
+def score(entry: str | Path | Mapping[str, Any], tasks: str | Sequence[str] = "all") -> pandas.DataFrame:
+    """Scores an entry on tasks' tests: see ``ns3_env.eval.leaderboard.scoring``."""
+    frame: pandas.DataFrame = importlib.import_module("ns3_env.eval.leaderboard.scoring").score(entry, tasks)
+    return frame

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arguments that an environment keeps, to be made again after pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's own, where ``variables`` are its ``locals()`` as it begins: what EzPickle keeps."""
+    return {name: value for name, value in variables.items() if name not in ("self", "__class__")}
