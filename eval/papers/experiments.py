@@ -32,7 +32,7 @@ from ns3_env.simulator import Simulator, list_controllers
 #: Modules with experiments, by paper, in the papers' order.
 MODULES = {
     "mpcc": "open_loop state_switch link limits fat_tree",
-    "fdcc": "motivation reward pay link incasts workloads",
+    "fdcc": "motivation pay link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
     "rttmpc": "sharing one_flow buffers ten_gigabit",
     "tdctcp": "incast sweeps",

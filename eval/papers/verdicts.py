@@ -57,6 +57,11 @@ class Tally:
         """None without a comparison."""
         return None if self.won + len(self.lost) == 0 else not self.lost
 
+    @property
+    def verdict(self) -> Verdict:
+        """True where none is lost, and how many are won."""
+        return self.holds, str(self)
+
     def __str__(self) -> str:
         if self.holds is None:
             return "nothing to compare"
@@ -73,7 +78,7 @@ def value(numbers: Measured, key: str) -> float:
     """A number of an entry; NaN where it is not defined. A slowdown is infinite where flows did not
     finish: to leave them out would flatter."""
     x = numbers.get(key)
-    if key.startswith("fct_slowdown") and numbers.get("unfinished"):
+    if key.startswith("fct_slowdown") and numbers.get("unfinished_flows"):
         return math.inf
     return math.nan if x is None else float(x)
 
@@ -96,39 +101,6 @@ def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str,
                     place = case if len(entries) == 1 else f"{case} {name.upper()}"
                     count.lost.append((place, other.upper()))
     return count
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Judges claims on a table.
-
-    Attributes:
-        simulated: the numbers of this run; they alone decide.
-        published: the paper's printed numbers.
-    """
-
-    simulated: Table
-    published: Table = field(default_factory=dict)
-
-    def __call__(
-        self,
-        entries: Iterable[str],
-        wins: Wins,
-        others: Iterable[str],
-        key: str,
-    ) -> Verdict:
-        """Returns the verdict, with what the paper's own table says of the claim beside it.
-
-        Args:
-            entries: of whom the claim is.
-            wins: against each of the others, in every case.
-            others: with whom they are compared.
-            key: name of the number.
-        """
-        here, there = (tally(table, entries, others, key, wins) for table in (self.simulated, self.published))
-        if there.holds is None:
-            return here.holds, str(here)
-        return here.holds, f"here {here}; by the thesis's own table {there}"
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:

@@ -16,7 +16,7 @@ from ns3_env.eval.papers.experiment import Entries, Setup, entered, repeated, se
 from ns3_env.eval.papers.outcome import grid
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
-from ns3_env.eval.papers.verdicts import Judge, tally
+from ns3_env.eval.papers.verdicts import tally
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -73,6 +73,8 @@ def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     assert pairs["columns"] == ["of", "x", "y (kB)"]
     assert pairs["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
     assert isinstance(pairs["rows"][0][1], int)
+    table = {"a": {("b", "c"): {"x": 1}}}
+    assert grid("t", ("of", "and", "with"), "x = x", table).rows == [("a", "b", "c", 1)]
 
 
 def test_a_figures_curves_are_its_csv() -> None:
@@ -85,9 +87,11 @@ def test_a_figures_curves_are_its_csv() -> None:
 
 def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:
     slow = "fct_slowdown_avg"
-    table: Numbers = {"case": {"fdcc": {slow: 1.0, "unfinished": 1}, "hpcc": {slow: 2.0, "unfinished": 0}}}
+    table: Numbers = {
+        "case": {"fdcc": {slow: 1.0, "unfinished_flows": 1}, "hpcc": {slow: 2.0, "unfinished_flows": 0}}
+    }
     assert not tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
-    table["case"]["fdcc"]["unfinished"] = 0
+    table["case"]["fdcc"]["unfinished_flows"] = 0
     assert tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
     table = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
     assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
@@ -95,14 +99,11 @@ def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None
     assert (count.won, count.lost) == (0, [("case", "DCQCN")])
 
 
-def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
-    numbers: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
-    published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    assert Judge(numbers, published)(("a",), lt, ("a", "b"), "x") == (
-        True,
-        "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (B)",
-    )
-    assert Judge(numbers)(("c",), lt, ("a",), "x") == (None, "nothing to compare")
+def test_a_verdict_counts_the_comparisons_and_names_those_that_are_lost() -> None:
+    numbers: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
+    assert tally(numbers, ("b",), ("a", "b"), "x", lt).verdict == (True, "in 1 of 1 comparisons")
+    assert tally(numbers, ("a",), ("b",), "x", lt).verdict == (False, "in 0 of 1 comparisons; not 1 (B)")
+    assert tally(numbers, ("c",), ("a",), "x", lt).verdict == (None, "nothing to compare")
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
