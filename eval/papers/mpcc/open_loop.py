@@ -10,9 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.decision.observations import column
+from ns3_env.eval.output.plots import Style
 from ns3_env.eval.papers.experiment import Data, Setup, experiment
 from ns3_env.eval.papers.outcome import Outcome, Row, deviation
-from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Drawing, Panel, curve, note
+from ns3_env.eval.papers.panels import (
+    DASHED,
+    FREE,
+    MODEL,
+    SENDER,
+    SWITCH,
+    Curve,
+    Drawing,
+    Panel,
+    curve,
+    labels,
+    note,
+)
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.scenario.topology import Dumbbell
@@ -198,19 +211,14 @@ def _half_ns(frequency: int) -> int:
 def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
     """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
     periods."""
-    periods, answers = max(1, round(_PERIODS * setup.scale)), {}
-    for frequency in (0, *FREQUENCIES_HZ):
-        setup.progress(f"steps at {frequency} Hz" if frequency else "line rate")
+    setup.progress("line rate")
+    line_rate = scenario(SHORT_NS, 500_000, _half_ns(0), _SAMPLE_NS)
+    answers = {0: respond(setup.simulator, line_rate, lambda k, bdp: NO_WINDOW)}
+    for frequency in FREQUENCIES_HZ:
+        setup.progress(f"steps at {frequency} Hz")
         half = _half_ns(frequency)
-        if frequency:
-            steps = scenario(SHORT_NS, half, 2 * periods * half, _SAMPLE_NS)
-            answers[frequency] = respond(
-                setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES
-            )
-        else:
-            answers[0] = respond(
-                setup.simulator, scenario(SHORT_NS, 500_000, half, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
-            )
+        steps = scenario(SHORT_NS, half, 2 * max(1, round(_PERIODS * setup.scale)) * half, _SAMPLE_NS)
+        answers[frequency] = respond(setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
     return Data(answers, setup.scale, setup.progress)
 
 
@@ -223,24 +231,16 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     }
     constant = data.runs[0]
     part = (constant.times_ns >= 1e5) & (constant.times_ns <= 1e6)
-    quantities = [
-        (
-            "slope at line rate",
-            "Fig. 3.2",
-            RISE_BPS,
-            slope_bps(constant.times_ns[part], constant.switch_bytes[part]),
-        )
-    ]
+    line_rate = slope_bps(constant.times_ns[part], constant.switch_bytes[part])
+    rows = [Row("slope at line rate", "Gb/s", RISE_BPS / 1e9, line_rate / 1e9, "Fig. 3.2")]
     for frequency in FREQUENCIES_HZ:
-        rise, fall = slopes(*pairs[frequency])
-        quantities.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
-        quantities.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
-    rows = [
-        Row(what, "Gb/s", published / 1e9, simulated / 1e9, where)
-        for what, where, published, simulated in quantities
-    ]
+        for what, published, slope in zip(
+            ("rise", "fall"), (RISE_BPS, FALL_BPS), slopes(*pairs[frequency]), strict=True
+        ):
+            rows.append(Row(f"{what}, {frequency} Hz", "Gb/s", published / 1e9, slope / 1e9, "Fig. 3.3"))
     worst = max(abs(deviation(row.published, row.ours) or 0.0) for row in rows)
     error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
+    at_line_rate = _against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")
     return Outcome(
         rows=[*rows, Row("largest difference from eq. 3.4", "B", None, error, "Figs. 3.2, 3.3")],
         claims={
@@ -251,9 +251,7 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
             )
         },
         pictures={
-            "fig-3-2": Drawing(
-                [_against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")], 1, 3.0
-            ),
+            "fig-3-2": Drawing([at_line_rate], 1, 3.0),
             "fig-3-3": Drawing(
                 [_against(f"step input at {x} Hz", *pairs[x], 1e6, "ms") for x in FREQUENCIES_HZ]
             ),
@@ -288,16 +286,26 @@ def _theory(answer: Response, half_ns: int, window_bytes: float) -> Floats:
 
 
 def _axes(time: str, queue: str) -> dict[str, object]:
-    return {"xlabel": f"time ({time})", "ylabel": f"queue ({queue})", "xlim": (0, None), "ylim": (0, None)}
+    return labels(f"time ({time})", f"queue ({queue})", xlim=(0, None), ylim=(0, None))
+
+
+def _queue(
+    answer: Response,
+    lengths: Floats,
+    name: str,
+    look: Style,
+    unit: tuple[float, float],
+    thin: bool = False,
+) -> Curve:
+    """A queue from time 0 on."""
+    return curve(answer.times_ns, lengths, name, look, unit, thin, span=(0, np.inf))
 
 
 def _against(title: str, answer: Response, theory: Floats, unit: float, word: str) -> Panel:
     """The switch's queue and the model's."""
-    part = answer.times_ns >= 0
-    times = answer.times_ns[part]
     curves = [
-        curve(times, answer.switch_bytes[part], "switch 1", SWITCH, (unit, 1e3)),
-        curve(times, theory[part], "eq. 3.4", MODEL, (unit, 1e3), thin=True),
+        _queue(answer, answer.switch_bytes, "switch 1", SWITCH, (unit, 1e3)),
+        _queue(answer, theory, "eq. 3.4", MODEL, (unit, 1e3), thin=True),
     ]
     return Panel(title, curves, _axes(word, "kB"))
 
@@ -373,35 +381,28 @@ def _free_theory(response: Response) -> Floats:
 
 
 def _draw_windows(free: Response, bound: Response) -> Drawing:
-    part, unit = free.times_ns >= 0, (1e3, 1e3)
-    times, windowed = free.times_ns[part], bound.switch_bytes[part]
+    unit = 1e3, 1e3
     height = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
     both = (
-        curve(times, free.switch_bytes[part], "no window", FREE, unit),
-        curve(times, windowed, "window of a BDP", SWITCH, unit),
-        curve(times, _free_theory(free)[part], "eq. 3.4", MODEL, unit, thin=True),
+        _queue(free, free.switch_bytes, "no window", FREE, unit),
+        _queue(free, bound.switch_bytes, "window of a BDP", SWITCH, unit),
+        _queue(free, _free_theory(free), "eq. 3.4", MODEL, unit, thin=True),
     )
-    alone = (curve(times, windowed, "", SWITCH, unit, thin=True),)
-    top = {"ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
+    alone = (_queue(free, bound.switch_bytes, "", SWITCH, unit, thin=True),)
+    axes = {**_axes("µs", "kB"), "ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
+    more = lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2))  # noqa: E731
     all_panels = (
         Panel("1 µs links", both, _axes("µs", "kB")),
-        Panel(
-            "the window's queue alone",
-            alone,
-            {**_axes("µs", "kB"), **top},
-            [(height, None, DASHED)],
-            more=lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2)),
-        ),
+        Panel("the window's queue alone", alone, axes, [(height, None, DASHED)], more=more),
     )
     return Drawing(all_panels, height=2.9)
 
 
 def _draw_delays(far: Response) -> Drawing:
-    part, unit = far.times_ns >= 0, (1e6, 1e6)
-    times = far.times_ns[part]
+    unit = 1e6, 1e6
     curves = (
-        curve(times, _free_theory(far)[part], "eq. 3.4", MODEL, unit),
-        curve(times, far.switch_bytes[part], "switch 1", SWITCH, unit),
+        _queue(far, _free_theory(far), "eq. 3.4", MODEL, unit),
+        _queue(far, far.switch_bytes, "switch 1", SWITCH, unit),
         curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
     )
     return Drawing([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.mpcc.link import FRAME_BYTES
 from ns3_env.eval.papers.outcome import Outcome, grid
-from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve
+from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.runs import Port, Run
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
@@ -72,7 +72,7 @@ def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
     )
     states = {name: hops[:, 1] for name, (_, hops) in data.runs.items()}
 
-    def words(values: Mapping[str, Sequence[float] | Floats], form: str) -> str:
+    def words(values: Mapping[str, Iterable[float]], form: str) -> str:
         return "; ".join(f"{name}: {listed(x, form)}" for name, x in values.items())
 
     columns = "; ".join(
@@ -95,7 +95,7 @@ def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
                 f"means once settled, B: {words(rests, '.0f')}; links used: {words(used, '.4f')}",
             ),
         },
-        grids=(grid("Two bottlenecks", "flows", columns, table.items()),),
+        grids=(grid("Two bottlenecks", "flows", columns, table),),
         pictures={"fig-3-6": _draw(data.runs)},
     )
 
@@ -119,16 +119,15 @@ def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
     looks = dict(zip(BOTTLENECKS, (SWITCH, FREE), strict=True))
     several = []
     for name, (run, hops) in runs.items():
-        part = run.times_ns <= _SHOWN_NS
         top = 1.1 * max(run.lengths[port].max() for port in BOTTLENECKS.values()) / 1e3
         curves = [
-            curve(run.times_ns[part], run.lengths[port][part], f"switch {i}", looks[i], (1e3, 1e3))
+            curve(run.times_ns, run.lengths[port], f"switch {i}", looks[i], (1e3, 1e3), span=(0, _SHOWN_NS))
             for i, port in BOTTLENECKS.items()
         ]
         ends = np.append(hops[1:, 0], _SHOWN_NS).clip(max=_SHOWN_NS) / 1e3
         for (begin, hop), end in zip(hops, ends, strict=True):
             line = {**looks[int(hop)].of_line, "linewidth": 5.0, "solid_capstyle": "butt"}
             curves.append(((begin / 1e3, end), (top, top), None, line))
-        axes = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, _SHOWN_NS / 1e3)}
-        several.append(Panel(name, curves, {**axes, "ylim": (0, 1.05 * top)}))
+        axes = labels("time (µs)", "queue (kB)", xlim=(0, _SHOWN_NS / 1e3), ylim=(0, 1.05 * top))
+        several.append(Panel(name, curves, axes))
     return Drawing(several, height=2.8)

@@ -131,9 +131,9 @@ def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does(
     tables = {"1 µs": {"case": {FDCC: {"x": 1.0}, "fdcc": {"x": 3.0}, "hpcc": {"x": 2.0}}}}
     claims = {"a": Comparison(("fdcc",), operator.lt, ("hpcc",), "x")}
     assert judge(claims, tables, RELEASED)["a"] == UNLEARNED
-    given = judge(claims, tables, GIVEN)
-    assert [holds for holds, _ in given.values()] == [True, False]
-    assert list(given) == ["a", f"a{IN_ITS_PLACE}"]
+    verdicts = judge(claims, tables, GIVEN)
+    assert [holds for holds, _ in verdicts.values()] == [True, False]
+    assert list(verdicts) == ["a", f"a{IN_ITS_PLACE}"]
 
 
 @pytest.mark.parametrize(
