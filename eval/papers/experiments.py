@@ -34,7 +34,7 @@ MODULES = {
     "mpcc": "open_loop state_switch link limits fat_tree",
     "fdcc": "motivation pay link incasts workloads",
     "smcc": "theory.phase_plane queues bottlenecks incast",
-    "rttmpc": "sharing one_flow buffers ten_gigabit",
+    "rttmpc": "sharing ten_gigabit buffers",
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
+from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.runs import Run
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, QueueLength, Tcp, Threshold
@@ -207,16 +207,34 @@ class Flows:
         )
 
     @property
+    def rate(self) -> Floats:
+        """Each flow's mean rate: (flows,)."""
+        return np.asarray(self.rates.mean(axis=1))
+
+    @property
+    def rate_std(self) -> Floats:
+        """Its standard deviation."""
+        return np.asarray(self.rates.std(axis=1))
+
+    @property
+    def rtt(self) -> Floats:
+        """Each flow's mean RTT, ms: (flows,)."""
+        return np.asarray(self.rtts_ms.mean(axis=1))
+
+    @property
+    def rtt_std(self) -> Floats:
+        """Its standard deviation."""
+        return np.asarray(self.rtts_ms.std(axis=1))
+
+    @property
     def combined(self) -> Floats:
         """The flows' rates together: (m,)."""
-        together: Floats = self.rates.sum(axis=0)
-        return together
+        return np.asarray(self.rates.sum(axis=0))
 
     @property
     def mean_rtts_ms(self) -> Floats:
         """The RTT as a mean over the flows, as Figs. 6 has it: (m,)."""
-        means: Floats = self.rtts_ms.mean(axis=0)
-        return means
+        return np.asarray(self.rtts_ms.mean(axis=0))
 
     @property
     def reached_s(self) -> float:
@@ -259,16 +277,14 @@ def draw_over_time(
     no curve of its rate. ``link`` is the link's rate in the figure's unit."""
     rates, rtts = [], []
     for name, look in styles(runs).items():
-        item = runs[name]
-        part = item.times_s <= end_s
-        times = item.times_s[part]
-        if item.rates.any():
-            rates.append(curve(times, item.combined[part] * link / RATE, name, look, (1, 1), thin=True))
-        rtts.append(curve(times, item.rtts_ms[0, part], name, look, (1, 1), thin=True))
-    time = {"xlabel": "time (s)", "xlim": (0, end_s)}
-    rate = {**time, "ylabel": f"rate ({unit})", "ylim": (0, 2 * link)}
+        run, span = runs[name], (0, end_s)
+        if run.rates.any():
+            together = run.combined * link / RATE
+            rates.append(curve(run.times_s, together, name, look, thin=True, span=span))
+        rtts.append(curve(run.times_s, run.rtts_ms[0], name, look, thin=True, span=span))
+    rate = labels("time (s)", f"rate ({unit})", xlim=(0, end_s), ylim=(0, 2 * link))
     all_panels = (
         Panel("pacing rates together (dashed: the link)", rates, rate, [(link, None, LEVEL)]),
-        Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
+        Panel("RTT", rtts, labels("time (s)", "RTT (ms)", xlim=(0, end_s))),
     )
     return Drawing(all_panels, height=2.8, legend=1)

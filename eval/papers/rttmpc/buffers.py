@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from ns3_env.eval.output.plots import OTHERS, styles
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict, grid
-from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import LEVEL, RATE, Flows, Path, rttmpc
 from ns3_env.eval.papers.runs import quartiles_apart
@@ -247,23 +247,18 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
     outlier = {"marker": ".", "markersize": 2, "markeredgecolor": "#D55E00", "alpha": 0.4}
     middle = {"color": OTHERS[0], "linewidth": 1.6}
 
-    def boxes(values: list[Floats]) -> Callable[[Axes], object]:
-        return lambda axes: (
-            axes.boxplot(values, whis=1.5, flierprops=outlier, medianprops=middle, widths=0.6),
-            axes.set_xticks(range(1, len(_LABELS) + 1), _LABELS),
+    def panel(title: str, values: list[Floats], axes: dict[str, Any], *levels: Any) -> Panel:
+        more = lambda axes: axes.boxplot(  # noqa: E731
+            values, whis=1.5, flierprops=outlier, medianprops=middle, widths=0.6, tick_labels=_LABELS
         )
+        return Panel(title, (), {"xlabel": "buffer (BDP)", **axes}, levels, more=more)
 
+    rate = {"ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
     rates = [run.combined[run.combined > 0] for run in runs.values()]
-    buffer = {"xlabel": "buffer (BDP)"}
-    rate = {**buffer, "ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
+    rtts = [run.mean_rtts_ms for run in runs.values()]
     all_panels = (
-        Panel("combined rate of two flows", (), rate, [(RATE, "the link", LEVEL)], more=boxes(rates)),
-        Panel(
-            "mean RTT of two flows",
-            (),
-            {**buffer, "ylabel": "RTT (ms)"},
-            more=boxes([run.mean_rtts_ms for run in runs.values()]),
-        ),
+        panel("combined rate of two flows", rates, rate, (RATE, "the link", LEVEL)),
+        panel("mean RTT of two flows", rtts, {"ylabel": "RTT (ms)"}),
     )
     return Drawing(all_panels, height=3.2)
 
@@ -277,17 +272,19 @@ def _draw_losses_and_times(table: Table) -> Drawing:
         lost.append((BUFFERS_BDP, np.where(shares > 0, shares, np.nan), name, look.of_points))
         lost.append((BUFFERS_BDP, LOSSES[FLOWS[row]], None, thin))
         reached.append((BUFFERS_BDP, along(table, "reached_s")[row], None, look.of_points))
-    axes = {"yscale": "log", "xlabel": "buffer (BDP)"}
-    heads = ("share of packets (thin: published)", "time (s); dashed: an RTT")
     rtt = [(net.RTT_NS / 1e9, None, LEVEL)]
+    share, time = (
+        labels("buffer (BDP)", y, yscale="log")
+        for y in ("share of packets (thin: published)", "time (s); dashed: an RTT")
+    )
 
     def more(axes: Axes) -> None:
         axes.set_xscale("log", base=2)
         axes.set_xticks(BUFFERS_BDP, _LABELS)
 
     all_panels = (
-        Panel("losses", lost, {**axes, "ylabel": heads[0]}, more=more),
-        Panel("until 95 % of the link's rate, held", reached, {**axes, "ylabel": heads[1]}, rtt, more=more),
+        Panel("losses", lost, share, more=more),
+        Panel("until 95 % of the link's rate, held", reached, time, rtt, more=more),
     )
     return Drawing(all_panels, height=3.0)
 
@@ -295,17 +292,10 @@ def _draw_losses_and_times(table: Table) -> Drawing:
 def _draw_starts(runs: Mapping[float, Flows]) -> Drawing:
     """Two flows' combined rate from their start on."""
     names = {f"{_LABELS[BUFFERS_BDP.index(buffer)]} BDP": runs[buffer] for buffer in _RISING}
-    curves = []
-    for name, look in styles(names).items():
-        part = names[name].times_s <= _RISING_S
-        curves.append(
-            curve(names[name].times_s[part], names[name].combined[part], name, look, (1, 1), thin=True)
-        )
-    axes = {
-        "xlabel": "time (s)",
-        "ylabel": "rate (Gb/s, of 40)",
-        "xlim": (0, _RISING_S),
-        "ylim": (0, 2 * RATE),
-    }
+    curves = [
+        curve(names[name].times_s, names[name].combined, name, look, thin=True, span=(0, _RISING_S))
+        for name, look in styles(names).items()
+    ]
+    axes = labels("time (s)", "rate (Gb/s, of 40)", xlim=(0, _RISING_S), ylim=(0, 2 * RATE))
     title = "combined rate of two flows from their start"
     return Drawing([Panel(title, curves, axes, [(RATE, None, LEVEL)])], 1, 3.2)

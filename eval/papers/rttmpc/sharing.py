@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
 from ns3_env.eval.papers.verdicts import listed
-from ns3_env.simulator.results import Floats
 
 SAME, SAME_CAPPED = "one RTT", "one RTT, capped"
 DIFFERENT, DIFFERENT_CAPPED = "four RTTs", "four RTTs, capped"
@@ -61,25 +60,6 @@ def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
     }
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers of each flow of a case, in the paper's units."""
-
-    rate: Floats
-    rate_std: Floats
-    rtt: Floats
-    rtt_std: Floats
-    goodput: Floats
-    lost: float
-
-
-def numbers(late: Flows) -> Numbers:
-    """Means and standard deviations of a run, from when it counts."""
-    rates, rtts = late.rates, late.rtts_ms
-    spreads = rates.std(axis=1), rtts.std(axis=1)
-    return Numbers(rates.mean(axis=1), spreads[0], rtts.mean(axis=1), spreads[1], late.goodputs, late.lost)
-
-
 def cases(scale: float) -> dict[str, Any]:
     """Four flows, and one; ``scale`` of the link's rate."""
     return {
@@ -98,7 +78,7 @@ def cases(scale: float) -> dict[str, Any]:
 def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     """Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR."""
     runs, rate_bps = data.runs, data.scale * net.RATE_BPS
-    results = {name: numbers(record.after(FROM * SECONDS)) for name, record in runs.items()}
+    results = {name: run.after(FROM * SECONDS) for name, run in runs.items()}
     single = {name: runs[name] for name in (ALONE, CUBIC, BBR)}
     return Outcome(
         rows=rows(results),
@@ -113,7 +93,7 @@ def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     )
 
 
-def rows(results: Mapping[str, Numbers]) -> tuple[Row, ...]:
+def rows(results: Mapping[str, Flows]) -> tuple[Row, ...]:
     """Rates, published and ours."""
     return tuple(
         Row(f"rate of flow {i + 1}, {case}", "", rate, float(results[case].rate[i]), _TABLES[case])
@@ -122,22 +102,23 @@ def rows(results: Mapping[str, Numbers]) -> tuple[Row, ...]:
     )
 
 
-def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
+def _grids(results: Mapping[str, Flows]) -> tuple[Grid, ...]:
     """RTTs and standard deviations, targets, the single flow."""
     heads = ("flow 1", "2", "3", "4")
     deviations = [
         (f"{case}, {what}", whose, *map(float, values))
-        for case, published in PUBLISHED.items()
-        for kind, what, simulated in (
-            (1, "rate, std", results[case].rate_std),
-            (2, "RTT (ms)", results[case].rtt),
-            (3, "RTT, std (ms)", results[case].rtt_std),
+        for case, (_, *published) in PUBLISHED.items()
+        for what, printed, simulated in zip(
+            ("rate, std", "RTT (ms)", "RTT, std (ms)"),
+            published,
+            (results[case].rate_std, results[case].rtt, results[case].rtt_std),
+            strict=True,
         )
-        for whose, values in (("published", published[kind]), ("ours", simulated))
+        for whose, values in (("published", printed), ("ours", simulated))
     ]
     targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [
-        (case, *(float(x[0]) for x in (record.goodput, record.rtt, record.rtt_std)), record.lost)
+        (case, *(float(x[0]) for x in (record.goodputs, record.rtt, record.rtt_std)), record.lost)
         for case, record in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
     ]
     columns = ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost")
@@ -148,7 +129,7 @@ def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
     )
 
 
-def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
+def claims(results: Mapping[str, Flows]) -> dict[str, Verdict]:
     """Verdicts on what sec. 3 says."""
     alone, cubic, bbr = results[ALONE], results[CUBIC], results[BBR]
     fair = RATE / 4
@@ -156,7 +137,7 @@ def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
     near_p, near_b = results[NEAR_P].rate, results[NEAR_B].rate
     within = "here: within 5 % of the cap, with a standard deviation of 5 % at most)"
 
-    def rtt(record: Numbers) -> str:
+    def rtt(record: Flows) -> str:
         return f"{record.rtt[0]:.1f} ± {record.rtt_std[0]:.1f} ms"
 
     return {
@@ -192,7 +173,7 @@ def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
     }
 
 
-def _keeps(results: Mapping[str, Numbers], case: str) -> Verdict:
+def _keeps(results: Mapping[str, Flows], case: str) -> Verdict:
     record, caps = results[case], np.array(CAPS[case], dtype=np.float64)
     near = np.abs(record.rate / caps - 1) <= _KEPT
     return (
