@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
@@ -75,32 +75,15 @@ class Setup:
 Play = Callable[[Setup], Data[T]]
 
 
+def _none(data: Data[Any]) -> Outcome:
+    return Outcome()
+
+
 @dataclass(frozen=True)
 class Experiment(Generic[T]):
-    """One experiment of a paper; see :func:`experiment`."""
+    """Declares an experiment of a paper, over the function that makes its outcome.
 
-    name: str
-    title: str
-    source: str
-    scale: float
-    what_scales: str
-    play: Play[T]
-    entries: Entries | None
-    outcome: Callable[[Data[T]], Outcome]
-
-
-def experiment(
-    name: str,
-    source: str,
-    play: Play[T],
-    scale: float,
-    what_scales: str,
-    entries: Entries | None = None,
-    title: str = "",
-) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
-    """Declares an experiment, over the function that makes its outcome.
-
-    Args:
+    Attributes:
         name: on the command line.
         source: its figures and sections.
         play: the episodes, at a scale above 0.
@@ -108,19 +91,27 @@ def experiment(
         what_scales: in words.
         entries: contenders, whose parameters may be chosen, and beside whose policies others may play; None:
             those of ``play``, if any.
-        title: one line; "": the function's docstring.
+        title: one line; "": the first of the function's docstring.
+        outcome: the function.
     """
 
-    return lambda outcome: Experiment(
-        name,
-        title or (getdoc(outcome) or "").rstrip(".").replace("\n", " "),
-        source,
-        scale,
-        what_scales,
-        play,
-        entries or getattr(play, "entries", None),
-        outcome,
-    )
+    name: str
+    source: str
+    play: Play[T]
+    scale: float
+    what_scales: str
+    entries: Entries | None = None
+    title: str = ""
+    outcome: Callable[[Data[T]], Outcome] = _none
+
+    def __call__(self, outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
+        """Returns the experiment with its outcome."""
+        title = self.title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
+        entries = self.entries or getattr(self.play, "entries", None)
+        return replace(self, title=title, entries=entries, outcome=outcome)
+
+
+experiment = Experiment
 
 
 @dataclass(frozen=True)
@@ -192,13 +183,6 @@ def in_parallel(
     return {case: results[case] for case in scenarios}
 
 
-def _by_first(runs: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
-    table: dict[Any, dict[Any, T]] = {}
-    for (first, second), record in runs.items():
-        table.setdefault(first, {})[second] = record
-    return table
-
-
 def _seeded(setup: Setup, scenario: Playable) -> Playable:
     """The scenario, its seed moved on for a run's second, third, ... seed."""
     if isinstance(scenario, Scenario):
@@ -227,7 +211,7 @@ class Cases(Generic[T]):
         for case, base in self.cases(setup.scale).items():
             by_name = self.entries.each(base, present, setup.parameters) if self.entries else {"": base}
             scenarios |= {(case, name): _seeded(setup, scenario) for name, scenario in by_name.items()}
-        runs: Any = _by_first(self.every(setup, scenarios))
+        runs: Any = nested(self.every(setup, scenarios))
         if not self.entries:
             runs = {case: by_name[""] for case, by_name in runs.items()}
         return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
@@ -254,15 +238,8 @@ def counted(
     rate_bps: float,
     entries: Entries | None = None,
 ) -> Cases[Any]:
-    """Plays scenarios one after the other, counted at a port: :class:`Shares` by case, and by entry if any.
-
-    Args:
-        cases: of a scale, by name.
-        port: (node, port) whose frames are counted.
-        bin_ns: of a scale: the length of a bin.
-        rate_bps: of the port's link.
-        entries: contenders, if any.
-    """
+    """Plays scenarios one after the other: shares of a port's link in bins of so many ns at a scale, as
+    :func:`count_shares` has them, by case, and by entry if any."""
 
     def every(setup: Setup, scenarios: Mapping[tuple[str, str], Scenario]) -> dict[tuple[str, str], Shares]:
         shares = {}
@@ -297,7 +274,7 @@ def repeated(
             for case, record in cases(setup.scale).items()
             for seed in (first + x for x in repetitions)
         }
-        runs = _by_first(in_parallel(scenarios, keep, setup.progress))
+        runs = nested(in_parallel(scenarios, keep, setup.progress))
         table = {case: list(record.values()) for case, record in runs.items()}
         return Data(table, setup.scale, setup.progress)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ns3_env.eval.papers.panels import Drawing
 
+T = TypeVar("T")
 #: One number of an episode by its name; None where what defines it is missing.
 Measured = Mapping[str, float | None]
 #: Numbers by case ("16-to-1"), entry and name.
@@ -48,13 +49,14 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns what JSON gets; None in the place of NaN."""
-        what, unit, published, simulated, where = asdict(self).values()
-        numbers = {
-            "published": published,
-            "ours": defined(simulated),
-            "deviation": deviation(published, simulated),
+        return {
+            "what": self.what,
+            "unit": self.unit,
+            "where": self.where,
+            "published": self.published,
+            "ours": defined(self.ours),
+            "deviation": deviation(self.published, self.ours),
         }
-        return {"what": what, "unit": unit, "where": where, **numbers}
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,14 @@ def flat(table: Mapping[Any, Any], depth: int) -> list[tuple[Any, Any]]:
             for key, record in inner.items()
         ]
     return pairs
+
+
+def nested(table: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
+    """A table in which two keys are one, as a table of tables."""
+    tables: dict[Any, dict[Any, T]] = {}
+    for (first, second), record in table.items():
+        tables.setdefault(first, {})[second] = record
+    return tables
 
 
 def _cell(numbers: Measured, name: str, divisor: str = "") -> float:

@@ -126,17 +126,8 @@ def curve(
     thin: bool = False,
     span: tuple[float, float] = (-math.inf, math.inf),
 ) -> Curve:
-    """A curve over time, thinned to what a picture can show.
-
-    Args:
-        times: (n,) ascending.
-        values: (n,).
-        name: in the legend.
-        look: its style.
-        unit: of times and values, in those of the axes.
-        thin: for a curve that swings, or lies over another.
-        span: first and last time that is drawn.
-    """
+    """A curve over ascending times within ``span``, thinned to what a picture can show; ``unit``: of times
+    and values, in those of the axes; ``thin``: for a curve that swings, or lies over another."""
     part = (times >= span[0]) & (times <= span[1])
     times, values = envelope(times[part], values[part])
     return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}

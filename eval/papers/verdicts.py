@@ -28,19 +28,11 @@ def listed(
     form: str = ".1f",
     unit: str = "",
     missing: str = "–",
-    between: str = ", ",
 ) -> str:
-    """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms").
-
-    Args:
-        values: by name, if they have names.
-        form: of each number.
-        unit: after each, with its space.
-        missing: stands in the place of NaN.
-        between: two of them.
-    """
+    """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms"); the unit has its
+    space, ``missing`` stands in the place of NaN."""
     pairs = values.items() if isinstance(values, Mapping) else (("", x) for x in values)
-    return between.join(
+    return ", ".join(
         f"{name} {missing if math.isnan(x) else format(float(x), form)}{unit}".lstrip() for name, x in pairs
     )
 
@@ -104,19 +96,28 @@ def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str,
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:
-    """Judges ratios by place, each of which has to be below 1; NaN is left out.
+    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is left out.
 
-    Args:
-        ratios: by the place that evidence names.
-        wins: before "N of M comparisons".
-        mean: after it.
-        none: the evidence without a ratio.
+    ``wins`` stands before "N of M comparisons", ``mean`` after it; ``none`` is the evidence without a ratio.
     """
     ratios = {place: x for place, x in ratios.items() if not math.isnan(x)}
     lost = [place for place, x in ratios.items() if x >= 1]
     where = f"; not: {', '.join(lost[:_NAMED])}{' ...' if len(lost) > _NAMED else ''}" if lost else ""
     won = f"{wins} {len(ratios) - len(lost)} of {len(ratios)} comparisons{mean}{where}"
     return (not lost, won) if ratios else (None, none)
+
+
+def in_every_case(
+    numbers: Mapping[str, float], meets: Callable[[float], bool], worst: Any, words: str, none: str = ""
+) -> Verdict:
+    """Judges numbers by case: all have to meet a bound; NaN meets none.
+
+    ``worst`` is min or max, "{}" in ``words`` stands for it; ``none`` is the evidence without a number.
+    """
+    if not numbers:
+        return None, none
+    met, case = sum(map(meets, numbers.values())), worst(numbers, key=lambda case: numbers[case])
+    return met == len(numbers), f"in {met} of {len(numbers)} cases; {words.format(numbers[case])} ({case})"
 
 
 def all_hold(verdicts: Collection[bool | None]) -> bool | None:

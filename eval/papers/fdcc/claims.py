@@ -55,15 +55,9 @@ def judge(
 ) -> dict[str, Verdict]:
     """Judges each claim with the thesis's agent, then with the one released here.
 
-    A claim holds where it does over links of every length. The first are left open, unless a policy is given
-    in the place of the thesis's.
-
-    Args:
-        claims: by their texts.
-        simulated: a table for each length of links, by ``LINKS_NS``'s names.
-        data: the run.
-        published: the thesis's printed numbers, by which each claim is judged beside.
-        goodput: name of the number that is told beside verdicts on others; "" for none.
+    A claim, by its text, holds where it does over links of every length. The first are left open, unless a
+    policy is given in the place of the thesis's. Beside verdicts stand those of the thesis's printed numbers,
+    if any, and the number named ``goodput``, if any.
     """
     verdicts = {}
     for text, claim in claims.items():

@@ -17,7 +17,7 @@ from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, Comparison, judge
-from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
 from ns3_env.eval.papers.verdicts import COMPARABLE, comparable, listed, value
@@ -200,11 +200,12 @@ def spread(results: Results) -> Spread:
 
 def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
     """The numbers alone: by length of links, then by the thesis's name of each case."""
-    tables: dict[str, dict[str, dict[str, Measured]]] = {}
-    for (flows, links), by_name in spreads.items():
-        numbers = {name: record.numbers for name, record in by_name.items()}
-        tables.setdefault(links, {})[title(flows)] = numbers
-    return tables
+    return nested(
+        {
+            (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
+            for (flows, links), by_name in spreads.items()
+        }
+    )
 
 
 def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:

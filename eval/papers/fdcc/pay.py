@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from ns3_env.agents.search.objectives import recorded_reward, with_recordings
 from ns3_env.decision.rewards import Staged, make_reward
@@ -13,9 +12,9 @@ from ns3_env.eval.output.plots import OTHERS
 from ns3_env.eval.papers.experiment import Data, Entries, Policies, entered, episodes, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
 from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SPREAD_NS, SWITCH, incast, title
-from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
+from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, labels, marked
-from ns3_env.eval.papers.verdicts import value
+from ns3_env.eval.papers.verdicts import in_every_case, value
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -87,9 +86,7 @@ def paid(results: Results) -> dict[str, float]:
 )
 def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> Outcome:
     """Pay of equal, constant windows under the staged reward, for a decision and over a flow's life."""
-    by_flows: dict[int, dict[float, Measured]] = {}
-    for (flows, total), numbers in data.runs.items():
-        by_flows.setdefault(flows, {})[total] = {**numbers, "closed_form": closed_form(flows, total)}
+    by_flows = nested({x: {**numbers, "closed_form": closed_form(*x)} for x, numbers in data.runs.items()})
     columns = "reward of a decision = reward; by Algorithm 1 at rest = closed_form; "
     columns += (
         "of a flow's life, in thousands = life/1e3; goodput = goodput; queue (kB) = queue_avg_bytes/1e3"
@@ -243,25 +240,16 @@ def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
         for key in ("life_goodput", "life_unfair_ratio")
     )
     return {
-        f"The agent earns {EARNED:.0%} of what the better of MPCC and a constant window earns (ours)": _bound(
-            shares, lambda x: x >= EARNED, min, "least"
+        f"The agent earns {EARNED:.0%} of what the better of MPCC and a constant window earns (ours)": (
+            in_every_case(shares, lambda x: x >= EARNED, min, "least {:.2g}")
         ),
-        f"Of whole lives its goodput is at least {LEAST_GOODPUT:g} (ours)": _bound(
-            goodputs, lambda x: x >= LEAST_GOODPUT, min, "least"
+        f"Of whole lives its goodput is at least {LEAST_GOODPUT:g} (ours)": (
+            in_every_case(goodputs, lambda x: x >= LEAST_GOODPUT, min, "least {:.2g}")
         ),
-        f"Of whole lives its unfair ratio is at most {MOST_UNFAIR:g} (ours)": _bound(
-            unfair, lambda x: x <= MOST_UNFAIR, max, "most"
+        f"Of whole lives its unfair ratio is at most {MOST_UNFAIR:g} (ours)": (
+            in_every_case(unfair, lambda x: x <= MOST_UNFAIR, max, "most {:.2g}")
         ),
     }
-
-
-def _bound(numbers: Mapping[str, float], meets: Callable[[float], bool], extreme: Any, words: str) -> Verdict:
-    """Judges numbers by case: all have to meet a bound. NaN meets none."""
-    if not numbers:
-        return None, ""
-    met = sum(map(meets, numbers.values()))
-    worst = extreme(numbers, key=lambda case: numbers[case])
-    return met == len(numbers), f"in {met} of {len(numbers)} cases; {words} {numbers[worst]:.2g} ({worst})"
 
 
 def _draw_pay(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:

@@ -11,7 +11,7 @@ from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, Comparison, judge
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, RIVALS, SWITCH, over_links
-from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree2
@@ -54,16 +54,13 @@ def cases(sizes: str, scale: float) -> dict[tuple[str, Case], Scenario]:
 
 def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) -> Outcome:
     """Slowdowns by size; ``figure`` is the thesis's, and drawn over the first length of links."""
-    by_links: dict[str, dict[Case, dict[str, Load]]] = {}
-    for (links, case), by_name in data.runs.items():
-        by_links.setdefault(links, {})[case] = by_name
-    tables = {
-        links: {
-            case.short: {name: values.numbers for name, values in by_name.items()}
-            for case, by_name in loads.items()
+    by_links = nested(data.runs)
+    tables = nested(
+        {
+            (links, case.short): {name: load.numbers for name, load in by_name.items()}
+            for (links, case), by_name in data.runs.items()
         }
-        for links, loads in by_links.items()
-    }
+    )
     first = by_links[IN_FIGURES]
     return Outcome(
         claims=judge(CLAIMS, tables, data),

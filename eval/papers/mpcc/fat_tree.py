@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
 from ns3_env.eval.papers.outcome import Outcome, Verdict
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean
+from ns3_env.eval.papers.verdicts import below_one, geometric_mean, in_every_case
 from ns3_env.eval.papers.workloads import SIZES, Case, Load, Loads
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree3
@@ -133,10 +133,6 @@ def _comparable(loads: Loads) -> Verdict:
         case.title: item["mpcc"].mean(LARGE) / min(item[other].mean(LARGE) for other in ("dctcp", "hpcc"))
         for case, item in loads.items()
     }
-    ratios = {title: x for title, x in ratios.items() if not math.isnan(x)}
-    if not ratios:
-        return None, "no flow above 1 MB finished"
-    close = sum(x <= 1 + COMPARABLE for x in ratios.values())
-    where = max(ratios, key=lambda title: ratios[title])
-    worst = f"{100 * (ratios[where] - 1):+.0f} % ({where})"
-    return close == len(ratios), f"in {close} of {len(ratios)} cases; at worst {worst}"
+    more = {title: 100 * (x - 1) for title, x in ratios.items() if not math.isnan(x)}
+    words, none = "at worst {:+.0f} %", "no flow above 1 MB finished"
+    return in_every_case(more, lambda x: x <= 100 * COMPARABLE, max, words, none)

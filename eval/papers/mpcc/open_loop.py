@@ -100,13 +100,7 @@ class Bottleneck:
         An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
         ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
 
-        Args:
-            windows_bytes: W(0), ..., W(n − 1), each in [0, P_BD,max]: a sender is no faster than its link.
-            interval_ns: Δt.
-            bound_bytes: upper bound of the queue.
-
-        Returns:
-            (n + 1,) bytes.
+        W(0), ..., W(n − 1) are in [0, P_BD,max]: a sender is no faster than its link. Returns (n + 1,) bytes.
         """
         windows = np.asarray(windows_bytes, dtype=np.float64)
         steps = self.gain(interval_ns) * (windows - self.fair_window_bytes)
@@ -147,14 +141,8 @@ class Response:
 def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> Scenario:
     """Four endless flows over a dumbbell of 1 Gb/s links (Zheng 2024, Fig. 3.1), asked every ``interval_ns``.
 
-    They start a nanosecond before the first question, so that the first answer rules from the first packet
-    on. No PFC, and no telemetry on the wire: neither is in the model.
-
-    Args:
-        delay_ns: of each link.
-        interval_ns: between two questions.
-        until_ns: end, counted from the first question.
-        sample_ns: interval of the queue's samples.
+    They start a nanosecond before the first question, from which ``until_ns`` counts, so that the first
+    answer rules from the first packet on. No PFC, and no telemetry on the wire: neither is in the model.
     """
     start = interval_ns - 1
     return Scenario(
@@ -172,17 +160,9 @@ def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> 
 
 
 def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float], float]) -> Response:
-    """Plays a scenario of :func:`scenario` under ``window``.
-
-    Whatever the window, the senders send at line rate while it lets them; a window of 0 stops them.
-
-    Args:
-        simulator: plays it.
-        base: the scenario.
-        window: bytes, of the question's number (0, 1, ...) and the path's BDP (bytes).
-
-    Raises:
-        SimulatorError: the simulator failed.
+    """Plays a scenario of :func:`scenario` under a window in bytes, of the question's number (0, 1, ...) and
+    the path's BDP (bytes). Whatever the window, the senders send at line rate while it lets them; a window of
+    0 stops them. Raises SimulatorError where the simulator failed.
     """
     assert isinstance(base.clock, Synchronous)
     origin = base.clock.interval_ns

@@ -117,15 +117,8 @@ class Entry:
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
-    """RTT-driven MPC.
-
-    Args:
-        path: whose rate the shares are of.
-        least: the flow's least rate, at which it starts too, as a share.
-        caps: of each flow, as shares; none: uncapped.
-        target: where the target lies between the least and the largest RTT.
-        more: other attributes.
-    """
+    """RTT-driven MPC: the flow's least rate, at which it starts too, and caps of each flow, if any, as shares
+    of the path's rate; ``target``: where the target lies between the least and the largest RTT."""
     rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
     return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])
 
