@@ -69,45 +69,25 @@ SWITCH_DELAY_NS, SENDER_DELAY_NS, BOUND_BYTES = 1e6, 6e6, 13_032.0
 _BEGUN_BYTES = 2000
 
 
-@dataclass(frozen=True)
-class Bottleneck:
-    """One egress queue and the flows through it.
+def model(
+    windows_bytes: npt.ArrayLike, interval_ns: float, bdp_bytes: float, bound_bytes: float = np.inf
+) -> Floats:
+    """Q(k + 1) = Q(k) + B · (W(k) − W*), from Q(0) = 0, (n + 1,) bytes of W(0), ..., W(n − 1) (eq. 3.4).
 
-    Attributes:
-        flows: N.
-        rate_in_bps: R_in,max, of each sender's link.
-        rate_out_bps: R_link, of the link that the queue empties into.
-        bdp_bytes: P_BD,max (eq. 2.3).
+    B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5); a queue stands still
+    at W* = R_out · P_BD,max / (R_in,max · N). Here N are ``SENDERS``, R_in,max and R_out ``RATE_BPS``, of the
+    senders' links and of that which the queue empties into; windows are in [0, P_BD,max] (eq. 2.3): a sender
+    is no faster than its link.
+
+    An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
+    ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
     """
-
-    flows: int
-    rate_in_bps: float
-    rate_out_bps: float
-    bdp_bytes: float
-
-    @property
-    def fair_window_bytes(self) -> float:
-        """W* = R_out · P_BD,max / (R_in,max · N), at which a queue stands still (eq. 3.4)."""
-        return self.rate_out_bps * self.bdp_bytes / (self.rate_in_bps * self.flows)
-
-    def gain(self, interval_ns: float) -> float:
-        """B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5)."""
-        return interval_ns / 1e9 * self.flows * self.rate_in_bps / (8 * self.bdp_bytes)
-
-    def queue(self, windows_bytes: npt.ArrayLike, interval_ns: float, bound_bytes: float = np.inf) -> Floats:
-        """Q(k + 1) = Q(k) + B · (W(k) − W*), from Q(0) = 0 (eq. 3.4).
-
-        An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
-        ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
-
-        W(0), ..., W(n − 1) are in [0, P_BD,max]: a sender is no faster than its link. Returns (n + 1,) bytes.
-        """
-        windows = np.asarray(windows_bytes, dtype=np.float64)
-        steps = self.gain(interval_ns) * (windows - self.fair_window_bytes)
-        lengths = np.zeros(len(steps) + 1)
-        for k, step in enumerate(steps):
-            lengths[k + 1] = min(max(lengths[k] + step, 0.0), bound_bytes)
-        return lengths
+    gain, fair = interval_ns / 1e9 * SENDERS * RATE_BPS / (8 * bdp_bytes), bdp_bytes / SENDERS
+    steps = gain * (np.asarray(windows_bytes, dtype=np.float64) - fair)
+    lengths = np.zeros(len(steps) + 1)
+    for k, step in enumerate(steps):
+        lengths[k + 1] = min(max(lengths[k] + step, 0.0), bound_bytes)
+    return lengths
 
 
 def slope_bps(times_ns: npt.ArrayLike, lengths_bytes: npt.ArrayLike) -> float:
@@ -128,14 +108,14 @@ class Response:
         switch_bytes: (n,) at the bottleneck's egress port.
         asked_ns: (m,) when sender 0 was asked.
         sender_bytes: (m,) the queue in the telemetry of its last ACK; 0 before the first.
-        bottleneck: with the BDP that the simulator computes for the path.
+        bdp_bytes: that the simulator computes for the path.
     """
 
     times_ns: Floats
     switch_bytes: Floats
     asked_ns: Floats
     sender_bytes: Floats
-    bottleneck: Bottleneck
+    bdp_bytes: float
 
 
 def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> Scenario:
@@ -171,32 +151,26 @@ def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float],
     simulator.send_reset(base)
     while isinstance(message := simulator.receive(), DecisionBatch):
         records = message.records[message.due]
+        actions = np.zeros((len(records), 3))
         if len(records):
             number = round(message.time_ns / origin) - 1
             bdp = float(column(records, "bdp_bytes")[0])
             moments.append((message.time_ns - origin, float(column(records, "state_queue_bytes")[0])))
-        actions = np.zeros((len(records), 3))
-        if len(records):
             actions[:] = window(number, bdp), RATE_BPS, 0.0
         simulator.send_actions(actions)
     run, samples = Run(message.results), np.array(moments).reshape(-1, 2)
-    link = Bottleneck(SENDERS, RATE_BPS, RATE_BPS, bdp)
-    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], link)
-
-
-def _half_ns(frequency: int) -> int:
-    return round(1e9 / (2 * frequency)) if frequency else 1_000_000
+    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], bdp)
 
 
 def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
     """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
     periods."""
     setup.progress("line rate")
-    line_rate = scenario(SHORT_NS, 500_000, _half_ns(0), _SAMPLE_NS)
+    line_rate = scenario(SHORT_NS, 500_000, 1_000_000, _SAMPLE_NS)
     answers = {0: respond(setup.simulator, line_rate, lambda k, bdp: NO_WINDOW)}
     for frequency in FREQUENCIES_HZ:
         setup.progress(f"steps at {frequency} Hz")
-        half = _half_ns(frequency)
+        half = round(0.5e9 / frequency)
         steps = scenario(SHORT_NS, half, 2 * max(1, round(_PERIODS * setup.scale)) * half, _SAMPLE_NS)
         answers[frequency] = respond(setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
     return Data(answers, setup.scale, setup.progress)
@@ -206,7 +180,10 @@ def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
 def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     """Open loop over 1 µs links: the switch's queue against the model."""
     pairs = {
-        frequency: (answer, _theory(answer, _half_ns(frequency), WINDOW_BYTES if frequency else np.inf))
+        frequency: (
+            answer,
+            _theory(answer, round(0.5e9 / frequency), WINDOW_BYTES) if frequency else _theory(answer),
+        )
         for frequency, answer in data.runs.items()
     }
     constant = data.runs[0]
@@ -255,14 +232,16 @@ def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
     return medians[0], medians[1]
 
 
-def _theory(answer: Response, half_ns: int, window_bytes: float) -> Floats:
-    """Eq. 3.4 at the samples' instants. While on, senders send at their links' rate: W is the BDP there."""
-    link = answer.bottleneck
-    bound = SENDERS * window_bytes * _WIRE - link.bdp_bytes
+def _theory(answer: Response, half_ns: float = np.inf, window_bytes: float = np.inf) -> Floats:
+    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for so long.
+
+    While on, senders send at their links' rate: W is the BDP there.
+    """
+    bound = SENDERS * window_bytes * _WIRE - answer.bdp_bytes
     step = float(np.diff(answer.times_ns[:2])[0])
     moments = answer.times_ns[:-1]
     on = (moments >= 0) & (np.floor_divide(moments, half_ns) % 2 == 0)
-    return link.queue(np.where(on, link.bdp_bytes, 0.0), step, bound)
+    return model(np.where(on, answer.bdp_bytes, 0.0), step, answer.bdp_bytes, bound)
 
 
 def _axes(time: str, queue: str) -> dict[str, object]:
@@ -317,7 +296,7 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
     informed = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
     slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
     sender_slope = slope_bps(far.asked_ns[informed], far.sender_bytes[informed])
-    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
+    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bdp_bytes
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
     return Outcome(
         rows=(
@@ -340,8 +319,7 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
             ),
         },
         notes=(
-            f"BDP by eq. 2.2: {free.bottleneck.bdp_bytes:,.0f} B over 1 µs links, "
-            f"{far.bottleneck.bdp_bytes:,.0f} B over 1 ms.",
+            f"BDP by eq. 2.2: {free.bdp_bytes:,.0f} B over 1 µs links, {far.bdp_bytes:,.0f} B over 1 ms.",
         ),
         pictures={"fig-3-4": _draw_windows(free, bound), "fig-3-5": _draw_delays(far)},
     )
@@ -354,19 +332,13 @@ def _first(times: Floats, lengths: Floats) -> float:
     return float(times[above[0]]) if len(above) else float("nan")
 
 
-def _free_theory(response: Response) -> Floats:
-    """Eq. 3.4 from time 0 on, without delay."""
-    times, link = response.times_ns, response.bottleneck
-    return link.queue(np.where(times[:-1] >= 0, link.bdp_bytes, 0.0), float(times[1] - times[0]))
-
-
 def _draw_windows(free: Response, bound: Response) -> Drawing:
     unit = 1e3, 1e3
-    height = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
+    height = (SENDERS - 1) * bound.bdp_bytes / 1e3
     both = (
         _queue(free, free.switch_bytes, "no window", FREE, unit),
         _queue(free, bound.switch_bytes, "window of a BDP", SWITCH, unit),
-        _queue(free, _free_theory(free), "eq. 3.4", MODEL, unit, thin=True),
+        _queue(free, _theory(free), "eq. 3.4", MODEL, unit, thin=True),
     )
     alone = (_queue(free, bound.switch_bytes, "", SWITCH, unit, thin=True),)
     axes = {**_axes("µs", "kB"), "ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
@@ -381,7 +353,7 @@ def _draw_windows(free: Response, bound: Response) -> Drawing:
 def _draw_delays(far: Response) -> Drawing:
     unit = 1e6, 1e6
     curves = (
-        _queue(far, _free_theory(far), "eq. 3.4", MODEL, unit),
+        _queue(far, _theory(far), "eq. 3.4", MODEL, unit),
         _queue(far, far.switch_bytes, "switch 1", SWITCH, unit),
         curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
     )

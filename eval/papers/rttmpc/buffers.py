@@ -58,8 +58,8 @@ _TWO = FLOWS.index(SHOWN)
 _LABELS = tuple(f"1/{round(1 / x)}" if x < 1 else f"{x:g}" for x in BUFFERS_BDP)
 #: Flows, buffer in BDPs, decay time in RTTs.
 _Case = tuple[int, float, float]
-#: Numbers by flows and buffer in BDPs.
-Table = Mapping[tuple[int, float], Mapping[str, float]]
+#: Each number of the paper's cases: (flows, buffers).
+Table = Mapping[str, Floats]
 
 
 def paths(rate_bps: float) -> dict[_Case, Path]:
@@ -95,11 +95,6 @@ def numbers(run: Flows) -> dict[str, float]:
     }
 
 
-def along(table: Table, name: str) -> Floats:
-    """A number of all cells: (flows, buffers)."""
-    return np.array([[table[flows, buffer][name] for buffer in BUFFERS_BDP] for flows in FLOWS])
-
-
 @experiment(
     "lynn-buffers",
     "Lynn et al. 2020, Table V, Figs. 5 to 9",
@@ -111,7 +106,10 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     """1 to 8 flows and buffers from 1/16 to 16 BDP."""
     rate_bps = data.scale * net.RATE_BPS
     results = {case: numbers(record) for case, record in data.runs.items()}
-    table = {case[:2]: record for case, record in results.items() if case[2] == DECAYS_RTTS[0]}
+    table = {
+        name: np.array([[results[n, buffer, DECAYS_RTTS[0]][name] for buffer in BUFFERS_BDP] for n in FLOWS])
+        for name in ("rate", "rate_spread", "rtt", "rtt_spread", "lost", "reached_s")
+    }
     pairs = {buffer: data.runs[SHOWN, buffer, DECAYS_RTTS[0]] for buffer in BUFFERS_BDP}
     return Outcome(
         claims=claims(table),
@@ -139,7 +137,7 @@ def _versus(table: Table) -> list[Grid]:
         ("Losses (share of packets)", LOSSES, "lost"),
     ):
         rows: list[tuple[object, ...]] = []
-        for count, simulated in zip(FLOWS, along(table, name), strict=True):
+        for count, simulated in zip(FLOWS, table[name], strict=True):
             rows += [(f"{count}, published", *published[count]), (f"{count}, ours", *map(float, simulated))]
         grids.append(Grid(f"{title}, by flows and buffer (BDP)", ("flows", *_LABELS), rows))
     return grids
@@ -148,7 +146,7 @@ def _versus(table: Table) -> list[Grid]:
 def _times(table: Table) -> Grid:
     """Figs. 5, 6 and 8, as numbers of ours."""
     rows = [
-        (f"{what}, {count} flow{'s' * (count > 1)}", *map(float, along(table, name)[row]))
+        (f"{what}, {count} flow{'s' * (count > 1)}", *map(float, table[name][row]))
         for name, what in (
             ("rate_spread", "rate's quartiles apart (Gb/s)"),
             ("rtt_spread", "RTT's (ms)"),
@@ -172,9 +170,9 @@ def _decays(results: Mapping[_Case, Measured]) -> Grid:
 
 def claims(table: Table) -> dict[str, Verdict]:
     """Verdicts on sec. 4.2."""
-    rates, rtts, lost = (along(table, name) for name in ("rate", "rtt", "lost"))
+    rates, rtts, lost = table["rate"], table["rtt"], table["lost"]
     rate_spreads, rtt_spreads, reached = (
-        along(table, name)[_TWO] for name in ("rate_spread", "rtt_spread", "reached_s")
+        table[name][_TWO] for name in ("rate_spread", "rtt_spread", "reached_s")
     )
     low, quarter = rates[:, : BUFFERS_BDP.index(0.125) + 1], rates[:, BUFFERS_BDP.index(0.25)]
     slack, rtt_s = 1e-3 * net.RTT_NS / 1e6, net.RTT_NS / 1e9
@@ -268,10 +266,10 @@ def _draw_losses_and_times(table: Table) -> Drawing:
     lost: list[Curve] = []
     reached: list[Curve] = []
     for row, (name, look) in enumerate(styles([f"{x} flow{'s' * (x > 1)}" for x in FLOWS]).items()):
-        shares, thin = along(table, "lost")[row], {"color": look.colour, "linewidth": 0.7, "alpha": 0.6}
+        shares, thin = table["lost"][row], {"color": look.colour, "linewidth": 0.7, "alpha": 0.6}
         lost.append((BUFFERS_BDP, np.where(shares > 0, shares, np.nan), name, look.of_points))
         lost.append((BUFFERS_BDP, LOSSES[FLOWS[row]], None, thin))
-        reached.append((BUFFERS_BDP, along(table, "reached_s")[row], None, look.of_points))
+        reached.append((BUFFERS_BDP, table["reached_s"][row], None, look.of_points))
     rtt = [(net.RTT_NS / 1e9, None, LEVEL)]
     share, time = (
         labels("buffer (BDP)", y, yscale="log")
