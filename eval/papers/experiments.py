@@ -89,20 +89,9 @@ def paper(
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
-    Args:
-        name: the experiment's.
-        out: gets result.json, a PNG and a CSV of its curves for each figure; an earlier experiment's folder
-            is replaced. None: runs/paper/NAME.
-        scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
-        full: the paper's size.
-        json_file: where result.json is written too.
-        console: where the tables go.
-        checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
-        seeds: are played one after the other; pictures are of the first. 1: the seeds that the cases declare.
-        parameters: of the controllers, "paper" or "published"; None: as the experiment declares.
-
-    Returns:
-        The content of result.json.
+    The folder gets result.json, whose content is returned, a PNG and a CSV of its curves for each figure; an
+    earlier experiment's is replaced. Arguments are the command line's options, and their defaults its own.
+    Seeds are played one after the other, pictures are of the first; 1: those that the cases declare.
 
     Raises:
         ScenarioError: there is no such experiment, or an option is wrong.
@@ -217,12 +206,12 @@ def _refuse_foreign(folder: Path) -> None:
         return
     try:
         content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        content = {}
-    if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
+        mine = content["experiment"] in EXPERIMENTS
+    except (OSError, ValueError, LookupError, TypeError):
+        mine = False
+    if not mine:
         raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
-    written = {RESULT, *map(str, content.get("pictures", []))}
-    names = [path.name for path in folder.iterdir() if path.suffix != ".csv"]
-    others = sorted(name for name in names if name not in written)
+    names = {RESULT, *map(str, content.get("pictures", []))}
+    others = sorted(x.name for x in folder.iterdir() if x.suffix != ".csv" and x.name not in names)
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

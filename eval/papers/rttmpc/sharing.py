@@ -105,21 +105,17 @@ def rows(results: Mapping[str, Flows]) -> tuple[Row, ...]:
 def _grids(results: Mapping[str, Flows]) -> tuple[Grid, ...]:
     """RTTs and standard deviations, targets, the single flow."""
     heads = ("flow 1", "2", "3", "4")
+    kinds = {"rate_std": "rate, std", "rtt": "RTT (ms)", "rtt_std": "RTT, std (ms)"}
     deviations = [
-        (f"{case}, {what}", whose, *map(float, values))
+        (f"{case}, {words}", whose, *map(float, values))
         for case, (_, *published) in PUBLISHED.items()
-        for what, printed, simulated in zip(
-            ("rate, std", "RTT (ms)", "RTT, std (ms)"),
-            published,
-            (results[case].rate_std, results[case].rtt, results[case].rtt_std),
-            strict=True,
-        )
-        for whose, values in (("published", printed), ("ours", simulated))
+        for printed, (kind, words) in zip(published, kinds.items(), strict=True)
+        for whose, values in (("published", printed), ("ours", getattr(results[case], kind)))
     ]
     targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [
-        (case, *(float(x[0]) for x in (record.goodputs, record.rtt, record.rtt_std)), record.lost)
-        for case, record in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
+        (case, float(run.goodputs[0]), float(run.rtt[0]), float(run.rtt_std[0]), run.lost)
+        for case, run in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
     ]
     columns = ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost")
     return (
