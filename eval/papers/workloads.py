@@ -53,13 +53,14 @@ class Load:
 
     Attributes:
         flows: their number.
-        queue: samples of every port that sent anything, bytes, (samples,).
+        queue: lengths (bytes) and the share of ports and time with no longer a queue, of every port that sent
+            anything; (0,) each without samples.
         numbers: queue lengths over ports and time; mean and p99 of the slowdowns (see :func:`key`), the
             goodput of receivers' links, flows without an end, which are in no slowdown, as metrics.
     """
 
     flows: int
-    queue: Floats
+    queue: tuple[Floats, Floats]
     numbers: Mapping[str, float]
 
     def mean(self, bucket: str = "") -> float:
@@ -98,7 +99,8 @@ def measure(results: Results) -> Load:
         "qlen_p99": float(np.percentile(queue, 99)) if len(queue) else math.nan,
         **metrics.measure(results, _METRICS),
     }
-    return Load(len(results["flows"]["src"]), queue, numbers)
+    cdf = queue_cdf({"series": {"bytes": queue}}, _POINTS) if len(queue) else (queue, queue)
+    return Load(len(results["flows"]["src"]), cdf, numbers)
 
 
 def arrivals(loads: Loads, duration_ns: float) -> str:
@@ -107,12 +109,6 @@ def arrivals(loads: Loads, duration_ns: float) -> str:
     lost = round(sum(load.numbers["unfinished_flows"] for _, load in flat(loads, 2)))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."
     return f"{duration_ns / 1e6:g} ms of arrivals, {flows:,} flows in all. {end}"
-
-
-def cdf(record: Load) -> tuple[Floats, Floats]:
-    """Lengths (bytes) and the share of ports and time with no longer a queue; (0,) each without samples."""
-    series = {"series": {"bytes": record.queue}}
-    return queue_cdf(series, _POINTS) if len(record.queue) else (np.zeros(0), np.zeros(0))
 
 
 def grids(loads: Loads) -> list[Grid]:
@@ -129,10 +125,8 @@ def grids(loads: Loads) -> list[Grid]:
 
 def draw_queues(loads: Loads) -> Drawing:
     """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
-    curves = {
-        case: {name: cdf(record) for name, record in by_name.items()} for case, by_name in loads.items()
-    }
-    lowest = min((1.0, *(float(shares[0]) for _, (lengths, shares) in flat(curves, 2) if len(lengths))))
+    firsts = [float(load.queue[1][0]) for _, load in flat(loads, 2) if len(load.queue[1])]
+    lowest = min((1.0, *firsts))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))
 
     def scale(axes: Axes) -> None:
@@ -141,11 +135,11 @@ def draw_queues(loads: Loads) -> Drawing:
         axes.set_ylim(limits)
 
     all_panels = []
-    for case, record in curves.items():
+    for case, by_name in loads.items():
         steps = [
-            step(record[name][0] / 1e3, record[name][1], name, look)
-            for name, look in styles(record).items()
-            if len(record[name][0])
+            step(by_name[name].queue[0] / 1e3, by_name[name].queue[1], name, look)
+            for name, look in styles(by_name).items()
+            if len(by_name[name].queue[0])
         ]
         axes = labels("queue (kB)", "share of ports and time")
         all_panels.append(Panel(case.title, steps, axes, more=scale))

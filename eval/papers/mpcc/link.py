@@ -6,17 +6,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ns3_env.eval.metrics.convergence import changes
-from ns3_env.eval.output.plots import envelope, styles, time_unit
+from ns3_env.eval.output.plots import styles, time_unit
 from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
-from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, labels, note
+from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, curve, labels, note
 from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
@@ -38,38 +38,32 @@ _LOOK_NS, _SAMPLE_NS, _LONG_NS = 400_000, 100, 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
+#: Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon.
+Settings = tuple[dict[str, Results], dict[str, Floats], dict[int, float]]
 #: Times (ns) and lengths (bytes).
 _Queue = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon."""
-
-    results: dict[str, Results] = field(default_factory=dict)
-    share: dict[str, Floats] = field(default_factory=dict)
-    solving: dict[int, float] = field(default_factory=dict)
-
-
 def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
-    runs, play = Settings(), setup.simulator.play
+    runs: Settings = {}, {}, {}
+    (results, share, solving), play = runs, setup.simulator.play
     weights: dict[str, dict[str, float]] = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
     further = {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
     horizons: dict[str, dict[str, float]] = {f"P = {p}": {"Horizon": p} for p in HORIZONS}
     for name, attributes in {**weights, **horizons, **further}.items():
         setup.progress(f"queue, {name}")
-        runs.results[name] = play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
+        results[name] = play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
     for name, attributes in weights.items():
         setup.progress(f"throughput, {name}")
         long = _at_once(attributes, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)), PERIOD_NS)
         shares = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS)
-        runs.share[name] = shares.share[:, :-1]
+        share[name] = shares.share[:, :-1]
     for horizon in HORIZONS:
         setup.progress(f"solver, P = {horizon}")
         measuring = _at_once({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
         times = [play(measuring)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
-        runs.solving[horizon] = 1e3 * float(min(times))  # other processes can only add
+        solving[horizon] = 1e3 * float(min(times))  # other processes can only add
     return Data(runs, setup.scale, setup.progress)
 
 
@@ -91,7 +85,7 @@ def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Sc
 )
 def convergence(data: Data[Settings]) -> Outcome:
     """Four flows at once: weight ratios and horizons."""
-    results, share, solving = data.runs.results, data.runs.share, data.runs.solving
+    results, share, solving = data.runs
     runs = {name: Run(item) for name, item in results.items()}
     queues = {name: (item.times_ns, item.lengths[BOTTLENECK]) for name, item in runs.items()}
     fair = float(list(results.values())[-1]["windows"][0][2]) / SENDERS
@@ -320,10 +314,9 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     time = labels(f"time ({word})", "queue (kB)", xlim=(0, until_ns / unit), ylim=(0, 1.05 * highest))
     several = []
     for name, run in runs.items():
-        part = run.times_ns <= until_ns
-        line = {**looks[name].of_line, "linestyle": "-", "linewidth": 0.8}
-        queue = envelope(run.times_ns[part] / unit, run.queue_bytes[part] / 1e3)
-        curves: list[Any] = [(*queue, None, line)]
+        look, span = replace(looks[name], line="-"), (0, until_ns)
+        queue = curve(run.times_ns, run.queue_bytes, None, look, (unit, 1e3), span=span)
+        curves: list[Curve] = [(*queue[:3], {**queue[3], "linewidth": 0.8})]
         for begin, end, active in run.intervals:
             level, within = (len(active) - 1) * BDP_BYTES / 1e3, (begin / unit, min(end, until_ns) / unit)
             curves.append((within, (level, level), None, {**DASHED, "solid_capstyle": "butt"}))

@@ -200,24 +200,10 @@ class Flows:
         )
 
     @property
-    def rate(self) -> Floats:
-        """Each flow's mean rate: (flows,)."""
-        return np.asarray(self.rates.mean(axis=1))
-
-    @property
-    def rate_std(self) -> Floats:
-        """Its standard deviation."""
-        return np.asarray(self.rates.std(axis=1))
-
-    @property
-    def rtt(self) -> Floats:
-        """Each flow's mean RTT, ms: (flows,)."""
-        return np.asarray(self.rtts_ms.mean(axis=1))
-
-    @property
-    def rtt_std(self) -> Floats:
-        """Its standard deviation."""
-        return np.asarray(self.rtts_ms.std(axis=1))
+    def of_each(self) -> dict[str, Floats]:
+        """Mean and standard deviation of each flow's rate and RTT (ms): (flows,) each."""
+        means = {"rate": self.rates.mean(axis=1), "rtt": self.rtts_ms.mean(axis=1)}
+        return {**means, "rate_std": self.rates.std(axis=1), "rtt_std": self.rtts_ms.std(axis=1)}
 
     @property
     def combined(self) -> Floats:

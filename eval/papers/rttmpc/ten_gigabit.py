@@ -59,12 +59,12 @@ def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
     possible = RATE_BPS / 1e9 * link.payload_rate(1.0) / link.rate_bps
     table = {}
     for name, run in data.runs.items():
-        late = run.after(begin_s)
+        late, each = run.after(begin_s), run.after(begin_s).of_each
         table[name] = {
             "goodput": float(run.goodputs[0]) / RATE * possible,
-            "rate_std": float(late.rate_std[0]) * _GBPS if late.rates.any() else float("nan"),
-            "rtt": float(late.rtt[0]),
-            "rtt_std": float(late.rtt_std[0]),
+            "rate_std": float(each["rate_std"][0]) * _GBPS if late.rates.any() else float("nan"),
+            "rtt": float(each["rtt"][0]),
+            "rtt_std": float(each["rtt_std"][0]),
             "lost": run.lost,
         }
     columns = (
@@ -177,8 +177,8 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
         Row(f"{what} of flow {i + 1}, {name}", "Gb/s", printed[i], float(simulated[i]) * _GBPS, "Table III")
         for name, (means, stds) in PUBLISHED.items()
         for what, printed, simulated in (
-            ("rate", means, late[name].rate),
-            ("rate, std", stds, late[name].rate_std),
+            ("rate", means, late[name].rates.mean(axis=1)),
+            ("rate, std", stds, late[name].rates.std(axis=1)),
         )
         for i in range(2)
     ]
@@ -202,7 +202,7 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
 def claims(late: Mapping[str, Flows], table: Mapping[str, Measured]) -> dict[str, Verdict]:
     """Verdicts on Table III's claims, and on RTT and throughput beside CUBIC."""
     stds, totals = ({name: row[key] or 0.0 for name, row in table.items()} for key in ("rtt_std", "goodput"))
-    rates, caps = (late[name].rate * _GBPS for name in (UNCAPPED, CAPPED))
+    rates, caps = (late[name].rates.mean(axis=1) * _GBPS for name in (UNCAPPED, CAPPED))
     return {
         "Two uncapped flows share 10 Gb/s approximately (3.2, Table III; here: within 10 %)": (
             abs(rates[0] / rates.mean() - 1) <= 0.1,
