@@ -235,7 +235,6 @@ def counted(
     cases: Callable[[float], Mapping[str, Scenario]],
     port: Port,
     bin_ns: Callable[[float], int],
-    rate_bps: float,
     entries: Entries | None = None,
 ) -> Cases[Any]:
     """Plays scenarios one after the other: shares of a port's link in bins of so many ns at a scale, as
@@ -245,7 +244,7 @@ def counted(
         shares = {}
         for key, scenario in scenarios.items():
             setup.progress(", ".join(key).removesuffix(", "))
-            shares[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale), rate_bps)
+            shares[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale))
         return shares
 
     return Cases(cases, every, entries)

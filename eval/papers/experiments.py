@@ -90,7 +90,7 @@ def paper(
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
     The folder gets result.json, whose content is returned, a PNG and a CSV of its curves for each figure; an
-    earlier experiment's is replaced. Arguments are the command line's options, and their defaults its own.
+    earlier experiment's is replaced. Arguments are what the command line's options are.
     Seeds are played one after the other, pictures are of the first; 1: those that the cases declare.
 
     Raises:

@@ -160,9 +160,7 @@ class Shares:
         return self.share[:, -(-round(begin_ns) // self.bin_ns) : int(end_ns // self.bin_ns)]
 
 
-def count_shares(
-    simulator: Simulator, scenario: Scenario, port: Port, bin_ns: int, rate_bps: float
-) -> Shares:
+def count_shares(simulator: Simulator, scenario: Scenario, port: Port, bin_ns: int) -> Shares:
     """Plays a scenario and counts the data frames that a port sends, as shares of the rate of its link.
 
     Raises:
@@ -177,6 +175,7 @@ def count_shares(
         overhead = flow_column(results, "header_bytes")
         for times, owners, payload in _data_frames(Path(folder, f"port-{port[0]}-{port[1]}.pcap")):
             np.add.at(counted, (owners, times // bin_ns), payload + overhead[owners])
+    rate_bps = next(x["rate_bps"] for x in results["queues"] if (x["node"], x["port"]) == port)
     return Shares(results, counted * 8e9 / (bin_ns * rate_bps), bin_ns)
 
 

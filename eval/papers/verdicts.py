@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -81,17 +82,17 @@ def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str,
     The place of a lost comparison is the case, with the entry's name where there are several entries.
     """
     count, others, entries = Tally(), list(others), list(entries)
-    for name in entries:
-        for case, by_name in table.items():
-            for other in (x for x in others if x != name and {x, name} <= by_name.keys()):
-                pair = value(by_name[name], key), value(by_name[other], key)
-                if any(map(math.isnan, pair)):
-                    continue
-                if wins(*pair):
-                    count.won += 1
-                else:
-                    place = case if len(entries) == 1 else f"{case} {name.upper()}"
-                    count.lost.append((place, other.upper()))
+    for name, (case, by_name), other in itertools.product(entries, table.items(), others):
+        if other == name or not {other, name} <= by_name.keys():
+            continue
+        pair = value(by_name[name], key), value(by_name[other], key)
+        if any(map(math.isnan, pair)):
+            continue
+        if wins(*pair):
+            count.won += 1
+        else:
+            place = case if len(entries) == 1 else f"{case} {name.upper()}"
+            count.lost.append((place, other.upper()))
     return count
 
 

@@ -55,7 +55,7 @@ def two_flows(scale: float) -> dict[str, Scenario]:
     "fdcc-long-short",
     "Zhang 2023, Fig. 6.1",
     # (node, port) of switch A's port to switch B: hosts come first, A's ports are in the order of its links
-    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS, ENTRIES),
+    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, ENTRIES),
     1.0,
     "flows' sizes, and 1 ms until the short one starts",
 )
@@ -140,9 +140,7 @@ _OF_JOINING = {
 @experiment(
     "fdcc-joining",
     "Zhang 2023, Fig. 6.2",
-    counted(
-        four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, RATE_BPS, ENTRIES
-    ),
+    counted(four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, ENTRIES),
     0.5,
     "35 ms from start to start",
 )

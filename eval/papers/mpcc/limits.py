@@ -50,7 +50,7 @@ def timeout_cases(scale: float) -> dict[str, Scenario]:
 @experiment(
     "mpcc-timeouts",
     "Zheng 2024, section 5.3",
-    counted(timeout_cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+    counted(timeout_cases, BOTTLENECK, lambda scale: _BIN_NS),
     1.0,
     "sizes of the flows",
 )

@@ -57,7 +57,7 @@ def play_settings(setup: Setup) -> Data[Settings]:
     for name, attributes in weights.items():
         setup.progress(f"throughput, {name}")
         long = _at_once(attributes, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)), PERIOD_NS)
-        shares = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS)
+        shares = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS)
         share[name] = shares.share[:, :-1]
     for horizon in HORIZONS:
         setup.progress(f"solver, P = {horizon}")
@@ -349,7 +349,7 @@ def joining_cases(scale: float) -> dict[str, Scenario]:
 @experiment(
     "mpcc-joining",
     "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(joining_cases, BOTTLENECK, lambda scale: 500_000, RATE_BPS),
+    counted(joining_cases, BOTTLENECK, lambda scale: 500_000),
     1.0,
     "sizes of the flows (the first 50 ms)",
 )
@@ -444,7 +444,7 @@ def leaving_cases(scale: float) -> dict[str, Scenario]:
 @experiment(
     "mpcc-leaving",
     "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(leaving_cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+    counted(leaving_cases, BOTTLENECK, lambda scale: _BIN_NS),
     0.01,
     "sizes of the flows",
 )

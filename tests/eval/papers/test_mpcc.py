@@ -63,7 +63,7 @@ def test_throughput_is_what_the_flows_received() -> None:
         time_limit_ns=10_000_000,
     )
     with Simulator() as simulator:
-        run = count_shares(simulator, base.under("hpcc"), BOTTLENECK, bin_ns, RATE_BPS)
+        run = count_shares(simulator, base.under("hpcc"), BOTTLENECK, bin_ns)
     # 21 frames of 48 B of headers and 42 B of telemetry
     assert run.share.sum(axis=1) * bin_ns * RATE_BPS / 8e9 == pytest.approx([20_500 + 21 * 90] * 4)
     assert run.share.shape[1] == run.results["totals"]["end_ns"] // bin_ns + 1
