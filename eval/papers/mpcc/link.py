@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -171,7 +172,7 @@ def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) ->
             (np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, None, line) for flow in share[name]
         ]
     bound = [(SHARE, None, {**DASHED, "color": "#555555"})]
-    more = lambda axes: note(axes, f"thesis: {SHARE}", (0.98, SHARE - 0.01))  # noqa: E731
+    more = partial(note, words=f"thesis: {SHARE}", place=(0.98, SHARE - 0.01))
     queue = labels("time (µs)", "queue (kB)", xlim=(0, 300), ylim=(0, None))
     shares = labels("time (ms), means of 2 ms", "share of the link", xlim=(0, None), ylim=(0, 0.5))
     all_panels = [

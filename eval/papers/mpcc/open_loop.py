@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -342,7 +343,7 @@ def _draw_windows(free: Response, bound: Response) -> Drawing:
     )
     alone = (_queue(free, bound.switch_bytes, "", SWITCH, unit, thin=True),)
     axes = {**_axes("µs", "kB"), "ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
-    more = lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2))  # noqa: E731
+    more = partial(note, words="(N − 1) BDP (eq. 4.3)", place=(0.97, height - 0.2))
     all_panels = (
         Panel("1 µs links", both, _axes("µs", "kB")),
         Panel("the window's queue alone", alone, axes, [(height, None, DASHED)], more=more),

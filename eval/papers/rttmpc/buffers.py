@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -246,10 +247,9 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
     middle = {"color": OTHERS[0], "linewidth": 1.6}
 
     def panel(title: str, values: list[Floats], axes: dict[str, Any], *levels: Any) -> Panel:
-        more = lambda axes: axes.boxplot(  # noqa: E731
-            values, whis=1.5, flierprops=outlier, medianprops=middle, widths=0.6, tick_labels=_LABELS
-        )
-        return Panel(title, (), {"xlabel": "buffer (BDP)", **axes}, levels, more=more)
+        look: dict[str, Any] = {"whis": 1.5, "flierprops": outlier, "medianprops": middle, "widths": 0.6}
+        boxes = partial(Axes.boxplot, x=values, tick_labels=_LABELS, **look)
+        return Panel(title, (), {"xlabel": "buffer (BDP)", **axes}, levels, more=boxes)
 
     rate = {"ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
     rates = [run.combined[run.combined > 0] for run in runs.values()]
