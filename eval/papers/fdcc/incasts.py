@@ -39,11 +39,8 @@ ENTRIES = Entries(
 WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
 #: and pauses section 6.2 names.
-RIVALS, WITHOUT, _NAMED = (
-    ("dcqcn", "timely", "hpcc", "rlcc"),
-    ("dcqcn", "timely"),
-    ("dcqcn", "timely", "rlcc"),
-)
+RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
+_NAMED = (*WITHOUT, "rlcc")
 FDCC, HPCC = (RELEASED,), ("hpcc",)
 #: In the order of Table 6.2.
 _OF_TABLES = (*RIVALS, THESIS)
