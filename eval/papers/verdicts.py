@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,24 +76,39 @@ def value(numbers: Measured, key: str) -> float:
     return math.nan if x is None else float(x)
 
 
-def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str, wins: Wins) -> Tally:
-    """Counts each of ``entries`` against each of ``others``, in every case in which both have the number.
+@dataclass(frozen=True)
+class Comparison:
+    """A claim that compares.
 
-    The place of a lost comparison is the case, with the entry's name where there are several entries.
+    Attributes:
+        entries: of whom the claim is.
+        wins: against each of the others, in every case in which both have the number.
+        others: with whom they are compared.
+        key: name of the number.
+        case: the only one that counts; "": all do.
     """
-    count, others, entries = Tally(), list(others), list(entries)
-    for name, (case, by_name), other in itertools.product(entries, table.items(), others):
-        if other == name or not {other, name} <= by_name.keys():
-            continue
-        pair = value(by_name[name], key), value(by_name[other], key)
-        if any(map(math.isnan, pair)):
-            continue
-        if wins(*pair):
-            count.won += 1
-        else:
-            place = case if len(entries) == 1 else f"{case} {name.upper()}"
-            count.lost.append((place, other.upper()))
-    return count
+
+    entries: Sequence[str]
+    wins: Wins
+    others: Sequence[str]
+    key: str
+    case: str = ""
+
+    def tally(self, table: Table) -> Tally:
+        """Counts comparisons. A lost one's place is the case, with the entry's name if there are several."""
+        count = Tally()
+        for name, (case, by_name), other in itertools.product(self.entries, table.items(), self.others):
+            if other == name or not {other, name} <= by_name.keys() or self.case not in ("", case):
+                continue
+            pair = value(by_name[name], self.key), value(by_name[other], self.key)
+            if any(map(math.isnan, pair)):
+                continue
+            if self.wins(*pair):
+                count.won += 1
+            else:
+                place = case if len(self.entries) == 1 else f"{case} {name.upper()}"
+                count.lost.append((place, other.upper()))
+        return count
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.outcome import Table, Verdict
-from ns3_env.eval.papers.verdicts import Wins, all_hold, tally, value
+from ns3_env.eval.papers.verdicts import Comparison, all_hold, value
 
 #: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
@@ -27,25 +27,6 @@ UNLEARNED: Verdict = (None, "no agent here earns the thesis's reward")
 _FULL = 0.995
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A claim that compares.
-
-    Attributes:
-        entries: of whom the claim is; ``RELEASED`` stands for FDCC, whose agent it may be.
-        wins: against each of the others, in every case.
-        others: with whom they are compared.
-        key: name of the number.
-        case: the only one that counts; "": all do.
-    """
-
-    entries: tuple[str, ...]
-    wins: Wins
-    others: tuple[str, ...]
-    key: str
-    case: str = ""
-
-
 def judge(
     claims: Mapping[str, Comparison],
     simulated: Mapping[str, Table],
@@ -55,9 +36,9 @@ def judge(
 ) -> dict[str, Verdict]:
     """Judges each claim with the thesis's agent, then with the one released here.
 
-    A claim, by its text, holds where it does over links of every length. The first are left open, unless a
-    policy is given in the place of the thesis's. Beside verdicts stand those of the thesis's printed numbers,
-    if any, and the number named ``goodput``, if any.
+    ``RELEASED`` stands for FDCC among a claim's names. A claim, by its text, holds where it does over links
+    of every length. The first are left open, unless a policy is given in the place of the thesis's. Beside
+    verdicts stand those of the thesis's printed numbers, if any, and the number named ``goodput``, if any.
     """
     verdicts = {}
     for text, claim in claims.items():
@@ -74,29 +55,24 @@ def _verdict(
     entries, others = (
         [agent if name == RELEASED else name for name in names] for names in (claim.entries, claim.others)
     )
-    tables = {
-        place: {case: by_name for case, by_name in table.items() if claim.case in ("", case)}
-        for place, table in {**simulated, "": published}.items()
-    }
-    counts = {place: tally(table, entries, others, claim.key, claim.wins) for place, table in tables.items()}
-    there = counts.pop("")
-    words = [
-        f"{links}: {count}" + ("" if claim.key == goodput else _beside(tables[links], entries, goodput))
-        for links, count in counts.items()
-    ]
-    if there.holds is not None:
+    claim = replace(claim, entries=entries, others=others)
+    counts, words = [claim.tally(table) for table in simulated.values()], []
+    for (links, table), count in zip(simulated.items(), counts, strict=True):
+        beside = "" if claim.key == goodput else _beside(table, claim, goodput)
+        words.append(f"{links}: {count}{beside}")
+    if (there := claim.tally(published)).holds is not None:
         words.append(f"By the thesis's own table {there}")
-    return all_hold([count.holds for count in counts.values()]), ". ".join(words)
+    return all_hold([count.holds for count in counts]), ". ".join(words)
 
 
-def _beside(table: Table, entries: Iterable[str], goodput: str) -> str:
+def _beside(table: Table, claim: Comparison, goodput: str) -> str:
     """Tells each entry's least share of the best goodput."""
     phrases = []
-    for name in entries:
+    for name in claim.entries:
         shares = {
             case: value(by_name[name], goodput) / max(value(numbers, goodput) for numbers in by_name.values())
             for case, by_name in table.items()
-            if goodput in by_name.get(name, {})
+            if claim.case in ("", case) and goodput in by_name.get(name, {})
         }
         if shares:
             case = min(shares, key=lambda place: shares[place])

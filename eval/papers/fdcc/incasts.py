@@ -16,11 +16,11 @@ from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, Comparison, judge
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, judge
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
-from ns3_env.eval.papers.verdicts import COMPARABLE, comparable, listed, value
+from ns3_env.eval.papers.verdicts import COMPARABLE, Comparison, comparable, listed, value
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology

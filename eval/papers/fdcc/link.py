@@ -10,10 +10,11 @@ import numpy as np
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, counted, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, Comparison, judge
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, HPCC, RIVALS, SWITCH, over_links
 from ns3_env.eval.papers.outcome import Measured, Outcome, flat, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Joining, LongShort

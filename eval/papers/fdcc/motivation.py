@@ -16,7 +16,7 @@ from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SWITCH
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
 from ns3_env.eval.papers.panels import Drawing, Panel, bars, curve, labels
 from ns3_env.eval.papers.runs import Run
-from ns3_env.eval.papers.verdicts import listed, tally
+from ns3_env.eval.papers.verdicts import Comparison, listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -108,9 +108,9 @@ def claims(apart: Mapping[str, float], many: Mapping[tuple[str, str], Measured])
             max(apart, key=lambda name: apart[name]) == "hpcc",
             "last less first, of the mean: " + listed(apart, ".2g"),
         ),
-        "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": tally(
-            queues, (without,), (with_window,), "queue_max_bytes", gt
-        ).verdict,
+        "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": (
+            Comparison((without,), gt, (with_window,), "queue_max_bytes").tally(queues).verdict
+        ),
         "Without a window PFC may be triggered, with one it is not (4.2, Fig. 4.1)": (
             any(many[name, without]["pfc_frames"] for name in RATE_BASED)
             and not any(many[name, with_window]["pfc_frames"] for name in RATE_BASED),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: what the staged reward pays to windows and to agents (Zhang 2023, sec. 4.2, Algorithm 1)."""
+"""Experiments: what the staged reward pays (Zhang 2023, section 4.2, Algorithm 1)."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ from operator import lt
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, Comparison, judge
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, RIVALS, SWITCH, over_links
 from ns3_env.eval.papers.outcome import Outcome, nested
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree2

@@ -90,7 +90,6 @@ def numbers(run: Flows) -> dict[str, float]:
         "rate_spread": quartiles_apart(rates),
         "rtt": float(np.median(rtts)),
         "rtt_spread": quartiles_apart(rtts),
-        "rtt_p99": float(np.percentile(rtts, 99)),
         "lost": run.lost,
         "reached_s": run.reached_s,
     }

@@ -18,10 +18,11 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import incasts, workloads
-from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, Comparison, judge
+from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, judge
 from ns3_env.eval.papers.fdcc.incasts import ENTRIES, TABLE_6_1, TABLE_6_2, fat_tree_claims, incast
 from ns3_env.eval.papers.fdcc.link import fluctuation
 from ns3_env.eval.papers.outcome import Verdict
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.eval.papers.workloads import key
 from ns3_env.scenario import POLICY
 from ns3_env.scenario.topology import Dumbbell
