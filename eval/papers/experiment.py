@@ -75,10 +75,6 @@ class Setup:
 Play = Callable[[Setup], Data[T]]
 
 
-def _none(data: Data[Any]) -> Outcome:
-    return Outcome()
-
-
 @dataclass(frozen=True)
 class Experiment(Generic[T]):
     """Declares an experiment of a paper, over the function that makes its outcome.
@@ -102,7 +98,7 @@ class Experiment(Generic[T]):
     what_scales: str
     entries: Entries | None = None
     title: str = ""
-    outcome: Callable[[Data[T]], Outcome] = _none
+    outcome: Callable[[Data[T]], Outcome] = lambda data: Outcome()
 
     def __call__(self, outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
         """Returns the experiment with its outcome."""

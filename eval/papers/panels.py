@@ -124,11 +124,11 @@ def curve(
     look: Style,
     unit: tuple[float, float] = (1, 1),
     thin: bool = False,
-    span: tuple[float, float] = (-math.inf, math.inf),
+    until: float = math.inf,
 ) -> Curve:
-    """A curve over ascending times within ``span``, thinned to what a picture can show; ``unit``: of times
-    and values, in those of the axes; ``thin``: for a curve that swings, or lies over another."""
-    part = (times >= span[0]) & (times <= span[1])
+    """A curve over ascending times from 0 on, thinned to what a picture can show; ``unit``: of times and
+    values, in those of the axes; ``thin``: for a curve that swings, or lies over another."""
+    part = (times >= 0) & (times <= until)
     times, values = envelope(times[part], values[part])
     return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}
 

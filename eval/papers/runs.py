@@ -130,6 +130,12 @@ def finished_ns(results: Results) -> float:
     return math.nan if (ends < 0).any() else float(ends.max())
 
 
+def first(times: Floats, where: npt.NDArray[np.bool_]) -> float:
+    """The first of these times at which something is so; NaN where it never is."""
+    places = np.flatnonzero(where)
+    return float(times[places[0]]) if len(places) else math.nan
+
+
 def quartiles_apart(values: Floats) -> float:
     """The interquartile range, the height of a box."""
     low, high = np.percentile(values, (25, 75))

@@ -18,7 +18,7 @@ from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, curve, labels, note
-from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares
+from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares, first
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -144,8 +144,7 @@ def _of_convergence(
 def empty_ns(times: Floats, lengths: Floats) -> float:
     """The first time (ns) at which the queue is empty after its longest; NaN where it never is."""
     peak = int(lengths.argmax())
-    zeros = np.flatnonzero(lengths[peak:] == 0)
-    return float(times[peak + zeros[0]]) if len(zeros) else float("nan")
+    return first(times[peak:], lengths[peak:] == 0)
 
 
 def _of_setting(results: Results, times: Floats, lengths: Floats) -> dict[str, float]:
@@ -253,8 +252,7 @@ class Intervals:
         late = self.shares.between(middle, end)[active]
         means = late.mean(axis=1) if late.shape[1] else np.full(1, np.nan)
         enough = 0.95 * total[len(total) // 2 :].mean() if len(total) > 1 else np.inf
-        full = np.flatnonzero(total >= enough)
-        first = -(-round(begin) // bin_ns)
+        ends_ns = (-(-round(begin) // bin_ns) + 1 + np.arange(len(total))) * bin_ns
         queue, settled = (
             self.queue_bytes[(self.times_ns >= since) & (self.times_ns < end)] for since in (begin, middle)
         )
@@ -262,7 +260,7 @@ class Intervals:
         return {
             "flows": float(len(active)),
             "fair_ms": fair_ns / 1e6,
-            "taken_ms": float((first + full[0] + 1) * bin_ns - begin) / 1e6 if len(full) else math.nan,
+            "taken_ms": (first(ends_ns, total >= enough) - begin) / 1e6,
             "unfairness": float(np.abs(means - means.mean()).max() / means.mean()),
             "used": float(total.mean()) if len(total) else math.nan,
             "settled": float(settled.mean()) if len(settled) else math.nan,
@@ -315,8 +313,8 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     time = labels(f"time ({word})", "queue (kB)", xlim=(0, until_ns / unit), ylim=(0, 1.05 * highest))
     several = []
     for name, run in runs.items():
-        look, span = replace(looks[name], line="-"), (0, until_ns)
-        queue = curve(run.times_ns, run.queue_bytes, None, look, (unit, 1e3), span=span)
+        look = replace(looks[name], line="-")
+        queue = curve(run.times_ns, run.queue_bytes, None, look, (unit, 1e3), until=until_ns)
         curves: list[Curve] = [(*queue[:3], {**queue[3], "linewidth": 0.8})]
         for begin, end, active in run.intervals:
             level, within = (len(active) - 1) * BDP_BYTES / 1e3, (begin / unit, min(end, until_ns) / unit)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.decision.observations import column
-from ns3_env.eval.output.plots import Style
 from ns3_env.eval.papers.experiment import Data, Setup, experiment
 from ns3_env.eval.papers.outcome import Outcome, Row, deviation
 from ns3_env.eval.papers.panels import (
@@ -20,14 +19,13 @@ from ns3_env.eval.papers.panels import (
     MODEL,
     SENDER,
     SWITCH,
-    Curve,
     Drawing,
     Panel,
     curve,
     labels,
     note,
 )
-from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.runs import Run, first
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
@@ -249,23 +247,11 @@ def _axes(time: str, queue: str) -> dict[str, object]:
     return labels(f"time ({time})", f"queue ({queue})", xlim=(0, None), ylim=(0, None))
 
 
-def _queue(
-    answer: Response,
-    lengths: Floats,
-    name: str,
-    look: Style,
-    unit: tuple[float, float],
-    thin: bool = False,
-) -> Curve:
-    """A queue from time 0 on."""
-    return curve(answer.times_ns, lengths, name, look, unit, thin, span=(0, np.inf))
-
-
 def _against(title: str, answer: Response, theory: Floats, unit: float, word: str) -> Panel:
     """The switch's queue and the model's."""
     curves = [
-        _queue(answer, answer.switch_bytes, "switch 1", SWITCH, (unit, 1e3)),
-        _queue(answer, theory, "eq. 3.4", MODEL, (unit, 1e3), thin=True),
+        curve(answer.times_ns, answer.switch_bytes, "switch 1", SWITCH, (unit, 1e3)),
+        curve(answer.times_ns, theory, "eq. 3.4", MODEL, (unit, 1e3), thin=True),
     ]
     return Panel(title, curves, _axes(word, "kB"))
 
@@ -292,7 +278,8 @@ def play_1ms(setup: Setup) -> Data[Answers]:
 def queue_1ms(data: Data[Answers]) -> Outcome:
     """Open loop over 1 ms links: what theory, switch and sender know."""
     free, bound, far = data.runs
-    delay, sender = _first(far.times_ns, far.switch_bytes), _first(far.asked_ns, far.sender_bytes)
+    delay = first(far.times_ns, far.switch_bytes > _BEGUN_BYTES)
+    sender = first(far.asked_ns, far.sender_bytes > _BEGUN_BYTES)
     later = far.times_ns > 2e6
     informed = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
     slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
@@ -326,22 +313,15 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
     )
 
 
-def _first(times: Floats, lengths: Floats) -> float:
-    """The first time at which the queue stands above a frame on the wire and one that waits; NaN
-    where it never does."""
-    above = np.flatnonzero(lengths > _BEGUN_BYTES)
-    return float(times[above[0]]) if len(above) else float("nan")
-
-
 def _draw_windows(free: Response, bound: Response) -> Drawing:
     unit = 1e3, 1e3
     height = (SENDERS - 1) * bound.bdp_bytes / 1e3
     both = (
-        _queue(free, free.switch_bytes, "no window", FREE, unit),
-        _queue(free, bound.switch_bytes, "window of a BDP", SWITCH, unit),
-        _queue(free, _theory(free), "eq. 3.4", MODEL, unit, thin=True),
+        curve(free.times_ns, free.switch_bytes, "no window", FREE, unit),
+        curve(free.times_ns, bound.switch_bytes, "window of a BDP", SWITCH, unit),
+        curve(free.times_ns, _theory(free), "eq. 3.4", MODEL, unit, thin=True),
     )
-    alone = (_queue(free, bound.switch_bytes, "", SWITCH, unit, thin=True),)
+    alone = (curve(free.times_ns, bound.switch_bytes, "", SWITCH, unit, thin=True),)
     axes = {**_axes("µs", "kB"), "ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
     more = partial(note, words="(N − 1) BDP (eq. 4.3)", place=(0.97, height - 0.2))
     all_panels = (
@@ -354,8 +334,8 @@ def _draw_windows(free: Response, bound: Response) -> Drawing:
 def _draw_delays(far: Response) -> Drawing:
     unit = 1e6, 1e6
     curves = (
-        _queue(far, _theory(far), "eq. 3.4", MODEL, unit),
-        _queue(far, far.switch_bytes, "switch 1", SWITCH, unit),
+        curve(far.times_ns, _theory(far), "eq. 3.4", MODEL, unit),
+        curve(far.times_ns, far.switch_bytes, "switch 1", SWITCH, unit),
         curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
     )
     return Drawing([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)

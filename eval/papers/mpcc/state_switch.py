@@ -110,7 +110,7 @@ def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
     for name, (run, hops) in runs.items():
         top = 1.1 * max(run.lengths[port].max() for port in BOTTLENECKS.values()) / 1e3
         curves = [
-            curve(run.times_ns, run.lengths[port], f"switch {i}", looks[i], (1e3, 1e3), span=(0, _SHOWN_NS))
+            curve(run.times_ns, run.lengths[port], f"switch {i}", looks[i], (1e3, 1e3), until=_SHOWN_NS)
             for i, port in BOTTLENECKS.items()
         ]
         ends = np.append(hops[1:, 0], _SHOWN_NS).clip(max=_SHOWN_NS) / 1e3

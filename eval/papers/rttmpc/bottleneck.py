@@ -12,7 +12,7 @@ import numpy as np
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve, labels
-from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.runs import Run, first
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, QueueLength, Tcp, Threshold
 from ns3_env.scenario.topology import Graph, GraphLink
@@ -221,8 +221,7 @@ class Flows:
         does not count. NaN where they never do."""
         length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
         there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
-        first = np.flatnonzero(there > length - 0.5)
-        return float(self.times_s[first[0]]) if len(first) else float("nan")
+        return first(self.times_s, there > length - 0.5)
 
 
 def measure(results: Results) -> Flows:
@@ -256,11 +255,11 @@ def draw_over_time(
     no curve of its rate. ``link`` is the link's rate in the figure's unit."""
     rates, rtts = [], []
     for name, look in styles(runs).items():
-        run, span = runs[name], (0, end_s)
+        run = runs[name]
         if run.rates.any():
             together = run.combined * link / RATE
-            rates.append(curve(run.times_s, together, name, look, thin=True, span=span))
-        rtts.append(curve(run.times_s, run.rtts_ms[0], name, look, thin=True, span=span))
+            rates.append(curve(run.times_s, together, name, look, thin=True, until=end_s))
+        rtts.append(curve(run.times_s, run.rtts_ms[0], name, look, thin=True, until=end_s))
     rate = labels("time (s)", f"rate ({unit})", xlim=(0, end_s), ylim=(0, 2 * link))
     all_panels = (
         Panel("pacing rates together (dashed: the link)", rates, rate, [(link, None, LEVEL)]),

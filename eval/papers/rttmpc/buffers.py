@@ -290,7 +290,7 @@ def _draw_starts(runs: Mapping[float, Flows]) -> Drawing:
     """Two flows' combined rate from their start on."""
     names = {f"{_LABELS[BUFFERS_BDP.index(buffer)]} BDP": runs[buffer] for buffer in _RISING}
     curves = [
-        curve(names[name].times_s, names[name].combined, name, look, thin=True, span=(0, _RISING_S))
+        curve(names[name].times_s, names[name].combined, name, look, thin=True, until=_RISING_S)
         for name, look in styles(names).items()
     ]
     axes = labels("time (s)", "rate (Gb/s, of 40)", xlim=(0, _RISING_S), ylim=(0, 2 * RATE))
