@@ -252,7 +252,7 @@ class Intervals:
         late = self.shares.between(middle, end)[active]
         means = late.mean(axis=1) if late.shape[1] else np.full(1, np.nan)
         enough = 0.95 * total[len(total) // 2 :].mean() if len(total) > 1 else np.inf
-        ends_ns = (-(-round(begin) // bin_ns) + 1 + np.arange(len(total))) * bin_ns
+        ends_ns = (-(-round(begin) // bin_ns) + 1 + np.arange(len(total), dtype=np.float64)) * bin_ns
         queue, settled = (
             self.queue_bytes[(self.times_ns >= since) & (self.times_ns < end)] for since in (begin, middle)
         )
