@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.papers.outcome import Outcome
+from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.policies.released import released
 from ns3_env.scenario import AGENT, Scenario
@@ -70,123 +70,44 @@ class Setup:
     parameters: str | None = None
 
 
-#: Plays an experiment's episodes, as :func:`episodes`, :func:`entered` or :func:`counted` do.
-#: Raises ScenarioError where the simulator refuses a scenario, SimulatorError where it fails.
+#: Plays an experiment's episodes; :class:`Cases` and what makes them do. Raises ScenarioError where the
+#: simulator refuses a scenario, SimulatorError where it fails.
 Play = Callable[[Setup], Data[T]]
 
 
 @dataclass(frozen=True)
 class Experiment(Generic[T]):
-    """One experiment of a paper; see :func:`experiment`."""
+    """Declares an experiment of a paper, over the function that makes its outcome.
 
-    name: str
-    title: str
-    source: str
-    scale: float
-    what_scales: str
-    play: Play[T]
-    entries: Entries | None
-    outcome: Callable[[Data[T]], Outcome]
-
-
-def experiment(
-    name: str,
-    source: str,
-    play: Play[T],
-    scale: float,
-    what_scales: str,
-    entries: Entries | None = None,
-    title: str = "",
-) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
-    """Declares an experiment, over the function that makes its outcome.
-
-    Args:
+    Attributes:
         name: on the command line.
         source: its figures and sections.
         play: the episodes, at a scale above 0.
         scale: of a run without ``--scale``; 1 is the paper's size.
         what_scales: in words.
-        entries: contenders, whose parameters may be chosen, and beside whose policies others may play.
-        title: one line; "": the function's docstring.
+        entries: contenders, whose parameters may be chosen, and beside whose policies others may play; None:
+            those of ``play``, if any.
+        title: one line; "": the first of the function's docstring.
+        outcome: the function.
     """
 
-    def declare(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
-        line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
-        return Experiment(name, line, source, scale, what_scales, play, entries, outcome)
+    name: str
+    source: str
+    play: Play[T]
+    scale: float
+    what_scales: str
+    entries: Entries | None = None
+    title: str = ""
+    outcome: Callable[[Data[T]], Outcome] = lambda data: Outcome()
 
-    return declare
-
-
-def with_seed_of(setup: Setup, scenario: Playable) -> Playable:
-    """The scenario, its seed moved on for a run's second, third, ... seed."""
-    if isinstance(scenario, Scenario):
-        return scenario.with_seed(scenario.seed + setup.seed - 1)
-    return {**scenario, "seed": scenario.get("seed", 1) + setup.seed - 1}
-
-
-def in_parallel(
-    cases: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
-) -> dict[Case, T]:
-    """Applies ``keep`` to each case's results, which are not kept. Raises as ``Play``.
-
-    The last cases are begun first: an experiment's largest, which would otherwise be waited for alone.
-    """
-    with LocalPool() as players:
-        running = {players.submit(Episode(cases[case], keep)): case for case in reversed(list(cases))}
-        results = {}
-        for done in as_completed(running):
-            results[running[done]] = done.result()
-            progress(f"{len(results)} of {len(running)} episodes played")
-    return {case: results[case] for case in cases}
+    def __call__(self, outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
+        """Returns the experiment with its outcome."""
+        title = self.title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
+        entries = self.entries or getattr(self.play, "entries", None)
+        return replace(self, title=title, entries=entries, outcome=outcome)
 
 
-def _by_first(runs: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
-    table: dict[Any, dict[Any, T]] = {}
-    for (first, second), record in runs.items():
-        table.setdefault(first, {})[second] = record
-    return table
-
-
-def episodes(
-    cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
-) -> Play[dict[Case, T]]:
-    """Plays the cases of a scale, and applies ``keep`` to each one's results."""
-
-    def play(setup: Setup) -> Any:
-        scenarios = {case: with_seed_of(setup, record) for case, record in cases(setup.scale).items()}
-        return Data(in_parallel(scenarios, keep, setup.progress), setup.scale, setup.progress)
-
-    return play
-
-
-def seeds(scale: float, count: int) -> range:
-    """So many of a paper's repetitions at a scale, one at least."""
-    return range(1, max(1, round(scale * count)) + 1)
-
-
-def repeated(
-    cases: Callable[[float], Mapping[Case, Scenario | Callable[[int], Scenario]]],
-    keep: Callable[[dict[str, Any]], T],
-    count: int,
-) -> Play[dict[Case, list[T]]]:
-    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
-
-    A run's second seed plays as many seeds again, after the first one's.
-    """
-
-    def play(setup: Setup) -> Any:
-        repetitions = seeds(setup.scale, count)
-        first = (setup.seed - 1) * len(repetitions)
-        scenarios = {
-            (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
-            for case, record in cases(setup.scale).items()
-            for seed in (first + x for x in repetitions)
-        }
-        runs = _by_first(in_parallel(scenarios, keep, setup.progress))
-        table = {case: list(record.values()) for case, record in runs.items()}
-        return Data(table, setup.scale, setup.progress)
-
-    return play
+experiment = Experiment
 
 
 @dataclass(frozen=True)
@@ -242,75 +163,114 @@ class Entries:
         return base.under(controller, {**preset, **self.controllers[name]})
 
 
-def entered(
-    entries: Entries, cases: Callable[[float], Mapping[Case, Scenario]], keep: Callable[[dict[str, Any]], T]
-) -> Play[dict[Case, dict[str, T]]]:
-    """Plays each case, one seed, under every entry: the same flows for all."""
+def in_parallel(
+    scenarios: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
+) -> dict[Case, T]:
+    """Applies ``keep`` to the results of each, which are not kept. Raises as ``Play``.
 
-    def play(setup: Setup) -> Any:
-        present, notes = entries.present(setup.policies)
-        scenarios = {
-            (case, name): with_seed_of(setup, scenario)
-            for case, base in cases(setup.scale).items()
-            for name, scenario in entries.each(base, present, setup.parameters).items()
-        }
-        runs = _by_first(in_parallel(scenarios, keep, setup.progress))
+    The last are begun first: an experiment's largest, which would otherwise be waited for alone.
+    """
+    with LocalPool() as players:
+        running = {players.submit(Episode(scenarios[case], keep)): case for case in reversed(list(scenarios))}
+        results = {}
+        for done in as_completed(running):
+            results[running[done]] = done.result()
+            progress(f"{len(results)} of {len(running)} episodes played")
+    return {case: results[case] for case in scenarios}
+
+
+def _seeded(setup: Setup, scenario: Playable) -> Playable:
+    """The scenario, its seed moved on for a run's second, third, ... seed."""
+    if isinstance(scenario, Scenario):
+        return scenario.with_seed(scenario.seed + setup.seed - 1)
+    return {**scenario, "seed": scenario.get("seed", 1) + setup.seed - 1}
+
+
+@dataclass(frozen=True)
+class Cases(Generic[T]):
+    """Plays each case with one seed, under every entry if there are any: the same flows for all.
+
+    Attributes:
+        cases: scenarios of a scale, by case.
+        every: makes, of scenarios by (case, entry), what is kept of each.
+        entries: contenders; None: each case is played as it is.
+    """
+
+    cases: Callable[[float], Mapping[Any, Any]]
+    every: Callable[[Setup, Any], Mapping[tuple[Any, Any], Any]]
+    entries: Entries | None = None
+
+    def __call__(self, setup: Setup) -> Data[T]:
+        """Returns what is kept by case, and by entry if there are any."""
+        scenarios: dict[tuple[Any, str], Playable] = {}
+        present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
+        for case, base in self.cases(setup.scale).items():
+            by_name = self.entries.each(base, present, setup.parameters) if self.entries else {"": base}
+            scenarios |= {(case, name): _seeded(setup, scenario) for name, scenario in by_name.items()}
+        runs: Any = nested(self.every(setup, scenarios))
+        if not self.entries:
+            runs = {case: by_name[""] for case, by_name in runs.items()}
         return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
 
-    return play
+
+def episodes(
+    cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
+) -> Cases[dict[Case, T]]:
+    """Plays the cases of a scale, and applies ``keep`` to each one's results."""
+    return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress))
+
+
+def entered(
+    entries: Entries, cases: Callable[[float], Mapping[Case, Scenario]], keep: Callable[[dict[str, Any]], T]
+) -> Cases[dict[Case, dict[str, T]]]:
+    """Plays each case under every entry, and applies ``keep`` to its results."""
+    return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress), entries)
 
 
 def counted(
     cases: Callable[[float], Mapping[str, Scenario]],
     port: Port,
     bin_ns: Callable[[float], int],
-    rate_bps: float,
-) -> Play[dict[str, Shares]]:
-    """Plays scenarios one after the other, counted at a port.
+    entries: Entries | None = None,
+) -> Cases[Any]:
+    """Plays scenarios one after the other: shares of a port's link in bins of so many ns at a scale, as
+    :func:`count_shares` has them, by case, and by entry if any."""
 
-    Args:
-        cases: of a scale, by name.
-        port: (node, port) whose frames are counted.
-        bin_ns: of a scale: the length of a bin.
-        rate_bps: of the port's link.
+    def every(setup: Setup, scenarios: Mapping[tuple[str, str], Scenario]) -> dict[tuple[str, str], Shares]:
+        shares = {}
+        for key, scenario in scenarios.items():
+            setup.progress(", ".join(key).removesuffix(", "))
+            shares[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale))
+        return shares
+
+    return Cases(cases, every, entries)
+
+
+def seeds(scale: float, count: int) -> range:
+    """So many of a paper's repetitions at a scale, one at least."""
+    return range(1, max(1, round(scale * count)) + 1)
+
+
+def repeated(
+    cases: Callable[[float], Mapping[Case, Scenario | Callable[[int], Scenario]]],
+    keep: Callable[[dict[str, Any]], T],
+    count: int,
+) -> Play[dict[Case, list[T]]]:
+    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
+
+    A run's second seed plays as many seeds again, after the first one's.
     """
 
     def play(setup: Setup) -> Any:
-        scenarios = cases(setup.scale)
-        count = _counter(setup, port, bin_ns(setup.scale), rate_bps)
-        return Data({name: count(name, one) for name, one in scenarios.items()}, setup.scale, setup.progress)
-
-    return play
-
-
-def counted_under(
-    entries: Entries,
-    cases: Callable[[float], Mapping[str, Scenario]],
-    port: Port,
-    bin_ns: Callable[[float], int],
-    rate_bps: float,
-) -> Play[dict[str, dict[str, Shares]]]:
-    """Plays each case under every entry, as :func:`counted` does."""
-
-    def play(setup: Setup) -> Any:
-        present, notes = entries.present(setup.policies)
-        count = _counter(setup, port, bin_ns(setup.scale), rate_bps)
-        runs = {
-            case: {
-                name: count(f"{case}, {name}", scenario)
-                for name, scenario in entries.each(base, present, setup.parameters).items()
-            }
-            for case, base in cases(setup.scale).items()
+        repetitions = seeds(setup.scale, count)
+        first = (setup.seed - 1) * len(repetitions)
+        scenarios = {
+            (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
+            for case, record in cases(setup.scale).items()
+            for seed in (first + x for x in repetitions)
         }
-        return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
+        runs = nested(in_parallel(scenarios, keep, setup.progress))
+        table = {case: list(record.values()) for case, record in runs.items()}
+        return Data(table, setup.scale, setup.progress)
 
     return play
-
-
-def _counter(setup: Setup, port: Port, bin_ns: int, rate_bps: float) -> Callable[[str, Scenario], Shares]:
-    def count(words: str, scenario: Scenario) -> Shares:
-        setup.progress(words)
-        seeded = scenario.with_seed(scenario.seed + setup.seed - 1)
-        return count_shares(setup.simulator, seeded, port, bin_ns, rate_bps)
-
-    return count

@@ -32,9 +32,9 @@ from ns3_env.simulator import Simulator, list_controllers
 #: Modules with experiments, by paper, in the papers' order.
 MODULES = {
     "mpcc": "open_loop state_switch link limits fat_tree",
-    "fdcc": "motivation reward pay link incasts workloads",
+    "fdcc": "motivation pay link incasts workloads",
     "smcc": "queues bottlenecks incast",
-    "rttmpc": "sharing one_flow buffers ten_gigabit",
+    "rttmpc": "sharing ten_gigabit buffers",
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
@@ -56,24 +56,23 @@ def dispatch(options: argparse.Namespace) -> None:
     """Does what the command line asks for. Raises as :func:`paper` and ``show.refresh``."""
     if options.list:
         list_experiments()
-    elif options.page is not None:
-        if options.name is not None:
-            raise ScenarioError("--page takes what was run: give no name with it")
-        pictures = options.page.parent.parent / "images" / "paper"
-        for name in refresh(options.page, options.out or RUNS, pictures):
-            print(name)
-    else:
-        scale = options.scale, options.full
-        seeds = parse_seeds(options.seeds)
+    elif options.page is None:
         paper(
             options.name,
             options.out,
-            *scale,
+            options.scale,
+            options.full,
             options.json,
             checkpoints=options.checkpoint,
-            seeds=seeds,
+            seeds=parse_seeds(options.seeds),
             parameters=options.parameters,
         )
+    elif options.name is not None:
+        raise ScenarioError("--page takes what was run: give no name with it")
+    else:
+        pictures = options.page.parent.parent / "images" / "paper"
+        for name in refresh(options.page, options.out or RUNS, pictures):
+            print(name)
 
 
 def paper(
@@ -90,20 +89,9 @@ def paper(
 ) -> dict[str, Any]:
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
-    Args:
-        name: the experiment's.
-        out: gets result.json, a PNG and a CSV of its curves for each figure; an earlier experiment's folder
-            is replaced. None: runs/paper/NAME.
-        scale: of the paper's size, above 0; None: the experiment's default, about a minute at most.
-        full: the paper's size.
-        json_file: where result.json is written too.
-        console: where the tables go.
-        checkpoints: "NAME=PATH" of trained policies, in the place of released ones or beside them.
-        seeds: are played one after the other; pictures are of the first. 1: the seeds that the cases declare.
-        parameters: of the controllers, "paper" or "published"; None: as the experiment declares.
-
-    Returns:
-        The content of result.json.
+    The folder gets result.json, whose content is returned, a PNG and a CSV of its curves for each figure; an
+    earlier experiment's is replaced. Arguments are what the command line's options are.
+    Seeds are played one after the other, pictures are of the first; 1: those that the cases declare.
 
     Raises:
         ScenarioError: there is no such experiment, or an option is wrong.
@@ -112,14 +100,12 @@ def paper(
     experiment = _experiment(name)
     scale = _scale(experiment, scale, full)
     policies = _policies(experiment, checkpoints)
-    if parameters is not None and experiment.entries is None:
-        raise ScenarioError(
-            f"--parameters: {experiment.name} has no controllers whose parameters can be chosen"
-        )
+    preset = _preset(experiment, parameters)
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
     console = console or new_console()
     start = time.monotonic()
+    outcomes: list[Outcome] = []
     with (
         console.status(experiment.name) as status,
         progress_lines(console, lambda: str(status.status)),
@@ -130,22 +116,24 @@ def paper(
             of_seeds = f", seed {len(outcomes) + 1} of {len(seeds)}" if len(seeds) > 1 else ""
             status.update(f"{experiment.name}{of_seeds}: {text}")
 
-        outcomes: list[Outcome] = []
         for seed in seeds:
             setup = Setup(simulator, scale, progress, policies, seed, parameters)
             outcomes.append(experiment.outcome(experiment.play(setup)))
     seconds = time.monotonic() - start
-    preset = _parameters(experiment, parameters)
+    several = len(seeds) > 1
+    over = f"; seeds {seeds[0]} to {seeds[-1]}: mean [95 % interval]" if several else ""
+    # the published simulator's parameters are those that everything else here has
+    by_paper = "; controllers as their own papers set them" if preset.get("parameters") == "paper" else ""
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
         "source": experiment.source,
         "scale": scale,
-        "size": f"scale {scale:g} of the {experiment.what_scales}{_over(seeds)}{_with(preset)}",
+        "size": f"scale {scale:g} of the {experiment.what_scales}{over}{by_paper}",
         **preset,
         "seconds": round(seconds, 1),
         "versions": versions(),
-        **({"seeds": list(seeds)} if len(seeds) > 1 else {}),
+        **({"seeds": list(seeds)} if several else {}),
         **combine([outcome.as_dict() for outcome in outcomes]),
     }
     replace_folder(out, lambda folder: _write(folder, result, outcomes[0]))
@@ -190,20 +178,15 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
     return 1.0 if full else experiment.scale if scale is None else scale
 
 
-def _parameters(experiment: Experiment[Any], parameters: str | None) -> dict[str, str]:
-    """The preset of the controllers, where there are controllers that have one."""
-    entries = experiment.entries
-    return {} if entries is None else {"parameters": parameters or entries.parameters}
-
-
-def _with(preset: Mapping[str, str]) -> str:
-    """The preset in words; "" for the published simulator's, which everything else here has."""
-    return "; controllers as their own papers set them" if preset.get("parameters") == "paper" else ""
-
-
-def _over(seeds: Sequence[int]) -> str:
-    """The seeds in words; "" for one."""
-    return "" if len(seeds) == 1 else f"; seeds {seeds[0]} to {seeds[-1]}: mean [95 % interval]"
+def _preset(experiment: Experiment[Any], parameters: str | None) -> dict[str, str]:
+    """The parameters of the controllers, where there are controllers whose parameters can be chosen."""
+    if experiment.entries is not None:
+        return {"parameters": parameters or experiment.entries.parameters}
+    if parameters is not None:
+        raise ScenarioError(
+            f"--parameters: {experiment.name} has no controllers whose parameters can be chosen"
+        )
+    return {}
 
 
 def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
@@ -223,12 +206,12 @@ def _refuse_foreign(folder: Path) -> None:
         return
     try:
         content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        content = {}
-    if not isinstance(content, dict) or content.get("experiment") not in EXPERIMENTS:
+        mine = content["experiment"] in EXPERIMENTS
+    except (OSError, ValueError, LookupError, TypeError):
+        mine = False
+    if not mine:
         raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
-    written = {RESULT, *map(str, content.get("pictures", []))}
-    names = [path.name for path in folder.iterdir() if path.suffix != ".csv"]
-    others = sorted(name for name in names if name not in written)
+    names = {RESULT, *map(str, content.get("pictures", []))}
+    others = sorted(x.name for x in folder.iterdir() if x.suffix != ".csv" and x.name not in names)
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ns3_env.eval.papers.panels import Drawing
 
+T = TypeVar("T")
 #: One number of an episode by its name; None where what defines it is missing.
 Measured = Mapping[str, float | None]
 #: Numbers by case ("16-to-1"), entry and name.
@@ -48,13 +49,14 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns what JSON gets; None in the place of NaN."""
-        what, unit, published, simulated, where = asdict(self).values()
-        numbers = {
-            "published": published,
-            "ours": defined(simulated),
-            "deviation": deviation(published, simulated),
+        return {
+            "what": self.what,
+            "unit": self.unit,
+            "where": self.where,
+            "published": self.published,
+            "ours": defined(self.ours),
+            "deviation": deviation(self.published, self.ours),
         }
-        return {"what": what, "unit": unit, "where": where, **numbers}
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,12 @@ class Grid:
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
 
-def grid(title: str, first: str | Sequence[str], columns: str, rows: Iterable[tuple[Any, Measured]]) -> Grid:
+def grid(
+    title: str,
+    first: str | Sequence[str],
+    columns: str,
+    rows: Iterable[tuple[Any, Measured]] | Mapping[Any, Any],
+) -> Grid:
     """A grid of numbers by name.
 
     Args:
@@ -79,16 +86,37 @@ def grid(title: str, first: str | Sequence[str], columns: str, rows: Iterable[tu
         first: heading of the first column, or headings of several.
         columns: the others, "heading = name of the number; ..."; "name/1e3" divides it. NaN where a row does
             not define a number.
-        rows: the first cell (or a tuple of several), and the row's numbers.
+        rows: the first cell (or a tuple of several), and the row's numbers; or a table of numbers, as deep as
+            there are first columns.
     """
     pairs = [column.split(" = ") for column in columns.split("; ")]
     names = [name.split("/") for _, name in pairs]
-    heads = (*((first,) if isinstance(first, str) else first), *(head for head, _ in pairs))
+    firsts = (first,) if isinstance(first, str) else tuple(first)
     cells = [
         (*(key if isinstance(key, tuple) else (key,)), *(_cell(numbers, *name) for name in names))
-        for key, numbers in rows
+        for key, numbers in (flat(rows, len(firsts)) if isinstance(rows, Mapping) else rows)
     ]
-    return Grid(title, heads, cells)
+    return Grid(title, (*firsts, *(head for head, _ in pairs)), cells)
+
+
+def flat(table: Mapping[Any, Any], depth: int) -> list[tuple[Any, Any]]:
+    """The numbers of tables in tables, each with its keys; a key that is a tuple counts as its parts."""
+    pairs: list[tuple[Any, Any]] = [((), table)]
+    while pairs and len(pairs[0][0]) < depth:
+        pairs = [
+            ((*keys, *(key if isinstance(key, tuple) else (key,))), record)
+            for keys, inner in pairs
+            for key, record in inner.items()
+        ]
+    return pairs
+
+
+def nested(table: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
+    """A table in which two keys are one, as a table of tables."""
+    tables: dict[Any, dict[Any, T]] = {}
+    for (first, second), record in table.items():
+        tables.setdefault(first, {})[second] = record
+    return tables
 
 
 def _cell(numbers: Measured, name: str, divisor: str = "") -> float:

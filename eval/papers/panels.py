@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,26 +112,30 @@ def panels(titles: Sequence[str], columns: int, height: float = 2.5) -> tuple[Fi
     return figure, places[: len(titles)]
 
 
+def labels(x: str, y: str, **more: Any) -> dict[str, Any]:
+    """Keywords of ``Axes.set``: the axes' names, and more."""
+    return {"xlabel": x, "ylabel": y, **more}
+
+
 def curve(
     times: Floats,
     values: Floats,
     name: str | None,
     look: Style,
-    unit: tuple[float, float],
+    unit: tuple[float, float] = (1, 1),
     thin: bool = False,
+    until: float = math.inf,
 ) -> Curve:
-    """A curve over time, thinned to what a picture can show.
-
-    Args:
-        times: (n,) ascending.
-        values: (n,).
-        name: in the legend.
-        look: its style.
-        unit: of times and values, in those of the axes.
-        thin: for a curve that swings, or lies over another.
-    """
-    times, values = envelope(times, values)
+    """A curve over ascending times from 0 on, thinned to what a picture can show; ``unit``: of times and
+    values, in those of the axes; ``thin``: for a curve that swings, or lies over another."""
+    part = (times >= 0) & (times <= until)
+    times, values = envelope(times[part], values[part])
     return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}
+
+
+def marked(x: Any, heights: Mapping[str, Any]) -> list[Curve]:
+    """A curve for each name over the same positions, with a mark at each."""
+    return [(x, heights[name], name, look.of_points) for name, look in styles(heights).items()]
 
 
 def step(x: Floats, y: Floats, name: str | None, look: Style) -> Curve:
@@ -138,7 +143,7 @@ def step(x: Floats, y: Floats, name: str | None, look: Style) -> Curve:
     return x, y, name, {"kind": "step", "where": "post", **look.of_line}
 
 
-def bars(heights: Mapping[str, Sequence[float]], names: bool = True) -> list[Curve]:
+def bars(heights: Mapping[str, Any], names: bool = True) -> list[Curve]:
     """Bars side by side at places 0, 1, ...: of each entry a height for each place; with names or without."""
     looks, width = styles(heights), 0.8 / len(heights)
     return [

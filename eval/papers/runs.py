@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ns3_env.errors import SimulatorError
 from ns3_env.eval.episodes.flow_series import flow_colours
 from ns3_env.eval.output.plots import time_unit
-from ns3_env.eval.papers.panels import Drawing, Panel
+from ns3_env.eval.papers.panels import Drawing, Panel, labels
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats, Results, flow_column, flow_ends
@@ -102,10 +102,8 @@ class Run:
     def rates_at(self, times_ns: Floats, below_bps: float = math.inf) -> Floats:
         """Sending rates at ascending times, bit/s: (flows, times); 0 before a flow's first change.
 
-        Args:
-            times_ns: (times,).
-            below_bps: the simulator shows the rate of the host's link for a flow that is not paced: changes
-                to rates that are not below this do not count.
+        Changes to rates that are not below ``below_bps`` do not count: the simulator shows the rate of the
+        host's link for a flow that is not paced.
         """
         changes = self.changes[self.changes[:, 2] < below_bps]
         rates = np.zeros((len(self.flows["src"]), len(times_ns)))
@@ -130,6 +128,12 @@ def finished_ns(results: Results) -> float:
     """Time (ns) at which the last receiver had all of its flow, with jobs; NaN where one did not finish."""
     ends = flow_column(results, "delivered_ns")
     return math.nan if (ends < 0).any() else float(ends.max())
+
+
+def first(times: Floats, where: npt.NDArray[np.bool_]) -> float:
+    """The first of these times at which something is so; NaN where it never is."""
+    places = np.flatnonzero(where)
+    return float(times[places[0]]) if len(places) else math.nan
 
 
 def quartiles_apart(values: Floats) -> float:
@@ -162,17 +166,8 @@ class Shares:
         return self.share[:, -(-round(begin_ns) // self.bin_ns) : int(end_ns // self.bin_ns)]
 
 
-def count_shares(
-    simulator: Simulator, scenario: Scenario, port: Port, bin_ns: int, rate_bps: float
-) -> Shares:
-    """Plays a scenario and counts the data frames that a port sends.
-
-    Args:
-        simulator: plays it.
-        scenario: as it is, but for the capture.
-        port: whose frames are counted.
-        bin_ns: length of a bin.
-        rate_bps: of the port's link.
+def count_shares(simulator: Simulator, scenario: Scenario, port: Port, bin_ns: int) -> Shares:
+    """Plays a scenario and counts the data frames that a port sends, as shares of the rate of its link.
 
     Raises:
         ScenarioError: the simulator refuses the scenario.
@@ -186,6 +181,7 @@ def count_shares(
         overhead = flow_column(results, "header_bytes")
         for times, owners, payload in _data_frames(Path(folder, f"port-{port[0]}-{port[1]}.pcap")):
             np.add.at(counted, (owners, times // bin_ns), payload + overhead[owners])
+    rate_bps = next(x["rate_bps"] for x in results["queues"] if (x["node"], x["port"]) == port)
     return Shares(results, counted * 8e9 / (bin_ns * rate_bps), bin_ns)
 
 
@@ -216,19 +212,13 @@ def draw_shares(
     height: float = 2.3,
     width: float = 1.1,
 ) -> Drawing:
-    """Each flow's share of the link up to an instant, a panel for each run.
+    """Each flow's share of the link up to an instant, a panel for each run, whose name is {} in ``title``.
 
-    Args:
-        runs: by name.
-        until_ns: end of the axes.
-        names: of the flows.
-        title: of a panel; {} is the run's name.
-        together: so many bins are drawn as their mean.
-        height: of a row of panels, inches.
-        width: of the lines, points.
+    So many bins ``together`` are drawn as their mean; ``height`` of a row of panels is in inches, ``width``
+    of lines in points.
     """
     unit, word = time_unit(until_ns)
-    axes = {"xlabel": f"time ({word})", "ylabel": "share of the link", "xlim": (0, until_ns / unit)}
+    axes = labels(f"time ({word})", "share of the link", xlim=(0, until_ns / unit), ylim=(0, 1.05))
     several = []
     for name, run in runs.items():
         bins = min(run.share.shape[1] - 1, int(until_ns // run.bin_ns)) // together  # the last may be cut
@@ -238,5 +228,5 @@ def draw_shares(
             (middles, share, flow, {"color": colour, "linewidth": width})
             for share, colour, flow in zip(means, flow_colours(len(names)), names, strict=True)
         ]
-        several.append(Panel(title.format(name.upper()), curves, {**axes, "ylim": (0, 1.05)}))
+        several.append(Panel(title.format(name.upper()), curves, axes))
     return Drawing(several, height=height)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -18,7 +16,7 @@ from rich.console import Console
 
 from ns3_env.config.files import write_file, write_files
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.output.table import new_table, print_table
+from ns3_env.eval.output.table import csv_text, new_table, print_table
 
 #: A verdict in words, by whether the claim holds.
 VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None: "cannot be told"}
@@ -60,17 +58,10 @@ def number(value: float | str | Mapping[str, float] | None, digits: int = 4) -> 
     return f"{value:.{digits}g}"
 
 
-def tables(result: Mapping[str, Any]) -> list[TextTable]:
-    """Returns the tables of an experiment's JSON: its numbers, and the verdicts."""
-    verdicts = [_claims_table(result["claims"])] if result["claims"] else []
-    return [*_number_tables(result), *verdicts]
-
-
 def _number_tables(result: Mapping[str, Any]) -> list[TextTable]:
     """Returns the published numbers beside ours, and the numbers that the paper only draws."""
-    rows = [_compared(row) for row in result["rows"]]
     heads = ("quantity", "source", "published", "ours", "deviation")
-    compared = [TextTable("Published and ours", heads, rows, 2)] if rows else []
+    compared = TextTable("Published and ours", heads, [_compared(row) for row in result["rows"]], 2)
     grids = [
         TextTable(
             grid["title"],
@@ -80,7 +71,7 @@ def _number_tables(result: Mapping[str, Any]) -> list[TextTable]:
         )
         for grid in result["grids"]
     ]
-    return [*compared, *grids]
+    return [compared, *grids] if compared.rows else grids
 
 
 def _claims_table(claims: Sequence[Mapping[str, Any]]) -> TextTable:
@@ -95,8 +86,9 @@ def _compared(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def show(result: Mapping[str, Any], console: Console) -> None:
-    """Prints tables and notes."""
-    for table in tables(result):
+    """Prints tables of numbers, verdicts and notes."""
+    verdicts = [_claims_table(result["claims"])] if result["claims"] else []
+    for table in (*_number_tables(result), *verdicts):
         first, *words = table.columns[: table.words] or [""]
         shape = new_table(table.title, first, table.columns[table.words :], words=words)
         for row in table.rows:
@@ -109,10 +101,7 @@ def show(result: Mapping[str, Any], console: Console) -> None:
 def markdown(result: Mapping[str, Any], pictures: str = "", numbers: str = "") -> str:
     """Returns pictures, deviations from the paper, claims and notes of an experiment's JSON as Markdown.
 
-    Args:
-        result: the JSON.
-        pictures: the folder they are in, seen from the page.
-        numbers: the CSV with all numbers, seen from the page; "": there is none.
+    ``pictures`` is the folder they are in, ``numbers`` the CSV with all numbers, if any, seen from the page.
     """
     link = f" [All numbers]({numbers})." if numbers else ""
     blocks = [
@@ -142,14 +131,12 @@ def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _without_repetition(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Returns the claims; the text of one that only adds "; ..." to the claim above it is "The same, ..."."""
     short: list[dict[str, Any]] = []
-    above = ""
+    above = None
     for claim in claims:
         text = claim["text"]
-        if above and text.startswith(f"{above}; "):
-            text = f"The same, {text.removeprefix(f'{above}; ')}"
-        else:
-            above = text
-        short.append({**claim, "text": text})
+        more = text.removeprefix(f"{above}; ")
+        above = text if more == text else above
+        short.append({**claim, "text": text if more == text else f"The same, {more}"})
     return short
 
 
@@ -164,17 +151,12 @@ def tables_csv(result: Mapping[str, Any]) -> str:
 
     An empty line separates two tables. "": the experiment has none.
     """
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    for i, table in enumerate(_number_tables(result)):
-        if i > 0:
-            lines.writerow([])
-        lines.writerow([table.title])
-        lines.writerow(table.columns)
-        for row in table.rows:
-            numbers = (_GROUPS.sub("", cell) for cell in row[table.words :])
-            lines.writerow([*row[: table.words], *numbers])
-    return text.getvalue()
+    texts = []
+    for table in _number_tables(result):
+        numbers = [[_GROUPS.sub("", cell) for cell in row[table.words :]] for row in table.rows]
+        rows = [[*row[: table.words], *cells] for row, cells in zip(table.rows, numbers, strict=True)]
+        texts.append(csv_text([table.title], [table.columns, *rows]))
+    return "\n".join(texts)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -187,13 +169,7 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
     block ``claims`` counts the verdicts of all others. All numbers go to ``tables/NAME.csv`` beside the page.
 
-    Args:
-        page: Markdown.
-        runs: holds a folder NAME for each experiment.
-        pictures: gets their PNGs.
-
-    Returns:
-        Names of the experiments whose block was written.
+    Returns the names of the experiments whose block was written; ``pictures`` gets their PNGs.
 
     Raises:
         ScenarioError: the page has no blocks, or an experiment's JSON cannot be read.
@@ -204,25 +180,24 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     names: list[str] = []
 
     def block(match: re.Match[str]) -> str:
-        folder = runs / match[2]
-        if not (folder / RESULT).exists():
+        file = runs / match[2] / RESULT
+        if not file.exists():
             return match[0]
         try:
-            result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+            result = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ScenarioError(f"{folder / RESULT}: no experiment's JSON: {error}") from None
+            raise ScenarioError(f"{file}: no experiment's JSON: {error}") from None
+        names.append(match[2])
         pictures.mkdir(parents=True, exist_ok=True)
         for name in result["pictures"]:
-            shutil.copyfile(folder / name, pictures / name)
-        names.append(match[2])
-        numbers, file = tables_csv(result), f"{TABLES}/{match[2]}.csv"
-        if numbers:
-            write_files(page.parent, {file: numbers})
-        picture_folder = os.path.relpath(pictures, page.parent) + "/"
-        return match[1] + markdown(result, picture_folder, file if numbers else "") + match[3]
+            shutil.copyfile(file.parent / name, pictures / name)
+        numbers = {f"{TABLES}/{match[2]}.csv": text} if (text := tables_csv(result)) else {}
+        write_files(page.parent, numbers)
+        folder = os.path.relpath(pictures, page.parent) + "/"
+        return match[1] + markdown(result, folder, *numbers) + match[3]
 
     text = _BLOCK.sub(block, text)
-    summary = _summary({match[2]: match[0] for match in _BLOCK.finditer(text)})
+    summary = _summary({match[2]: match[0] for match in _BLOCK.finditer(text) if match[2] != _CLAIMS})
     write_file(page, _BLOCK.sub(lambda x: x[1] + summary + x[3] if x[2] == _CLAIMS else x[0], text))
     return names
 
@@ -231,8 +206,6 @@ def _summary(blocks: Mapping[str, str]) -> str:
     """Counts the verdicts in each experiment's Markdown, by its name."""
     lines = [_line(("experiment", *VERDICTS.values())), "|---|---:|---:|---:|"]
     for name, block in blocks.items():
-        if name == _CLAIMS:
-            continue
         counts = [block.count(f" | {verdict} | ") for verdict in VERDICTS.values()]
         if any(counts):
             lines.append(_line((f"[{name}](#{name})", *map(str, counts))))

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,19 +29,11 @@ def listed(
     form: str = ".1f",
     unit: str = "",
     missing: str = "–",
-    between: str = ", ",
 ) -> str:
-    """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms").
-
-    Args:
-        values: by name, if they have names.
-        form: of each number.
-        unit: after each, with its space.
-        missing: stands in the place of NaN.
-        between: two of them.
-    """
+    """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms"); the unit has its
+    space, ``missing`` stands in the place of NaN."""
     pairs = values.items() if isinstance(values, Mapping) else (("", x) for x in values)
-    return between.join(
+    return ", ".join(
         f"{name} {missing if math.isnan(x) else format(float(x), form)}{unit}".lstrip() for name, x in pairs
     )
 
@@ -56,6 +49,11 @@ class Tally:
     def holds(self) -> bool | None:
         """None without a comparison."""
         return None if self.won + len(self.lost) == 0 else not self.lost
+
+    @property
+    def verdict(self) -> Verdict:
+        """True where none is lost, and how many are won."""
+        return self.holds, str(self)
 
     def __str__(self) -> str:
         if self.holds is None:
@@ -73,78 +71,69 @@ def value(numbers: Measured, key: str) -> float:
     """A number of an entry; NaN where it is not defined. A slowdown is infinite where flows did not
     finish: to leave them out would flatter."""
     x = numbers.get(key)
-    if key.startswith("fct_slowdown") and numbers.get("unfinished"):
+    if key.startswith("fct_slowdown") and numbers.get("unfinished_flows"):
         return math.inf
     return math.nan if x is None else float(x)
 
 
-def tally(table: Table, entries: Iterable[str], others: Iterable[str], key: str, wins: Wins) -> Tally:
-    """Counts each of ``entries`` against each of ``others``, in every case in which both have the number.
-
-    The place of a lost comparison is the case, with the entry's name where there are several entries.
-    """
-    count, others, entries = Tally(), list(others), list(entries)
-    for name in entries:
-        for case, by_name in table.items():
-            for other in (x for x in others if x != name and {x, name} <= by_name.keys()):
-                pair = value(by_name[name], key), value(by_name[other], key)
-                if any(map(math.isnan, pair)):
-                    continue
-                if wins(*pair):
-                    count.won += 1
-                else:
-                    place = case if len(entries) == 1 else f"{case} {name.upper()}"
-                    count.lost.append((place, other.upper()))
-    return count
-
-
 @dataclass(frozen=True)
-class Judge:
-    """Judges claims on a table.
+class Comparison:
+    """A claim that compares.
 
     Attributes:
-        simulated: the numbers of this run; they alone decide.
-        published: the paper's printed numbers.
+        entries: of whom the claim is.
+        wins: against each of the others, in every case in which both have the number.
+        others: with whom they are compared.
+        key: name of the number.
+        case: the only one that counts; "": all do.
     """
 
-    simulated: Table
-    published: Table = field(default_factory=dict)
+    entries: Sequence[str]
+    wins: Wins
+    others: Sequence[str]
+    key: str
+    case: str = ""
 
-    def __call__(
-        self,
-        entries: Iterable[str],
-        wins: Wins,
-        others: Iterable[str],
-        key: str,
-    ) -> Verdict:
-        """Returns the verdict, with what the paper's own table says of the claim beside it.
-
-        Args:
-            entries: of whom the claim is.
-            wins: against each of the others, in every case.
-            others: with whom they are compared.
-            key: name of the number.
-        """
-        here, there = (tally(table, entries, others, key, wins) for table in (self.simulated, self.published))
-        if there.holds is None:
-            return here.holds, str(here)
-        return here.holds, f"here {here}; by the thesis's own table {there}"
+    def tally(self, table: Table) -> Tally:
+        """Counts comparisons. A lost one's place is the case, with the entry's name if there are several."""
+        count = Tally()
+        for name, (case, by_name), other in itertools.product(self.entries, table.items(), self.others):
+            if other == name or not {other, name} <= by_name.keys() or self.case not in ("", case):
+                continue
+            pair = value(by_name[name], self.key), value(by_name[other], self.key)
+            if any(map(math.isnan, pair)):
+                continue
+            if self.wins(*pair):
+                count.won += 1
+            else:
+                place = case if len(self.entries) == 1 else f"{case} {name.upper()}"
+                count.lost.append((place, other.upper()))
+        return count
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:
-    """Judges ratios by place, each of which has to be below 1; NaN is left out.
+    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is left out.
 
-    Args:
-        ratios: by the place that evidence names.
-        wins: before "N of M comparisons".
-        mean: after it.
-        none: the evidence without a ratio.
+    ``wins`` stands before "N of M comparisons", ``mean`` after it; ``none`` is the evidence without a ratio.
     """
     ratios = {place: x for place, x in ratios.items() if not math.isnan(x)}
     lost = [place for place, x in ratios.items() if x >= 1]
     where = f"; not: {', '.join(lost[:_NAMED])}{' ...' if len(lost) > _NAMED else ''}" if lost else ""
     won = f"{wins} {len(ratios) - len(lost)} of {len(ratios)} comparisons{mean}{where}"
     return (not lost, won) if ratios else (None, none)
+
+
+def in_every_case(
+    numbers: Mapping[str, float], meets: Callable[[float], bool], worst: Any, words: str, none: str = ""
+) -> Verdict:
+    """Judges numbers by case: all have to meet a bound; NaN meets none.
+
+    ``worst`` is min or max, "{}" in ``words`` stands for it; ``none`` is the evidence without a number.
+    """
+    if not numbers:
+        return None, none
+    met, case = sum(map(meets, numbers.values())), worst(numbers, key=lambda case: numbers[case])
+    return met == len(numbers), f"in {met} of {len(numbers)} cases; {words.format(numbers[case])} ({case})"
 
 
 def all_hold(verdicts: Collection[bool | None]) -> bool | None:

@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ns3_env.eval.metrics.goodput import goodput
-from ns3_env.eval.metrics.losses import unfinished_flows
+from ns3_env.eval import metrics
 from ns3_env.eval.metrics.queues import queue_cdf
-from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS, fct_slowdowns_by_size, statistics_of
+from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.output.plots import queue_scale, styles
-from ns3_env.eval.papers.outcome import Grid, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks, step
+from ns3_env.eval.papers.outcome import Grid, flat, grid
+from ns3_env.eval.papers.panels import Drawing, Panel, few_log_ticks, labels, marked, step
+from ns3_env.scenario import Record
 from ns3_env.simulator.results import Floats, Results, flow_column
 
 #: Names of the workloads, as papers write them.
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}
 #: Buckets of flow sizes in words.
 SIZES = {name: words for name, words, _, _ in SIZE_BUCKETS}
-#: Points of a CDF.
-_POINTS = 1000
+#: Points of a CDF; what samples of queues are further apart than a round number (ns).
+_POINTS, _ODD_NS = 1000, 7
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,14 @@ class Load:
 
     Attributes:
         flows: their number.
-        queue: samples of every port that sent anything, bytes, (samples,).
-        numbers: queue lengths over ports and time, every statistic of the slowdowns (see :func:`key`), the
-            goodput of receivers' links, flows without an end, which are in no slowdown.
+        queue: lengths (bytes) and the share of ports and time with no longer a queue, of every port that sent
+            anything; (0,) each without samples.
+        numbers: queue lengths over ports and time; mean and p99 of the slowdowns (see :func:`key`), the
+            goodput of receivers' links, flows without an end, which are in no slowdown, as metrics.
     """
 
     flows: int
-    queue: Floats
+    queue: tuple[Floats, Floats]
     numbers: Mapping[str, float]
 
     def mean(self, bucket: str = "") -> float:
@@ -75,45 +76,39 @@ def key(bucket: str, statistic: str) -> str:
     return f"fct_slowdown_{bucket}_{statistic}" if bucket else f"fct_slowdown_{statistic}"
 
 
+_METRICS = (
+    *(key(bucket, statistic) for bucket in ("", *SIZES) for statistic in ("avg", "p99")),
+    *("goodput", "unfinished_flows"),
+)
+
+
+def sampled(duration_ns: int, samples: int, least_ns: int) -> Record:
+    """Records so many samples of each port while flows arrive, ``least_ns`` apart at least; their interval
+    must not keep step with frames."""
+    return Record(queue_series_ns=max(least_ns, duration_ns // samples) + _ODD_NS)
+
+
 def measure(results: Results) -> Load:
     """Measures a run; samples of queues are those until the last flow starts."""
     until = flow_column(results, "start_ns").max()
-    queue = np.concatenate(
-        [
-            np.asarray(port["series"]["bytes"], dtype=np.float64)[np.asarray(port["series"]["t_ns"]) <= until]
-            for port in results["queues"]
-            if "series" in port
-        ]
-        or [np.zeros(0)]
-    )
-    slowdowns = fct_slowdowns_by_size(results)
+    series = [port["series"] for port in results["queues"] if "series" in port]
+    samples = [np.asarray(x["bytes"], dtype=np.float64)[np.asarray(x["t_ns"]) <= until] for x in series]
+    queue = np.concatenate([np.zeros(0), *samples])
     numbers = {
-        key(bucket, statistic): value
-        for bucket, record in {"": np.concatenate(list(slowdowns.values())), **slowdowns}.items()
-        for statistic, value in statistics_of(record).items()
-    }
-    numbers |= {
         "qlen_avg": float(queue.mean()) if len(queue) else math.nan,
         "qlen_p99": float(np.percentile(queue, 99)) if len(queue) else math.nan,
-        "goodput": goodput(results),
-        "unfinished": float(unfinished_flows(results)),
+        **metrics.measure(results, _METRICS),
     }
-    return Load(len(results["flows"]["src"]), queue, numbers)
+    cdf = queue_cdf({"series": {"bytes": queue}}, _POINTS) if len(queue) else (queue, queue)
+    return Load(len(results["flows"]["src"]), cdf, numbers)
 
 
 def arrivals(loads: Loads, duration_ns: float) -> str:
     """A note: how long flows arrived, how many, and how many did not finish."""
-    entries = [list(by_name.values()) for by_name in loads.values()]
-    flows = sum(record[0].flows for record in entries)
-    lost = round(sum(one.numbers["unfinished"] for record in entries for one in record))
+    flows = sum(next(iter(by_name.values())).flows for by_name in loads.values())
+    lost = round(sum(load.numbers["unfinished_flows"] for _, load in flat(loads, 2)))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."
     return f"{duration_ns / 1e6:g} ms of arrivals, {flows:,} flows in all. {end}"
-
-
-def cdf(record: Load) -> tuple[Floats, Floats]:
-    """Lengths (bytes) and the share of ports and time with no longer a queue; (0,) each without samples."""
-    series = {"series": {"bytes": record.queue}}
-    return queue_cdf(series, _POINTS) if len(record.queue) else (np.zeros(0), np.zeros(0))
 
 
 def grids(loads: Loads) -> list[Grid]:
@@ -122,41 +117,32 @@ def grids(loads: Loads) -> list[Grid]:
     columns = f"mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3; all = {key('', 'avg')}; {by_size}; "
     columns += "used = goodput"
     rows: dict[str, list[Any]] = {}
-    for case, by_name in loads.items():
-        record = [((case.short, name), load.numbers) for name, load in by_name.items()]
-        rows.setdefault(WORKLOADS[case.sizes], []).extend(record)
+    for (case, name), load in flat(loads, 2):
+        rows.setdefault(WORKLOADS[case.sizes], []).append(((case.short, name), load.numbers))
     title = "queue, mean slowdown by size, share of links used"
     return [grid(f"{words}: {title}", ("case", "under"), columns, record) for words, record in rows.items()]
 
 
 def draw_queues(loads: Loads) -> Drawing:
     """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
-    curves = {
-        case: {name: cdf(record) for name, record in by_name.items()} for case, by_name in loads.items()
-    }
-    firsts = (shares[0] for record in curves.values() for lengths, shares in record.values() if len(lengths))
-    lowest = float(min((1.0, *firsts)))
+    firsts = [float(load.queue[1][0]) for _, load in flat(loads, 2) if len(load.queue[1])]
+    lowest = min((1.0, *firsts))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))
-    axes = {"xlabel": "queue (kB)", "ylabel": "share of ports and time"}
 
     def scale(axes: Axes) -> None:
         queue_scale(axes, "x")
         axes.set_xlim(left=0)
         axes.set_ylim(limits)
 
-    all_panels = [
-        Panel(
-            case.title,
-            [
-                step(record[name][0] / 1e3, record[name][1], name, look)
-                for name, look in styles(record).items()
-                if len(record[name][0])
-            ],
-            axes,
-            more=scale,
-        )
-        for case, record in curves.items()
-    ]
+    all_panels = []
+    for case, by_name in loads.items():
+        steps = [
+            step(by_name[name].queue[0] / 1e3, by_name[name].queue[1], name, look)
+            for name, look in styles(by_name).items()
+            if len(by_name[name].queue[0])
+        ]
+        axes = labels("queue (kB)", "share of ports and time")
+        all_panels.append(Panel(case.title, steps, axes, more=scale))
     return Drawing(all_panels, height=2.6)
 
 
@@ -166,16 +152,15 @@ def draw_slowdowns(loads: Loads) -> Drawing:
         case: {name: [record.mean(bucket) for bucket in SIZES] for name, record in by_name.items()}
         for case, by_name in loads.items()
     }
-    every = [x for by_name in means.values() for record in by_name.values() for x in record]
-    top = 1.1 * float(np.nanmax(every, initial=1.0))
+    top = 1.1 * float(np.nanmax([x for _, record in flat(means, 2) for x in record], initial=1.0))
     places = np.arange(len(SIZES))
-    axes = {"xlabel": "flow size", "ylabel": "FCT slowdown, mean", "yscale": "log", "ylim": (0.95, top)}
+    axes = labels("flow size", "FCT slowdown, mean", yscale="log", ylim=(0.95, top))
+    axes |= {"xticks": places, "xticklabels": list(SIZES.values())}
     all_panels = [
         Panel(
             case.title,
-            [(places, by_name[name], name, look.of_points) for name, look in styles(by_name).items()],
+            marked(places, by_name),
             axes,
-            ticks=(places, list(SIZES.values()), {}),
             more=lambda axes: few_log_ticks(axes, (1, 1.5, 2, 3, 5, 7)),
         )
         for case, by_name in means.items()

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.outcome import Table, Verdict
-from ns3_env.eval.papers.verdicts import Judge, Wins, all_hold, tally, value
+from ns3_env.eval.papers.verdicts import Comparison, all_hold, value
 
 #: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
@@ -27,62 +27,55 @@ UNLEARNED: Verdict = (None, "no agent here earns the thesis's reward")
 _FULL = 0.995
 
 
-@dataclass(frozen=True)
-class Claims:
-    """Judges the same claims over links of each length: one holds where it does over all.
+def judge(
+    claims: Mapping[str, Comparison],
+    simulated: Mapping[str, Table],
+    data: Data[Any],
+    published: Table | None = None,
+    goodput: str = "goodput",
+) -> dict[str, Verdict]:
+    """Judges each claim with the thesis's agent, then with the one released here.
 
-    Attributes:
-        simulated: a table for each length of links, by ``LINKS_NS``'s names.
-        published: the thesis's printed numbers.
-        goodput: name of the number that is told beside verdicts on others; "" for none.
+    ``RELEASED`` stands for FDCC among a claim's names. A claim, by its text, holds where it does over links
+    of every length. The first are left open, unless a policy is given in the place of the thesis's. Beside
+    verdicts stand those of the thesis's printed numbers, if any, and the number named ``goodput``, if any.
     """
-
-    simulated: Mapping[str, Table]
-    published: Table
-    goodput: str = "goodput"
-
-    def __call__(self, entries: Iterable[str], wins: Wins, others: Iterable[str], key: str) -> Verdict:
-        """Returns the verdict of :class:`ns3_env.eval.papers.verdicts.Judge` on all links together."""
-        entries, others = tuple(entries), tuple(others)
-        verdicts, words = [], []
-        for links, table in self.simulated.items():
-            holds, evidence = Judge(table)(entries, wins, others, key)
-            verdicts.append(holds)
-            beside = self._goodput(table, entries, key)
-            words.append(f"{links}: {evidence}{beside}")
-        there = tally(self.published, entries, others, key, wins)
-        if there.holds is not None:
-            words.append(f"By the thesis's own table {there}")
-        return all_hold(verdicts), ". ".join(words)
-
-    def _goodput(self, table: Table, entries: Iterable[str], key: str) -> str:
-        """Tells each entry's least share of the best goodput; "" where the verdict is on goodput itself."""
-        if not self.goodput or key == self.goodput:
-            return ""
-        phrases = []
-        for name in entries:
-            shares = {
-                case: value(by_name[name], self.goodput)
-                / max(value(numbers, self.goodput) for numbers in by_name.values())
-                for case, by_name in table.items()
-                if name in by_name and self.goodput in by_name[name]
-            }
-            if shares:
-                case = min(shares, key=lambda place: shares[place])
-                where = f" ({case})" if shares[case] < _FULL else ""
-                phrases.append(f"{name.upper()} has at least {shares[case]:.2f} of the best goodput{where}")
-        return "".join(f"; {words}" for words in phrases)
+    verdicts = {}
+    for text, claim in claims.items():
+        for agent, words in ((THESIS, ""), (RELEASED, IN_ITS_PLACE)):
+            open_yet = agent == THESIS and THESIS not in data.supplied
+            verdict = UNLEARNED if open_yet else _verdict(claim, agent, simulated, published or {}, goodput)
+            verdicts[text + words] = verdict
+    return verdicts
 
 
-def with_both(claims: Callable[[str], Mapping[str, Verdict]], data: Data[Any]) -> dict[str, Verdict]:
-    """Judges each claim on FDCC with the thesis's agent, then with the one released here.
+def _verdict(
+    claim: Comparison, agent: str, simulated: Mapping[str, Table], published: Table, goodput: str
+) -> Verdict:
+    entries, others = (
+        [agent if name == RELEASED else name for name in names] for names in (claim.entries, claim.others)
+    )
+    claim = replace(claim, entries=entries, others=others)
+    counts, words = [claim.tally(table) for table in simulated.values()], []
+    for (links, table), count in zip(simulated.items(), counts, strict=True):
+        beside = "" if claim.key == goodput else _beside(table, claim, goodput)
+        words.append(f"{links}: {count}{beside}")
+    if (there := claim.tally(published)).holds is not None:
+        words.append(f"By the thesis's own table {there}")
+    return all_hold([count.holds for count in counts]), ". ".join(words)
 
-    The first are left open, unless a policy is given in the place of the thesis's.
-    """
-    released = claims(RELEASED)
-    of_thesis = claims(THESIS) if THESIS in data.supplied else dict.fromkeys(released, UNLEARNED)
-    return {
-        f"{text}{words}": verdict
-        for text in released
-        for words, verdict in (("", of_thesis[text]), (IN_ITS_PLACE, released[text]))
-    }
+
+def _beside(table: Table, claim: Comparison, goodput: str) -> str:
+    """Tells each entry's least share of the best goodput."""
+    phrases = []
+    for name in claim.entries:
+        shares = {
+            case: value(by_name[name], goodput) / max(value(numbers, goodput) for numbers in by_name.values())
+            for case, by_name in table.items()
+            if claim.case in ("", case) and goodput in by_name.get(name, {})
+        }
+        if shares:
+            case = min(shares, key=lambda place: shares[place])
+            where = f" ({case})" if shares[case] < _FULL else ""
+            phrases.append(f"; {name.upper()} has at least {shares[case]:.2f} of the best goodput{where}")
+    return "".join(phrases)

@@ -3,23 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, Claims, with_both
-from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, step
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, judge
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
+from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
-from ns3_env.eval.papers.verdicts import COMPARABLE, comparable, listed, value
+from ns3_env.eval.papers.verdicts import COMPARABLE, Comparison, comparable, listed, value
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.switch import Switch
 from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
@@ -36,12 +37,22 @@ ENTRIES = Entries(
 )
 #: With the thesis's agent, whose numbers stand beside the thesis's and decide no claim.
 WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
-#: With whom the thesis compares FDCC; those whose packets carry no record of every hop.
+#: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
+#: and pauses section 6.2 names.
 RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
+_NAMED = (*WITHOUT, "rlcc")
+FDCC, HPCC = (RELEASED,), ("hpcc",)
 #: In the order of Table 6.2.
 _OF_TABLES = (*RIVALS, THESIS)
-#: Columns of Table 6.2, by our names of them.
-COLUMNS = ("qlen_avg", "qlen_p99", "fct_slowdown_avg", "fct_slowdown_p99", "unfair_ratio", "goodput")
+#: Columns of Table 6.2, as metrics.
+COLUMNS = (
+    "queue_avg_bytes",
+    "queue_p99_bytes",
+    "fct_slowdown_avg",
+    "fct_slowdown_p99",
+    "unfair_ratio",
+    "goodput",
+)
 _ROWS_6_2 = {
     4: (
         (42993.3, 48208, 4.0, 4.1, 0.00002, 0.96),
@@ -86,27 +97,23 @@ def title(flows: int) -> str:
     return f"{flows}-to-1"
 
 
+def _printed(rows: Mapping[int, Any]) -> dict[str, dict[str, Any]]:
+    return {title(flows): dict(zip(_OF_TABLES, row, strict=True)) for flows, row in rows.items()}
+
+
 #: By case, entry and column; lengths in bytes.
 TABLE_6_2: dict[str, dict[str, dict[str, float | None]]] = {
-    title(flows): {
-        name: dict(zip(COLUMNS, row, strict=True)) for name, row in zip(_OF_TABLES, rows, strict=True)
-    }
-    for flows, rows in _ROWS_6_2.items()
+    case: {name: dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()}
+    for case, rows in _printed(_ROWS_6_2).items()
 }
 #: Goodput by case and entry.
 TABLE_6_1: dict[str, dict[str, dict[str, float | None]]] = {
-    title(flows): {name: {"goodput": x} for name, x in zip(_OF_TABLES, row, strict=True)}
-    for flows, row in _GOODPUT_6_1.items()
+    case: {name: {"goodput": x} for name, x in row.items()} for case, row in _printed(_GOODPUT_6_1).items()
 }
-#: Metrics (``eval.metrics``), by the names under which they are written.
-METRICS = {
-    "qlen_avg": "queue_avg_bytes",
-    "qlen_p99": "queue_p99_bytes",
-    **{name: name for name in COLUMNS[2:]},
-    "pause_fraction": "pfc_pause_fraction",
-    "unfinished": "unfinished_flows",
-    **{name: name for name in ("unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns")},
-}
+METRICS = (
+    *COLUMNS,
+    *("pfc_pause_fraction", "unfinished_flows", "unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns"),
+)
 #: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
 SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
 #: The time limit, in times that the link alone would need for all flows: the thesis's slowest takes 1.15.
@@ -114,25 +121,22 @@ _PATIENCE = 3
 _SLACK_NS = 2_000_000
 #: Hosts of each side of the dumbbell (section 5.3): beyond so many flows, each host has several.
 HOSTS = 64
-#: Against whom section 6.2 sets FDCC's goodput and pauses.
-_NAMED = ("dcqcn", "timely", "rlcc")
 #: Columns of the tables.
 _COLUMNS = (
-    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3; slowdown, mean = fct_slowdown_avg; "
-    "p99 = fct_slowdown_p99; unfair ratio = unfair_ratio; goodput = goodput; paused = pause_fraction; "
-    "of all links (ms) = pfc_pause_ns/1e6; "
-    "unfinished = unfinished; unfair, lifetimes = unfair_ratio_lifetime"
+    "queue, mean (kB) = queue_avg_bytes/1e3; p99 (kB) = queue_p99_bytes/1e3; "
+    "slowdown, mean = fct_slowdown_avg; p99 = fct_slowdown_p99; unfair ratio = unfair_ratio; "
+    "goodput = goodput; paused = pfc_pause_fraction; of all links (ms) = pfc_pause_ns/1e6; "
+    "unfinished = unfinished_flows; unfair, lifetimes = unfair_ratio_lifetime"
 )
 #: Panels: name, words, divisor, scale of the axis.
 _PANELS = (
-    ("qlen_avg", "queue, mean (kB)", 1e3, "log"),
+    ("queue_avg_bytes", "queue, mean (kB)", 1e3, "log"),
     ("fct_slowdown_avg", "FCT slowdown, mean / flows", 1.0, "linear"),
     ("unfair_ratio", "unfair ratio", 1.0, "log"),
     ("goodput", "goodput", 1.0, "linear"),
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-_SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
 #: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
 #: Flows, and the length of links by ``LINKS_NS``'s names.
@@ -144,7 +148,7 @@ class Spread:
     """One incast under one entry.
 
     Attributes:
-        numbers: by the names of ``METRICS``.
+        numbers: ``METRICS``.
         slowdowns: of the finished flows.
         deviations: of each flow's bandwidth from their mean, as a share of it, while all were active.
     """
@@ -154,7 +158,17 @@ class Spread:
     deviations: Floats
 
 
-Spreads = Mapping[Case, Mapping[str, Spread]]
+Spreads = dict[Case, dict[str, Spread]]
+
+
+def over_links(scenario: Scenario) -> dict[str, Scenario]:
+    """The scenario over links of each length."""
+    return {
+        links: scenario.model_copy(
+            update={"topology": scenario.topology.model_copy(update={"delay_ns": delay_ns})}
+        )
+        for links, delay_ns in LINKS_NS.items()
+    }
 
 
 def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scenario:
@@ -175,43 +189,36 @@ def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scena
 
 def spread(results: Results) -> Spread:
     """Measures an incast."""
-    numbers = measure(results, METRICS.values())
     bandwidths = common_bandwidths(results)
     mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
-    return Spread(
-        without_nan({name: numbers[metric] for name, metric in METRICS.items()}),
-        fct_slowdowns(results),
-        (bandwidths - mean) / mean if mean > 0 else np.zeros(0),
-    )
+    deviations = (bandwidths - mean) / mean if mean > 0 else np.zeros(0)
+    return Spread(without_nan(measure(results, METRICS)), fct_slowdowns(results), deviations)
 
 
 def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
     """The numbers alone: by length of links, then by the thesis's name of each case."""
-    tables: dict[str, dict[str, dict[str, Measured]]] = {}
-    for (flows, links), by_name in spreads.items():
-        numbers = {name: record.numbers for name, record in by_name.items()}
-        tables.setdefault(links, {})[title(flows)] = numbers
-    return tables
+    return nested(
+        {
+            (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
+            for (flows, links), by_name in spreads.items()
+        }
+    )
 
 
 def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
     """One for each case; "thesis" rows where the thesis has numbers of an entry."""
     tables = []
-    for links, table in simulated.items():
-        for case, by_name in table.items():
-            origins = (("here", by_name), ("thesis", published.get(case, {})))
-            rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
-            tables.append(grid(f"{case}, links of {links}", ("under", "origin"), _COLUMNS, rows))
+    for (links, case), by_name in flat(simulated, 2):
+        origins = (("here", by_name), ("thesis", published.get(case, {})))
+        rows = (((x, origin), record[x]) for x in by_name for origin, record in origins if x in record)
+        tables.append(grid(f"{case}, links of {links}", ("under", "origin"), _COLUMNS, rows))
     return tables
 
 
 def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
     """Incasts of so many flows over links of each length: the same flows for every entry."""
-    return {
-        (n, links): incast(topology.model_copy(update={"delay_ns": delay_ns}), n, scale)
-        for links, delay_ns in LINKS_NS.items()
-        for n in flows
-    }
+    incasts = {n: over_links(incast(topology, n, scale)) for n in flows}
+    return {(n, links): incasts[n][links] for links in LINKS_NS for n in flows}
 
 
 def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
@@ -224,24 +231,13 @@ def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
 _SIZE = "20 MB of each flow, and 1 ms within which they start"
 
 
-@experiment(
-    "fdcc-incast",
-    "Zhang 2023, Table 6.2",
-    entered(
-        WITH_THESIS,
-        dumbbell_cases,
-        spread,
-    ),
-    0.1,
-    _SIZE,
-    entries=WITH_THESIS,
-)
-def dumbbell(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
+@experiment("fdcc-incast", "Zhang 2023, Table 6.2", entered(WITH_THESIS, dumbbell_cases, spread), 0.1, _SIZE)
+def dumbbell(data: Data[Spreads]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
     by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == IN_FIGURES}
     return Outcome(
-        claims=dumbbell_claims(tables, data),
+        claims=judge(DUMBBELL_CLAIMS, tables, data, TABLE_6_2),
         grids=grids(tables, TABLE_6_2),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(by_flows)},
@@ -252,62 +248,49 @@ def draw_table(simulated: Mapping[int, Mapping[str, Measured]]) -> Drawing:
     """Lines are ours, hollow marks the thesis's. Slowdowns are divided by the number of flows, which is the
     slowdown of flows that share the link and start together."""
     hollow = {"linestyle": "none", "fillstyle": "none"}
+    ticks = {"xticks": list(simulated), "xticklabels": [f"{n}" for n in simulated]}
     all_panels: list[Panel] = []
     for key, words, divisor, scale in _PANELS:
         curves: list[Any] = []
         for name, look in styles(next(iter(simulated.values()))).items():
-            heights = _heights({n: by_name[name] for n, by_name in simulated.items()}, key, divisor)
+            heights = [_height(by_name[name], n, key, divisor) for n, by_name in simulated.items()]
             thesis = {n: TABLE_6_2[title(n)].get(name, {}) for n in simulated if title(n) in TABLE_6_2}
             marks = {"color": look.colour, "marker": look.marker, "markersize": 8, **hollow}
             curves += [(list(simulated), heights, name, look.of_points)]
-            curves += [(list(thesis), _heights(thesis, key, divisor), None, marks)]
+            printed = [_height(record, n, key, divisor) for n, record in thesis.items()]
+            curves += [(list(thesis), printed, None, marks)]
         if not all_panels:
             curves.append(([], [], "thesis", {"color": "#000000", "marker": "o", **hollow}))
-        axes = {"xlabel": "flows", "ylabel": words, "xscale": "log", "yscale": scale}
-        ticks = list(simulated), [f"{n}" for n in simulated], dict[str, Any]()
-        all_panels.append(Panel(words, curves, axes, ticks=ticks, more=lambda axes: axes.minorticks_off()))
+        axes = labels("flows", words, xscale="log", yscale=scale, **ticks)
+        all_panels.append(Panel(words, curves, axes, more=lambda axes: axes.minorticks_off()))
     return Drawing(all_panels, height=2.7)
 
 
-def _heights(by_flows: Mapping[int, Measured], key: str, divisor: float) -> list[float]:
-    heights = []
-    for flows, record in by_flows.items():
-        height = value(record, key) / divisor
-        if key == "unfair_ratio" and not np.isnan(height):
-            height = max(height, _LEAST)
-        if not np.isfinite(height):
-            height = np.nan
-        heights.append(height / flows if key.startswith("fct_slowdown") else height)
-    return heights
+def _height(record: Measured, flows: int, key: str, divisor: float) -> float:
+    height = value(record, key) / divisor
+    if not np.isfinite(height):
+        return float("nan")
+    if key == "unfair_ratio":
+        return max(height, _LEAST)
+    return height / flows if key.startswith("fct_slowdown") else height
 
 
-def dumbbell_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
-    """One for each sentence that numbers can decide; the thesis's own table is judged beside ours."""
-    judge = Claims(simulated, TABLE_6_2)
-    # The thesis's Fig. 3.3 is of 4-to-1.
-    small, first = title(DUMBBELL_FLOWS[0]), dict[str, Table]()
-    for links, table in simulated.items():
-        first[links] = {case: numbers for case, numbers in table.items() if case == small}
-    of_small = Claims(first, {small: TABLE_6_2[small]})
-    hpcc = ("hpcc",)
-
-    def claims(agent: str) -> dict[str, Verdict]:
-        fdcc = (agent,)
-        return {
-            "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": of_small(
-                hpcc, gt, (*RIVALS, agent), "unfair_ratio"
-            ),
-            _SLOWER: judge((agent, "hpcc"), gt, WITHOUT, "fct_slowdown_avg"),
-            "FDCC is the fairest (6.2)": judge(fdcc, le, RIVALS, "unfair_ratio"),
-            f"FDCC's goodput is comparable (6.2; at most {COMPARABLE:.0%} below any other's, ours)": judge(
-                fdcc, comparable, RIVALS, "goodput"
-            ),
-            "FDCC has no less goodput than HPCC (Table 6.2)": judge(fdcc, ge, hpcc, "goodput"),
-            "FDCC's queue is not shorter than HPCC's (6.2)": judge(fdcc, ge, hpcc, "qlen_avg"),
-            "FDCC's slowdown is below HPCC's (Table 6.2)": judge(fdcc, lt, hpcc, "fct_slowdown_avg"),
-        }
-
-    return with_both(claims, data)
+_SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
+_SLOWDOWN = Comparison((*FDCC, *HPCC), gt, WITHOUT, "fct_slowdown_avg")
+#: One for each sentence that numbers can decide. The thesis's Fig. 3.3 is of 4-to-1.
+DUMBBELL_CLAIMS = {
+    "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": Comparison(
+        HPCC, gt, (*RIVALS, *FDCC), "unfair_ratio", title(DUMBBELL_FLOWS[0])
+    ),
+    _SLOWER: _SLOWDOWN,
+    "FDCC is the fairest (6.2)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
+    f"FDCC's goodput is comparable (6.2; at most {COMPARABLE:.0%} below any other's, ours)": Comparison(
+        FDCC, comparable, RIVALS, "goodput"
+    ),
+    "FDCC has no less goodput than HPCC (Table 6.2)": Comparison(FDCC, ge, HPCC, "goodput"),
+    "FDCC's queue is not shorter than HPCC's (6.2)": Comparison(FDCC, ge, HPCC, "queue_avg_bytes"),
+    "FDCC's slowdown is below HPCC's (Table 6.2)": Comparison(FDCC, lt, HPCC, "fct_slowdown_avg"),
+}
 
 
 @experiment(
@@ -316,17 +299,14 @@ def dumbbell_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
     entered(ENTRIES, lambda scale: cases(FatTree2(), FAT_TREE_FLOWS, scale), spread),
     0.1,
     _SIZE,
-    entries=ENTRIES,
 )
-def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
+def fat_tree(data: Data[Spreads]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)
-    figure_runs = {case: by_name for case, by_name in data.runs.items() if case[1] == IN_FIGURES}
+    in_figures = {n: by_name for (n, links), by_name in data.runs.items() if links == IN_FIGURES}
     rows = [
         (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
-        for links, table in tables.items()
-        for case, by_name in table.items()
-        for name, record in by_name.items()
+        for (links, case, name), record in flat(tables, 3)
         if name in TABLE_6_1[case]
     ]
     return Outcome(
@@ -335,80 +315,69 @@ def fat_tree(data: Data[dict[Case, dict[str, Spread]]]) -> Outcome:
         grids=grids(tables, {}),
         notes=data.notes,
         pictures={
-            "fdcc-fig-6-3a": _draw(figure_runs, lambda record: record.slowdowns, "FCT slowdown"),
-            "fdcc-fig-6-3b": _draw_pauses(figure_runs),
-            "fdcc-fig-6-3c": _draw(figure_runs, lambda record: record.deviations, "bandwidth / mean − 1"),
+            "fdcc-fig-6-3a": _draw(in_figures, "slowdowns", "FCT slowdown"),
+            "fdcc-fig-6-3b": _draw_pauses(in_figures),
+            "fdcc-fig-6-3c": _draw(in_figures, "deviations", "bandwidth / mean − 1"),
         },
     )
 
 
-def _draw_pauses(spreads: Spreads) -> Drawing:
+def _draw_pauses(spreads: Mapping[int, Mapping[str, Spread]]) -> Drawing:
     """Fig. 6.3b, as a total: in the fat-tree it is links between switches that are paused, not one flow's."""
-    flows = [n for n, _ in spreads]
-    curves = [
-        (
-            flows,
-            [value(record[name].numbers, "pfc_pause_ns") / 1e6 for record in spreads.values()],
-            name,
-            look.of_points,
-        )
-        for name, look in styles(next(iter(spreads.values()))).items()
-    ]
-    axes = {"xlabel": "flows", "ylabel": "ms", "xscale": "log", "ylim": (0, None)}
-    more = lambda axes: (  # noqa: E731
-        axes.set_yscale("symlog", linthresh=1.0),
-        axes.set_xticks(flows, [f"{n}" for n in flows]),
-        axes.minorticks_off(),
-    )
-    return Drawing([Panel("paused time, all links together", curves, axes, more=more)], 1, 3.0)
+    flows = list(spreads)
+    curves = {
+        name: [value(record[name].numbers, "pfc_pause_ns") / 1e6 for record in spreads.values()]
+        for name in spreads[flows[0]]
+    }
+
+    def more(axes: Axes) -> None:
+        axes.set_yscale("symlog", linthresh=1.0)
+        axes.set_xticks(flows, [f"{n}" for n in flows])
+        axes.minorticks_off()
+
+    axes = labels("flows", "ms", xscale="log", ylim=(0, None))
+    return Drawing([Panel("paused time, all links together", marked(flows, curves), axes, more=more)], 1, 3.0)
 
 
-def _draw(spreads: Spreads, values: Callable[[Spread], Floats], words: str) -> Drawing:
-    axes = {"xlabel": words, "ylabel": "share of flows", "ylim": (0, 1.02)}
-    all_panels = [
-        Panel(
-            title(n),
-            [
-                step(*distribution(values(by_name[name])), name, look)
-                for name, look in styles(by_name).items()
-            ],
-            axes,
-        )
-        for (n, _), by_name in spreads.items()
-    ]
+def _draw(spreads: Mapping[int, Mapping[str, Spread]], what: str, words: str) -> Drawing:
+    axes = labels(words, "share of flows", ylim=(0, 1.02))
+    all_panels = []
+    for n, by_name in spreads.items():
+        curves = [
+            step(*distribution(getattr(by_name[name], what)), name, look)
+            for name, look in styles(by_name).items()
+        ]
+        all_panels.append(Panel(title(n), curves, axes))
     return Drawing(all_panels, 3, 3.0)
 
 
+_LEAST_PFC = "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused"
+#: One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers.
+FAT_TREE_CLAIMS = {
+    _SLOWER: _SLOWDOWN,
+    "FDCC is the fairest (6.2, Fig. 6.3c)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
+    f"{_LEAST_PFC}, against all)": Comparison(FDCC, le, RIVALS, "pfc_pause_ns"),
+    f"{_LEAST_PFC}, against DCQCN, TIMELY and RL-CC, which the sentence names)": Comparison(
+        FDCC, le, _NAMED, "pfc_pause_ns"
+    ),
+    "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; at most "
+    f"{COMPARABLE:.0%} below, ours)": Comparison(FDCC, comparable, _NAMED, "goodput"),
+    "FDCC has more goodput than HPCC (Table 6.1)": Comparison(FDCC, gt, HPCC, "goodput"),
+}
+
+
 def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
-    """One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers."""
-    judge = Claims(simulated, TABLE_6_1)
+    """Judges ``FAT_TREE_CLAIMS``, and first whether every entry sends pause frames."""
     last = title(FAT_TREE_FLOWS[-1])
     frames = {
         f"{links}, {name.upper()}": value(record, "pfc_frames")
-        for links, table in simulated.items()
-        for name, record in table.get(last, {}).items()
+        for (links, case, name), record in flat(simulated, 3)
+        if case == last
     }
-    text = listed(frames, ",.0f")
-    least = "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused"
-
-    def claims(agent: str) -> dict[str, Verdict]:
-        fdcc = (agent,)
-        return {
-            _SLOWER: judge((agent, "hpcc"), gt, WITHOUT, "fct_slowdown_avg"),
-            "FDCC is the fairest (6.2, Fig. 6.3c)": judge(fdcc, le, RIVALS, "unfair_ratio"),
-            f"{least}, against all)": judge(fdcc, le, RIVALS, "pfc_pause_ns"),
-            f"{least}, against DCQCN, TIMELY and RL-CC, which the sentence names)": judge(
-                fdcc, le, _NAMED, "pfc_pause_ns"
-            ),
-            "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; at most "
-            f"{COMPARABLE:.0%} below, ours)": judge(fdcc, comparable, _NAMED, "goodput"),
-            "FDCC has more goodput than HPCC (Table 6.1)": judge(fdcc, gt, ("hpcc",), "goodput"),
-        }
-
     return {
         "Every algorithm may trigger PFC (6.2; here: in the largest incast)": (
             all(x > 0 for x in frames.values()) if frames else None,
-            f"pause frames: {text}",
+            f"pause frames: {listed(frames, ',.0f')}",
         ),
-        **with_both(claims, data),
+        **judge(FAT_TREE_CLAIMS, simulated, data, TABLE_6_1),
     }

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from operator import gt, lt
 
+import numpy as np
+
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
-from ns3_env.eval.papers.experiment import Data, counted_under, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, Claims, with_both
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, HOSTS, RIVALS, SWITCH
-from ns3_env.eval.papers.outcome import Measured, Outcome, grid
+from ns3_env.eval.papers.experiment import Data, counted, experiment
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, HPCC, RIVALS, SWITCH, over_links
+from ns3_env.eval.papers.outcome import Measured, Outcome, flat, grid
 from ns3_env.eval.papers.runs import Shares, draw_shares
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Joining, LongShort
@@ -29,7 +32,7 @@ _BINS, _LEAST_NS = 100, 100_000
 _COLUMNS = (
     "link used = link_used; by payload = payload_used; goodput to the end = goodput; "
     "short flow (µs) = short_us; its slowdown = short_slowdown; the long one's = long_slowdown; "
-    "queue, mean (kB) = qlen_avg/1e3; p99 (kB) = qlen_p99/1e3"
+    "queue, mean (kB) = queue_avg_bytes/1e3; p99 (kB) = queue_p99_bytes/1e3"
 )
 
 
@@ -46,26 +49,16 @@ def two_flows(scale: float) -> dict[str, Scenario]:
         traffic=LongShort(long_bytes=long, short_bytes=short, short_start_ns=round(scale * START_NS)),
         switch=SWITCH,
     )
-    return _over_links(scenario)
-
-
-def _over_links(scenario: Scenario) -> dict[str, Scenario]:
-    """The scenario over links of each length."""
-    topologies = {
-        links: scenario.topology.model_copy(update={"delay_ns": delay_ns})
-        for links, delay_ns in LINKS_NS.items()
-    }
-    return {links: scenario.model_copy(update={"topology": each}) for links, each in topologies.items()}
+    return over_links(scenario)
 
 
 @experiment(
     "fdcc-long-short",
     "Zhang 2023, Fig. 6.1",
     # (node, port) of switch A's port to switch B: hosts come first, A's ports are in the order of its links
-    counted_under(ENTRIES, two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, RATE_BPS),
+    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, ENTRIES),
     1.0,
     "flows' sizes, and 1 ms until the short one starts",
-    entries=ENTRIES,
 )
 def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """A short flow beside a long one."""
@@ -74,23 +67,15 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         links: {"long and short": {name: _of_two(record, until) for name, record in by_name.items()}}
         for links, by_name in data.runs.items()
     }
-    judge = Claims(tables, {}, goodput="")
-    rows = (
-        ((name, links), numbers)
-        for links, table in tables.items()
-        for by_name in table.values()
-        for name, numbers in by_name.items()
-    )
+    claims = {
+        f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Comparison(
+            FDCC, gt, HPCC, key
+        )
+        for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
+    }
+    rows = [((name, links), numbers) for (links, _, name), numbers in flat(tables, 3)]
     return Outcome(
-        claims=with_both(
-            lambda agent: {
-                f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": judge(
-                    (agent,), gt, ("hpcc",), key
-                )
-                for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-            },
-            data,
-        ),
+        claims=judge(claims, tables, data, goodput=""),
         grids=(grid("A long flow and a short one", ("under", "links"), _COLUMNS, rows),),
         notes=data.notes,
         pictures={"fdcc-fig-6-1": draw_shares(data.runs[IN_FIGURES], until, ("long flow", "short flow"))},
@@ -98,24 +83,22 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
 
 
 def _of_two(record: Shares, until_ns: int) -> Measured:
-    numbers = measure(record.results, ("goodput", "queue_avg_bytes", "queue_p99_bytes"))
-    fct, alone = flow_column(record.results, "fct_ns"), flow_column(record.results, "standalone_ns")
-    payload = flow_column(record.results, "payload_bytes")
-    frames = payload + flow_column(record.results, "header_bytes")
-    share = record.between(0, until_ns)[:2].mean(axis=1)
-    long, short = (float(x / y) if x >= 0 else float("nan") for x, y in zip(fct, alone, strict=True))
-    return without_nan(
-        {
-            "link_used": float(share.sum()),
-            "payload_used": float((share * payload / frames).sum()),
-            "goodput": numbers["goodput"],
-            "short_us": float(fct[1]) / 1e3 if fct[1] >= 0 else float("nan"),
-            "short_slowdown": short,
-            "long_slowdown": long,
-            "qlen_avg": numbers["queue_avg_bytes"],
-            "qlen_p99": numbers["queue_p99_bytes"],
-        }
+    fct, alone, payload, headers = (
+        flow_column(record.results, name)
+        for name in ("fct_ns", "standalone_ns", "payload_bytes", "header_bytes")
     )
+    fct = np.where(fct < 0, np.nan, fct)
+    share = record.between(0, until_ns)[:2].mean(axis=1)
+    long, short = map(float, fct / alone)
+    numbers = {
+        "link_used": float(share.sum()),
+        "payload_used": float((share * payload / (payload + headers)).sum()),
+        "short_us": float(fct[1]) / 1e3,
+        "short_slowdown": short,
+        "long_slowdown": long,
+    }
+    names = ("goodput", "queue_avg_bytes", "queue_p99_bytes")
+    return without_nan({**numbers, **measure(record.results, names)})
 
 
 FLOWS = 4
@@ -139,22 +122,28 @@ def four_flows(scale: float) -> dict[str, Scenario]:
         traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
         switch=SWITCH,
     )
-    return _over_links(scenario)
+    return over_links(scenario)
+
+
+_OF_JOINING = {
+    f"{words} (6.1; here: {against})": Comparison(FDCC, lt, others, key)
+    for words, key in (
+        ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
+        ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
+    )
+    for against, others in (
+        ("than under HPCC, which the sentence before names", HPCC),
+        ("than under all others", RIVALS),
+    )
+}
 
 
 @experiment(
     "fdcc-joining",
     "Zhang 2023, Fig. 6.2",
-    counted_under(
-        ENTRIES,
-        four_flows,
-        (FLOWS + 1, FLOWS),
-        lambda scale: _interval_ns(scale) // _INTERVAL_BINS,
-        RATE_BPS,
-    ),
+    counted(four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, ENTRIES),
     0.5,
     "35 ms from start to start",
-    entries=ENTRIES,
 )
 def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""
@@ -166,37 +155,15 @@ def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         }
         for links, runs in data.runs.items()
     }
-    judge = Claims(tables, {}, goodput="link_used")
     columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
     columns += "link used = link_used"
-    rows = (
-        ((name, links, case), record)
-        for links, table in tables.items()
-        for case, by_name in table.items()
-        for name, record in by_name.items()
-    )
+    rows = [((name, links, case), record) for (links, case, name), record in flat(tables, 3)]
+    names = [f"flow {i}" for i in range(FLOWS)]
     return Outcome(
-        claims=with_both(
-            lambda agent: {
-                f"{words} (6.1; here: {against})": judge((agent,), lt, others, key)
-                for words, key in (
-                    ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
-                    ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
-                )
-                for against, others in (
-                    ("than under HPCC, which the sentence before names", ("hpcc",)),
-                    ("than under all others", RIVALS),
-                )
-            },
-            data,
-        ),
+        claims=judge(_OF_JOINING, tables, data, goodput="link_used"),
         grids=(grid("From a flow's joining to the next", ("under", "links", "with"), columns, rows),),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
-        pictures={
-            "fdcc-fig-6-2": draw_shares(
-                data.runs[IN_FIGURES], FLOWS * interval, [f"flow {i}" for i in range(FLOWS)]
-            )
-        },
+        pictures={"fdcc-fig-6-2": draw_shares(data.runs[IN_FIGURES], FLOWS * interval, names)},
     )
 
 
@@ -207,7 +174,7 @@ def fluctuation(share: Floats) -> float:
     return float("inf") if (means <= 0).any() else float((share.std(axis=1) / means).mean())
 
 
-def _since_joining(record: Shares, flows: int, interval_ns: int) -> dict[str, float | None]:
+def _since_joining(record: Shares, flows: int, interval_ns: int) -> Measured:
     share = record.between((flows - 1) * interval_ns, flows * interval_ns)[:flows]
     numbers = {
         "fluctuation": fluctuation(share),

@@ -14,9 +14,9 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SWITCH
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, bars, curve
+from ns3_env.eval.papers.panels import Drawing, Panel, bars, curve, labels
 from ns3_env.eval.papers.runs import Run
-from ns3_env.eval.papers.verdicts import Judge, listed
+from ns3_env.eval.papers.verdicts import Comparison, listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -49,15 +49,14 @@ def cases(scale: float) -> dict[Case, Scenario]:
         switch=SWITCH,
         record=Record(queue_series_ns=LOOK_NS // _SAMPLES),
     )
-    windowed = {name: {"BdpWindow": True} for name in RATE_BASED}
-    return {
-        **{(FOUR, name, ""): four.under(name, windowed.get(name)) for name in CONTROLLERS},
-        **{
-            (MANY, name, words): many.under(name, {"BdpWindow": window})
-            for name in RATE_BASED
-            for words, window in WINDOWS.items()
-        },
+    scenarios = {
+        (FOUR, name, ""): four.under(name, {"BdpWindow": True} if name in RATE_BASED else {})
+        for name in CONTROLLERS
     }
+    for name in RATE_BASED:
+        for words, window in WINDOWS.items():
+            scenarios[MANY, name, words] = many.under(name, {"BdpWindow": window})
+    return scenarios
 
 
 def keep(results: dict[str, Any]) -> tuple[Run, dict[str, float]]:
@@ -76,42 +75,41 @@ def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
     """Four flows that end apart, and 64 at once with and without a window."""
     four = {name: run.fcts_ms for (flows, name, _), (run, _) in data.runs.items() if flows == FOUR}
     many = {(name, words): (run, x) for (n, name, words), (run, x) in data.runs.items() if n == MANY}
+    queues = {key: numbers for key, (_, numbers) in many.items()}
     apart = {name: float(np.ptp(fct) / fct.mean()) for name, fct in four.items()}
-    times = [
-        (name, {**{f"flow {i}": float(x) for i, x in enumerate(np.sort(fct))}, "apart": apart[name]})
+    times = {
+        name: {**{f"flow {i}": float(x) for i, x in enumerate(np.sort(fct))}, "apart": apart[name]}
         for name, fct in four.items()
-    ]
-    columns = "; ".join(f"{i + 1}. (ms) = flow {i}" for i in range(FOUR))
+    }
+    columns = "; ".join(f"{i + 1}. (ms) = flow {i}" for i in range(FOUR)) + "; last less first / mean = apart"
+    of_queues = "longest queue (kB) = queue_max_bytes/1e3; mean (kB) = queue_avg_bytes/1e3; "
+    of_queues += "pause frames = pfc_frames"
+    title = "64-to-1 within 1 µs: the first millisecond"
     return Outcome(
-        claims=claims(apart, {key: numbers for key, (_, numbers) in many.items()}),
+        claims=claims(apart, queues),
         grids=(
-            grid("4-to-1: completion times", "under", f"{columns}; last less first / mean = apart", times),
-            grid(
-                "64-to-1 within 1 µs: the first millisecond",
-                ("under", "window"),
-                "longest queue (kB) = queue_max_bytes/1e3; mean (kB) = queue_avg_bytes/1e3; "
-                "pause frames = pfc_frames",
-                ((key, numbers) for key, (_, numbers) in many.items()),
-            ),
+            grid("4-to-1: completion times", "under", columns, times),
+            grid(title, ("under", "window"), of_queues, queues.items()),
         ),
-        pictures={"fdcc-fig-3-3": _draw_times(four), "fdcc-fig-4-1": _draw_queues(many)},
+        pictures={
+            "fdcc-fig-3-3": _draw_times(four),
+            "fdcc-fig-4-1": _draw_queues({key: run for key, (run, _) in many.items()}),
+        },
     )
 
 
-def claims(
-    apart: Mapping[str, float], many: Mapping[tuple[str, str], Mapping[str, float]]
-) -> dict[str, Verdict]:
+def claims(apart: Mapping[str, float], many: Mapping[tuple[str, str], Measured]) -> dict[str, Verdict]:
     """Claims that Figs. 3.3 and 4.1 are there to show."""
-    queues = {name: {words: many[name, words] for words in WINDOWS} for name in RATE_BASED}
-    pauses = {f"{name}, {words}": numbers["pfc_frames"] for (name, words), numbers in many.items()}
     without, with_window = WINDOWS
+    queues = {name: {words: many[name, words] for words in WINDOWS} for name in RATE_BASED}
+    pauses = {f"{name}, {words}": numbers["pfc_frames"] or 0 for (name, words), numbers in many.items()}
     return {
         "Four flows that start together end apart under HPCC (3.4; here: by more than under any other)": (
             max(apart, key=lambda name: apart[name]) == "hpcc",
             "last less first, of the mean: " + listed(apart, ".2g"),
         ),
-        "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": Judge(queues)(
-            (without,), gt, (with_window,), "queue_max_bytes"
+        "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": (
+            Comparison((without,), gt, (with_window,), "queue_max_bytes").tally(queues).verdict
         ),
         "Without a window PFC may be triggered, with one it is not (4.2, Fig. 4.1)": (
             any(many[name, without]["pfc_frames"] for name in RATE_BASED)
@@ -123,21 +121,23 @@ def claims(
 
 def _draw_times(four: Mapping[str, Floats]) -> Drawing:
     """Fig. 3.3: each flow's completion time, the shortest first."""
-    heights = {name: [float(x) for x in np.sort(fct)] for name, fct in four.items()}
-    ticks = np.arange(FOUR), [f"{i + 1}." for i in range(FOUR)], dict[str, Any]()
-    axes = {"xlabel": "flow, in the order of their ends", "ylabel": "ms"}
-    return Drawing([Panel("completion time, 4-to-1", bars(heights), axes, ticks=ticks)], 1, 2.8)
+    places = {"xticks": np.arange(FOUR), "xticklabels": [f"{i + 1}." for i in range(FOUR)]}
+    axes = labels("flow, in the order of their ends", "ms", **places)
+    return Drawing(
+        [Panel("completion time, 4-to-1", bars({name: np.sort(fct) for name, fct in four.items()}), axes)],
+        1,
+        2.8,
+    )
 
 
-def _draw_queues(many: Mapping[tuple[str, str], tuple[Run, Measured]]) -> Drawing:
+def _draw_queues(many: Mapping[tuple[str, str], Run]) -> Drawing:
     """Fig. 4.1: the longest queue over the first millisecond."""
-    looks = styles(WINDOWS)
     panels = []
     for name in RATE_BASED:
         curves = []
-        for words in WINDOWS:
-            run = many[name, words][0]
+        for words, look in styles(WINDOWS).items():
+            run = many[name, words]
             queue = max(run.lengths.values(), key=lambda lengths: float(lengths.max()))
-            curves.append(curve(run.times_ns, queue, words, looks[words], (1e3, 1e3)))
-        panels.append(Panel(f"64-to-1, {name}", curves, {"xlabel": "µs", "ylabel": "queue (kB)"}))
+            curves.append(curve(run.times_ns, queue, words, look, (1e3, 1e3)))
+        panels.append(Panel(f"64-to-1, {name}", curves, labels("µs", "queue (kB)")))
     return Drawing(panels, height=2.8)

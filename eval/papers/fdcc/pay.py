@@ -1,39 +1,140 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: what a decision earns under the thesis's reward (Zhang 2023, Algorithm 1)."""
+"""Experiments: what the staged reward pays (Zhang 2023, section 4.2, Algorithm 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from ns3_env.agents.search.objectives import recorded_reward
-from ns3_env.decision.rewards import make_reward
+from ns3_env.agents.search.objectives import recorded_reward, with_recordings
+from ns3_env.decision.rewards import Staged, make_reward
 from ns3_env.eval.metrics import measure, without_nan
-from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import (
-    Data,
-    Entries,
-    Playable,
-    Setup,
-    experiment,
-    in_parallel,
-    with_seed_of,
-)
+from ns3_env.eval.output.plots import OTHERS
+from ns3_env.eval.papers.experiment import Data, Entries, Policies, entered, episodes, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
-from ns3_env.eval.papers.fdcc.incasts import SWITCH, incast, title
-from ns3_env.eval.papers.fdcc.reward import RATE_BPS
-from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
-from ns3_env.eval.papers.panels import Drawing, Panel
-from ns3_env.eval.papers.verdicts import value
-from ns3_env.scenario import Record, Scenario
+from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SPREAD_NS, SWITCH, incast, title
+from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
+from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, labels, marked
+from ns3_env.eval.papers.verdicts import in_every_case, value
+from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Results
 
+#: Time that is looked at, at scale 1.
+LIMIT_NS, RATE_BPS = 2_000_000, 100e9
+_REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
+
+#: Flows of the incasts under equal windows; the thesis trains on 2 to 32.
+WINDOWED_FLOWS = (2, 8, 32)
+#: All flows' windows together, in bandwidth-delay products: 1 fills the link without a queue.
+TOTALS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
+#: Of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each have 86% of the most goodput, and
+#: three are more than a BDP: which window is paid best would be a matter of whole packets.
+DELAY_NS = 4_000
+#: "Fully": so much of the best goodput of any windows, as a share of it.
+FULL = 0.9
+#: Numbers by flows, and by the windows together.
+ByFlows = Mapping[int, Mapping[float, Measured]]
+
+
+def closed_form(flows: int, total: float) -> float:
+    """The reward of a decision under equal windows at rest, Algorithm 1.
+
+    Windows together below a BDP leave no queue: throughput total / N, RTT 1. Beyond it the queue is total - 1
+    BDPs, throughput 1 / N, RTT total; above 1.5 it is drained, reward -RTT.
+    """
+    rtt, throughput = max(1.0, total), min(1.0, total) / flows
+    return -rtt if rtt - 1 > THRESHOLD else throughput + 1 / rtt - (throughput - 1 / flows) ** 2
+
+
+def windowed(scale: float) -> dict[tuple[int, float], Scenario]:
+    """N-to-1 of flows that do not end, each with a window of total / N BDPs from its start."""
+    limit = max(200_000, round(scale * LIMIT_NS))
+    return {
+        (flows, total): with_recordings(
+            Scenario(
+                time_limit_ns=limit,
+                topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=DELAY_NS),
+                traffic=Incast(size_bytes=round(limit * RATE_BPS / 8e9)),
+            ),
+            Controller(name="fixed-window", attributes={"WindowBdp": total / flows}),
+        )
+        for flows in WINDOWED_FLOWS
+        for total in TOTALS
+    }
+
+
+def paid(results: Results) -> dict[str, float]:
+    """Reads what a decision earned, and from it what a flow of 20 MB earns in its life.
+
+    A flow lives for its size over its rate, and decides twice in each RTT (sec. 4.4).
+    """
+    numbers = measure(results, ("goodput", "queue_avg_bytes"))
+    reward = recorded_reward(results, _REWARD)
+    flows = len(results["flows"]["src"])
+    life_ns = SIZE_BYTES * flows / (numbers["goodput"] * RATE_BPS / 8e9)
+    rtt_ns = results["flows"]["base_rtt_ns"][0] + numbers["queue_avg_bytes"] * 8e9 / RATE_BPS
+    return {"reward": reward, "life": reward * life_ns / (rtt_ns / 2), **numbers}
+
+
+@experiment(
+    "fdcc-reward",
+    "Zhang 2023, section 4.2, Algorithm 1",
+    episodes(windowed, paid),
+    1.0,
+    "2 ms that are looked at",
+)
+def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> Outcome:
+    """Pay of equal, constant windows under the staged reward, for a decision and over a flow's life."""
+    by_flows = nested({x: {**numbers, "closed_form": closed_form(*x)} for x, numbers in data.runs.items()})
+    columns = "reward of a decision = reward; by Algorithm 1 at rest = closed_form; "
+    columns += (
+        "of a flow's life, in thousands = life/1e3; goodput = goodput; queue (kB) = queue_avg_bytes/1e3"
+    )
+    words = "The reward has flows fully utilise the link (4.2; here: of equal windows the best paid"
+    return Outcome(
+        # two readings of what the reward is for: with discounting, and over a flow's life
+        claims={
+            f"{words} {what}, have {FULL:.0%} of the most goodput, ours)": _full(by_flows, key)
+            for what, key in (("for a decision", "reward"), ("over a flow's life", "life"))
+        },
+        grids=[grid(f"{n}-to-1", "windows / BDP", columns, record) for n, record in by_flows.items()],
+        pictures={"fdcc-reward": _draw_windows(by_flows)},
+    )
+
+
+def _full(by_flows: ByFlows, key: str) -> Verdict:
+    holds, evidence = True, []
+    for flows, by_total in by_flows.items():
+        best = max(by_total, key=lambda total: by_total[total][key] or 0.0)
+        goodput = by_total[best]["goodput"] or 0.0
+        share = goodput / max(x["goodput"] or 0.0 for x in by_total.values())
+        holds = holds and share >= FULL
+        evidence.append(f"{flows}-to-1 {best:g} BDP, {share:.0%}")
+    return holds, f"windows together, share of the most goodput: {'; '.join(evidence)}"
+
+
+def _draw_windows(by_flows: ByFlows) -> Drawing:
+    panels = []
+    for key, words, more in (
+        ("reward", "reward of a decision", {"ylim": (0.5, 1.6)}),
+        ("life", "sum of rewards over a flow's life", {"yscale": "log"}),
+    ):
+        curves: list[Curve] = []
+        for colour, (flows, by_total) in zip(OTHERS, by_flows.items(), strict=False):
+            totals, look = list(by_total), {"color": colour, "marker": "o", "markersize": 3}
+            curves.append((totals, [x[key] for x in by_total.values()], f"{flows}-to-1", look))
+            if key == "reward":
+                exact = [closed_form(flows, total) for total in totals]
+                curves.append((totals, exact, None, {**DASHED, "color": colour}))
+        panels.append(Panel(words, curves, labels("all windows together / BDP", "reward", **more)))
+    return Drawing(panels, height=2.8)
+
+
 #: The stages of the thesis's curriculum, and lengths of links.
 FLOWS, DELAYS_NS = (2, 4, 8, 16, 32), tuple(LINKS_NS.values())
-#: Episodes of the agent's own curriculum (curricula/incast_zhang2023_short.yaml) with other seeds.
-LIMIT_NS, SIZE_BYTES, SPREAD_NS, FIRST_SEED = 2_000_000, 20_000_000, 1_000_000, 201
+#: Episodes of incasts with seeds that nothing is trained on, over links of both lengths.
+FIRST_SEED = 201
 #: With the thesis's windows of at least a packet these flows have 1.94 BDPs in flight: Algorithm 1 pays -RTT,
 #: whatever the agent does. Windows of a share of a packet, as MPCC and the constant one have, earn more.
 OUT_OF_REACH = 32, 180
@@ -41,16 +142,26 @@ OUT_OF_REACH = 32, 180
 EARNED = 0.98
 #: Of whole lives, the least goodput and the largest unfair ratio that such an agent has.
 LEAST_GOODPUT, MOST_UNFAIR = 0.8, 0.1
-ENTRIES = Entries({"hpcc": {}, "mpcc": {}}, released=(THESIS,))
 #: Equal windows, together 0.9 BDP; they are told how many flows there are.
 WINDOW, TOTAL_BDPS = "constant-window", 0.9
-_REWARD = make_reward("staged")
 _COLUMNS = (
     "reward of a decision = reward; goodput = goodput; "
     "whole lives: goodput = life_goodput; unfair ratio = life_unfair_ratio"
 )
 #: Flows, and the delay of a link.
 Case = tuple[int, int]
+
+
+class _WithWindow(Entries):
+    def each(self, base: Scenario, policies: Policies, parameters: str | None = None) -> dict[str, Scenario]:
+        """The scenario under each, and under the constant window."""
+        assert isinstance(base.topology, Dumbbell)
+        share = TOTAL_BDPS / base.topology.senders
+        window = base.under("fixed-window", {"WindowBdp": share})
+        return {**super().each(base, policies, parameters), WINDOW: window}
+
+
+ENTRIES = _WithWindow({"hpcc": {}, "mpcc": {}}, released=(THESIS,))
 
 
 def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
@@ -66,60 +177,49 @@ def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
     )
 
 
-def pay(results: Results) -> Measured:
-    """Returns the mean reward of a decision, with goodput."""
-    return {"reward": recorded_reward(results, _REWARD), **measure(results, ("goodput",))}
-
-
-def life(results: Results) -> Measured:
-    """Returns goodput and unfair ratio of flows that were played to their end."""
-    numbers = without_nan(measure(results, ("goodput", "unfair_ratio")))
-    return {f"life_{name}": x for name, x in numbers.items()}
-
-
-def play(setup: Setup) -> Data[dict[Case, dict[str, Measured]]]:
-    """Simulates each case under every entry and under the constant window, cut and to the end."""
-    policies, notes = ENTRIES.present(setup.policies)
-    scenarios: dict[tuple[int, int, str], Playable] = {}
-    lives: dict[tuple[int, int, str], Playable] = {}
+def cases(scale: float) -> dict[tuple[int, int, str], Scenario]:
+    """Episodes, and whole lives of the same flows."""
+    scenarios = {}
     for flows in FLOWS:
         for delay_ns in DELAYS_NS:
-            topology = Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns)
-            whole = incast(topology, flows, setup.scale, FIRST_SEED)
-            for base, runs in ((episode(flows, delay_ns, setup.scale), scenarios), (whole, lives)):
-                window = base.under("fixed-window", {"WindowBdp": TOTAL_BDPS / flows})
-                for name, scenario in {**ENTRIES.each(base, policies), WINDOW: window}.items():
-                    runs[flows, delay_ns, name] = with_seed_of(setup, scenario)
-    pays, whole_lives = in_parallel(scenarios, pay, setup.progress), in_parallel(lives, life, setup.progress)
-    table: dict[Case, dict[str, Measured]] = {}
-    for (flows, delay_ns, name), numbers in pays.items():
-        both = {**numbers, **whole_lives[flows, delay_ns, name]}
-        table.setdefault((flows, delay_ns), {})[name] = both
-    return Data(table, setup.scale, setup.progress, notes, frozenset(setup.policies))
+            whole = Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns)
+            scenarios[flows, delay_ns, "episode"] = episode(flows, delay_ns, scale)
+            scenarios[flows, delay_ns, "life"] = incast(whole, flows, scale, FIRST_SEED)
+    return scenarios
+
+
+def pay(results: Results) -> Measured:
+    """Returns the mean reward of a decision of an episode, with goodput; or goodput and unfair ratio of flows
+    that were played to their end."""
+    if "windows" in results:
+        return {"reward": recorded_reward(results, _REWARD), **measure(results, ("goodput",))}
+    numbers = without_nan(measure(results, ("goodput", "unfair_ratio")))
+    return {f"life_{name}": x for name, x in numbers.items()}
 
 
 @experiment(
     "fdcc-pay",
     "Zhang 2023, Algorithm 1",
-    play,
+    entered(ENTRIES, cases, pay),
     1.0,
     "2 ms of an episode, and 20 MB of each whole flow",
-    entries=ENTRIES,
 )
-def pay_of_a_decision(data: Data[dict[Case, dict[str, Measured]]]) -> Outcome:
+def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]]) -> Outcome:
     """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
-    rows = [
-        ((title(flows), f"{delay_ns} ns", name), numbers)
-        for (flows, delay_ns), by_name in data.runs.items()
-        for name, numbers in by_name.items()
-    ]
+    runs = {
+        (flows, delay_ns): {
+            name: {**numbers, **data.runs[flows, delay_ns, "life"][name]} for name, numbers in by_name.items()
+        }
+        for (flows, delay_ns, part), by_name in data.runs.items()
+        if part == "episode"
+    }
+    table = {(title(flows), f"{delay_ns} ns"): by_name for (flows, delay_ns), by_name in runs.items()}
+    heads = ("flows", "links", "under")
     return Outcome(
-        claims=claims(data.runs),
-        grids=[
-            grid("Episodes of 2 ms, and whole lives of 20 MB", ("flows", "links", "under"), _COLUMNS, rows)
-        ],
+        claims=claims(runs),
+        grids=[grid("Episodes of 2 ms, and whole lives of 20 MB", heads, _COLUMNS, table)],
         notes=data.notes,
-        pictures={"fdcc-pay": draw(data.runs)},
+        pictures={"fdcc-pay": _draw_pay(runs)},
     )
 
 
@@ -135,40 +235,30 @@ def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
         / max(by_name[name]["reward"] or 0.0 for name in ("mpcc", WINDOW))
         for case, by_name in agents.items()
     }
-    goodputs = {case: value(by_name[THESIS], "life_goodput") for case, by_name in agents.items()}
-    unfair = {case: value(by_name[THESIS], "life_unfair_ratio") for case, by_name in agents.items()}
+    goodputs, unfair = (
+        {case: value(by_name[THESIS], key) for case, by_name in agents.items()}
+        for key in ("life_goodput", "life_unfair_ratio")
+    )
     return {
-        f"The agent earns {EARNED:.0%} of what the better of MPCC and a constant window earns (ours)": _bound(
-            shares, lambda x: x >= EARNED, min, "least"
+        f"The agent earns {EARNED:.0%} of what the better of MPCC and a constant window earns (ours)": (
+            in_every_case(shares, lambda x: x >= EARNED, min, "least {:.2g}")
         ),
-        f"Of whole lives its goodput is at least {LEAST_GOODPUT:g} (ours)": _bound(
-            goodputs, lambda x: x >= LEAST_GOODPUT, min, "least"
+        f"Of whole lives its goodput is at least {LEAST_GOODPUT:g} (ours)": (
+            in_every_case(goodputs, lambda x: x >= LEAST_GOODPUT, min, "least {:.2g}")
         ),
-        f"Of whole lives its unfair ratio is at most {MOST_UNFAIR:g} (ours)": _bound(
-            unfair, lambda x: x <= MOST_UNFAIR, max, "most"
+        f"Of whole lives its unfair ratio is at most {MOST_UNFAIR:g} (ours)": (
+            in_every_case(unfair, lambda x: x <= MOST_UNFAIR, max, "most {:.2g}")
         ),
     }
 
 
-def _bound(numbers: Mapping[str, float], meets: Callable[[float], bool], extreme: Any, words: str) -> Verdict:
-    """Judges numbers by case: all have to meet a bound. NaN meets none."""
-    if not numbers:
-        return None, ""
-    met = sum(map(meets, numbers.values()))
-    worst = extreme(numbers, key=lambda case: numbers[case])
-    return met == len(numbers), f"in {met} of {len(numbers)} cases; {words} {numbers[worst]:.2g} ({worst})"
-
-
-def draw(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
+def _draw_pay(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
     """A panel for each length of links."""
     panels = []
     for delay_ns in DELAYS_NS:
         by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
-        looks = styles(name for by_name in by_flows.values() for name in by_name)
-        curves = [
-            (list(by_flows), [by_name[name]["reward"] for by_name in by_flows.values()], name, look.of_points)
-            for name, look in looks.items()
-        ]
-        axes = {"xlabel": "flows", "ylabel": "reward of a decision", "xscale": "log"}
-        panels.append(Panel(f"links of {delay_ns} ns", curves, axes))
+        names = next(iter(by_flows.values()))
+        rewards = {name: [by_name[name]["reward"] for by_name in by_flows.values()] for name in names}
+        axes = labels("flows", "reward of a decision", xscale="log")
+        panels.append(Panel(f"links of {delay_ns} ns", marked(list(by_flows), rewards), axes))
     return Drawing(panels, height=2.8)

@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from operator import lt
-from typing import Any
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, Claims, with_both
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, RIVALS, SWITCH
-from ns3_env.eval.papers.outcome import Outcome, Table, Verdict
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, RIVALS, SWITCH, over_links
+from ns3_env.eval.papers.outcome import Outcome, nested
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
-from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree2
 from ns3_env.scenario.traffic import Poisson
 
@@ -23,45 +22,49 @@ from ns3_env.scenario.traffic import Poisson
 LOADS = (0.2, 0.4, 0.6, 0.8)
 #: Flows arrive for so long at scale 1: the thesis does not say how long. Five seeds have 10 ms together.
 DURATION_NS = 2_000_000
-#: Samples of each port while flows arrive, and their least interval, which must not keep step with frames.
-_SAMPLES, _LEAST_NS, _ODD_NS = 2_000, 2_000, 7
+#: Samples of each port while flows arrive, and their least interval.
+_SAMPLES, _LEAST_NS = 2_000, 2_000
 _PATIENCE_NS = 400_000_000
 #: "Short": the thesis gives no number; 100 kB parts the field's small flows from the others.
 SHORT = ("to_10kB", "to_100kB")
+#: For flows of each short size, by mean and by p99: the thesis says neither size nor statistic.
+CLAIMS = {
+    "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
+    f"{SIZES[bucket]}, {words}, at every load)": Comparison(FDCC, lt, RIVALS, key(bucket, statistic))
+    for bucket in SHORT
+    for statistic, words in (("avg", "mean"), ("p99", "p99"))
+}
 
 
 def cases(sizes: str, scale: float) -> dict[tuple[str, Case], Scenario]:
     """Fig. 5.2's fat-tree with links of each length; ``scale`` x 2 ms of arrivals, then until all is sent."""
     duration = max(50_000, round(scale * DURATION_NS))
-    return {
-        (links, Case(sizes, load)): Scenario(
-            seed=1,
+
+    def scenario(load: float) -> Scenario:
+        return Scenario(
             time_limit_ns=duration + _PATIENCE_NS,
-            topology=FatTree2(delay_ns=delay_ns),
+            topology=FatTree2(),
             traffic=Poisson(sizes=sizes, load=load, duration_ns=duration),
-            record=Record(queue_series_ns=max(_LEAST_NS, duration // _SAMPLES) + _ODD_NS),
+            record=workloads.sampled(duration, _SAMPLES, _LEAST_NS),
             switch=SWITCH,
         )
-        for links, delay_ns in LINKS_NS.items()
-        for load in LOADS
-    }
+
+    by_load = {load: over_links(scenario(load)) for load in LOADS}
+    return {(links, Case(sizes, load)): by_load[load][links] for links in by_load[LOADS[0]] for load in LOADS}
 
 
 def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) -> Outcome:
     """Slowdowns by size; ``figure`` is the thesis's, and drawn over the first length of links."""
-    by_links: dict[str, dict[Case, dict[str, Load]]] = {}
-    for (links, case), by_name in data.runs.items():
-        by_links.setdefault(links, {})[case] = by_name
-    tables = {
-        links: {
-            case.short: {name: values.numbers for name, values in by_name.items()}
-            for case, by_name in loads.items()
+    by_links = nested(data.runs)
+    tables = nested(
+        {
+            (links, case.short): {name: load.numbers for name, load in by_name.items()}
+            for (links, case), by_name in data.runs.items()
         }
-        for links, loads in by_links.items()
-    }
+    )
     first = by_links[IN_FIGURES]
     return Outcome(
-        claims=claims(tables, data),
+        claims=judge(CLAIMS, tables, data),
         grids=[
             replace(grid, title=f"{grid.title}, links of {links}")
             for links, loads in by_links.items()
@@ -72,20 +75,6 @@ def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) ->
     )
 
 
-def claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
-    """For flows of each short size, by mean and by p99: the thesis says neither size nor statistic."""
-    judge = Claims(simulated, {})
-    return with_both(
-        lambda agent: {
-            "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
-            f"{SIZES[bucket]}, {words}, at every load)": judge((agent,), lt, RIVALS, key(bucket, statistic))
-            for bucket in SHORT
-            for statistic, words in (("avg", "mean"), ("p99", "p99"))
-        },
-        data,
-    )
-
-
 WEBSEARCH, HADOOP = (
     experiment(
         f"fdcc-{sizes.removeprefix('fb_')}",
@@ -93,7 +82,6 @@ WEBSEARCH, HADOOP = (
         entered(ENTRIES, partial(cases, sizes), workloads.measure),
         0.5,
         "2 ms in which flows arrive",
-        entries=ENTRIES,
         title=f"{WORKLOADS[sizes]} at 20 to 80 % over a two-level fat-tree",
     )(partial(outcome, figure))
     for sizes, figure in (("websearch", "6.4"), ("fb_hadoop", "6.5"))

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
 from ns3_env.eval.papers.outcome import Outcome, Verdict
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean
+from ns3_env.eval.papers.verdicts import below_one, geometric_mean, in_every_case
 from ns3_env.eval.papers.workloads import SIZES, Case, Load, Loads
-from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import Incast, Mix, Poisson
 
@@ -28,8 +29,8 @@ CASES = tuple(
 DURATION_NS = 10_000_000
 #: 8-to-1, 300 kB each (section 5.4); when they start is not said.
 INCAST_FLOWS, INCAST_BYTES, INCAST_AT = 8, 300_000, 0.2
-#: Samples of each port while flows arrive, and their least interval, which must not keep step with frames.
-_SAMPLES, _LEAST_NS, _ODD_NS = 5_000, 500, 7
+#: Samples of each port while flows arrive, and their least interval.
+_SAMPLES, _LEAST_NS = 5_000, 500
 _PATIENCE_NS = 4_000_000_000
 #: The thesis parts "relatively smaller" from "larger" flows without a number: here at 100 kB and 1 MB.
 SMALL, LARGE = ("to_10kB", "to_100kB"), "over_1MB"
@@ -50,11 +51,10 @@ def scenario(case: Case, duration_ns: int) -> Scenario:
     start = round(INCAST_AT * duration_ns)
     added = [Incast(flows=INCAST_FLOWS, size_bytes=INCAST_BYTES, start_ns=start)] if case.incast else []
     return Scenario(
-        seed=1,
         time_limit_ns=_PATIENCE_NS,
         topology=FatTree3(),
         traffic=Mix(parts=[poisson, *added]),
-        record=Record(queue_series_ns=max(_LEAST_NS, duration_ns // _SAMPLES) + _ODD_NS),
+        record=workloads.sampled(duration_ns, _SAMPLES, _LEAST_NS),
     )
 
 
@@ -64,18 +64,15 @@ def scenario(case: Case, duration_ns: int) -> Scenario:
     entered(ENTRIES, cases, workloads.measure),
     0.3,
     "10 ms in which flows arrive",
-    entries=ENTRIES,
 )
 def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     """WebSearch and FB_Hadoop on a fat-tree, five controllers and FDCC."""
     loads = data.runs
     pictures = {}
-    for sizes, queues, slowdowns in (
-        ("websearch", "fig-5-6", "fig-5-7"),
-        ("fb_hadoop", "fig-5-8", "fig-5-9"),
-    ):
+    for sizes, first in (("websearch", 6), ("fb_hadoop", 8)):
         item = {case: by_name for case, by_name in loads.items() if case.sizes == sizes}
-        pictures[queues], pictures[slowdowns] = workloads.draw_queues(item), workloads.draw_slowdowns(item)
+        pictures[f"fig-5-{first}"] = workloads.draw_queues(item)
+        pictures[f"fig-5-{first + 1}"] = workloads.draw_slowdowns(item)
     return Outcome(
         claims=claims(loads),
         grids=workloads.grids(loads),
@@ -112,30 +109,30 @@ def _least_queue(loads: Loads) -> Verdict:
 
 def _below(loads: Loads, others: Sequence[str], buckets: Sequence[str]) -> Verdict:
     """Judges MPCC's mean slowdown over that of each other, in every case and bucket that has flows."""
-    ratios: dict[str, dict[str, float]] = {name: {} for name in others}
-    places = {}
-    for case, item in loads.items():
-        for bucket in buckets:
-            size = f" {SIZES[bucket]}" if bucket else ""
-            for other in others:
-                ratio = item["mpcc"].mean(bucket) / item[other].mean(bucket)
-                places[f"{case.title}{size} ({other.upper()})"] = ratio
-                if ratio == ratio:  # no NaN
-                    ratios[other][f"{case}{bucket}"] = ratio
-    means = {name: geometric_mean(item.values()) for name, item in ratios.items() if item}
-    words = ", ".join(f"{mean:.2f} of {name.upper()}'s" for name, mean in means.items())
-    return below_one(places, "less in", f" (in the mean {words})", "no flows of these sizes finished")
+    ratios = {
+        (f"{case.title}{f' {SIZES[bucket]}' if bucket else ''} ({other.upper()})", other): (
+            item["mpcc"].mean(bucket) / item[other].mean(bucket)
+        )
+        for case, item in loads.items()
+        for bucket in buckets
+        for other in others
+    }
+    means = []
+    for name in others:
+        defined = [x for (_, other), x in ratios.items() if other == name and not math.isnan(x)]
+        if defined:
+            means.append(f"{geometric_mean(defined):.2f} of {name.upper()}'s")
+    places = {place: x for (place, _), x in ratios.items()}
+    return below_one(
+        places, "less in", f" (in the mean {', '.join(means)})", "no flows of these sizes finished"
+    )
 
 
-def _comparable(loads: Mapping[Case, Mapping[str, Load]]) -> Verdict:
+def _comparable(loads: Loads) -> Verdict:
     ratios = {
         case.title: item["mpcc"].mean(LARGE) / min(item[other].mean(LARGE) for other in ("dctcp", "hpcc"))
         for case, item in loads.items()
     }
-    ratios = {title: x for title, x in ratios.items() if x == x}
-    if not ratios:
-        return None, "no flow above 1 MB finished"
-    close = sum(x <= 1 + COMPARABLE for x in ratios.values())
-    where = max(ratios, key=lambda title: ratios[title])
-    worst = f"{100 * (ratios[where] - 1):+.0f} % ({where})"
-    return close == len(ratios), f"in {close} of {len(ratios)} cases; at worst {worst}"
+    more = {title: 100 * (x - 1) for title, x in ratios.items() if not math.isnan(x)}
+    words, none = "at worst {:+.0f} %", "no flow above 1 MB finished"
+    return in_every_case(more, lambda x: x <= 100 * COMPARABLE, max, words, none)

@@ -11,10 +11,10 @@ import numpy as np
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, counted, episodes, experiment
-from ns3_env.eval.papers.mpcc.link import Intervals
+from ns3_env.eval.papers.mpcc.link import Intervals, timed
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Outcome, grid
-from ns3_env.eval.papers.panels import Drawing, Panel, bars
+from ns3_env.eval.papers.panels import Drawing, Panel, bars, labels, marked
 from ns3_env.eval.papers.runs import Shares
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
@@ -43,19 +43,14 @@ def timeout_cases(scale: float) -> dict[str, Scenario]:
         topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
         traffic=Joining(sizes_bytes=[max(10_000, round(scale * x)) for x in SIZES_BYTES], interval_ns=1000),
         record=Record(queue_series_ns=_SAMPLE_NS, windows=False),
-    ).under("mpcc")
-
-    def with_timeout(timeout_ns: int) -> Scenario:
-        switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
-        return base.model_copy(update={"switch": switch})
-
-    return {EXACT: base, **{name: with_timeout(ns) for name, ns in TIMEOUTS_NS.items()}}
+    )
+    return {EXACT: base.under("mpcc"), **{name: timed(base, ns) for name, ns in TIMEOUTS_NS.items()}}
 
 
 @experiment(
     "mpcc-timeouts",
     "Zheng 2024, section 5.3",
-    counted(timeout_cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+    counted(timeout_cases, BOTTLENECK, lambda scale: _BIN_NS),
     1.0,
     "sizes of the flows",
 )
@@ -72,18 +67,17 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
             "end": float(shares.results["totals"]["end_ns"]) / 1e6,
         }
     delays_ms, swings = ({name: x[key] for name, x in numbers.items()} for key in ("taken", "swing"))
-    timed = [delays_ms[name] for name in TIMEOUTS_NS]
+    waits = [delays_ms[name] for name in TIMEOUTS_NS]
     shortest, *_, longest = TIMEOUTS_NS
     columns = "link taken after the 1st end (ms) = taken_0; 2nd (ms) = taken_1; 3rd (ms) = taken_2; "
     columns += "queue of four (B) = settled; its deviation (B) = swing; all done (ms) = end"
-    looks = styles(["taken"])["taken"].of_points
-    axes = {"xlabel": "timeout (ms)", "ylabel": "ms, mean", "xscale": "log", "yscale": "log"}
-    points = [ns / 1e6 for ns in TIMEOUTS_NS.values()], timed, None, looks
+    axes = labels("timeout (ms)", "ms, mean", xscale="log", yscale="log")
+    points = [ns / 1e6 for ns in TIMEOUTS_NS.values()], waits, None, styles(["taken"])["taken"].of_points
     return Outcome(
         claims={
             "A longer timeout of the flow counter slows the convergence (5.3; here: when flows end)": (
-                all(after >= before - _BIN_NS / 1e6 for before, after in pairwise(timed))
-                and timed[-1] > timed[0] + _BIN_NS / 1e6,
+                all(after >= before - _BIN_NS / 1e6 for before, after in pairwise(waits))
+                and waits[-1] > waits[0] + _BIN_NS / 1e6,
                 f"until 95 % of the link is taken, mean, ms (bins of 1 ms): {listed(delays_ms, '.3g')}",
             ),
             "A shorter one increases the oscillation of the queue (5.3)": (
@@ -91,14 +85,14 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
                 f"standard deviation with four flows, B: {listed(swings, '.3g')}",
             ),
         },
-        grids=(grid("After flows have ended", "timeout", columns, numbers.items()),),
+        grids=(grid("After flows have ended", "timeout", columns, numbers),),
         pictures={"mpcc-timeouts": Drawing([Panel("until the link is taken again", [points], axes)], 1, 2.8)},
     )
 
 
 #: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision takes.
 ACKS, HORIZONS, TIMES_US = (1, 4, 16, 0), (1, 5, 10), (0, 1, 10)
-_EACH = {0: "RTT", 1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}}
+_EACH = {1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}, 0: "RTT"}
 _FLOWS, _FLOW_BYTES, _SPREAD_NS = 8, 2_000_000, 100_000
 #: Steps, horizon, time of a decision.
 Case = tuple[str, int, int]
@@ -136,18 +130,23 @@ def keep(results: Results) -> dict[str, float]:
     return {**numbers, "decisions": decisions, "by_qpoases": counters["qp_solves"] / decisions}
 
 
+#: Columns of what :func:`keep` returns.
+_COLUMNS = (
+    "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
+    "longest (kB) = queue_max_bytes/1e3; decisions = decisions"
+)
+
+
 @experiment(
     "mpcc-decisions", "Zheng 2024, section 6.2", episodes(decision_cases, keep), 1.0, "2 MB of each flow"
 )
 def decisions(data: Data[dict[Case, dict[str, float]]]) -> Outcome:
     """MPCC that decides less often, looks further, and needs time for it: the thesis's future work."""
-    runs = data.runs
-    slowdown = {case: numbers["fct_slowdown_avg"] for case, numbers in runs.items()}
+    slowdown = {case: numbers["fct_slowdown_avg"] for case, numbers in data.runs.items()}
     best = slowdown["ACK", 5, 0]
-    columns = "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
-    columns += "longest (kB) = queue_max_bytes/1e3; decisions = decisions"
     rare = {us: slowdown["RTT", 5, us] for us in TIMES_US}
     far = {steps: slowdown[steps, 10, 0] / slowdown[steps, 1, 0] for steps in ("ACK", "16 ACKs", "RTT")}
+    rows = [((steps, f"{p}", f"{us}"), numbers) for (steps, p, us), numbers in data.runs.items()]
     return Outcome(
         claims={
             f"Fewer decisions do no harm (6.2; here: one per RTT, at most {UNHARMED:.0%} more slowdown)": (
@@ -163,36 +162,23 @@ def decisions(data: Data[dict[Case, dict[str, float]]]) -> Outcome:
                 "slowdown by µs: " + listed(rare, ".3f"),
             ),
         },
-        grids=(grid("8-to-1 by how MPCC decides", ("each", "P", "µs"), columns, _rows(runs)),),
-        pictures={"mpcc-decisions": _draw(runs)},
+        grids=(grid("8-to-1 by how MPCC decides", ("each", "P", "µs"), _COLUMNS, rows),),
+        pictures={"mpcc-decisions": _draw(data.runs)},
     )
-
-
-def _rows(
-    runs: Mapping[Case, Mapping[str, float]],
-) -> list[tuple[tuple[str, str, str], Mapping[str, float]]]:
-    return [((steps, f"{horizon}", f"{us}"), numbers) for (steps, horizon, us), numbers in runs.items()]
 
 
 def _draw(runs: Mapping[Case, Mapping[str, float]]) -> Drawing:
     """Slowdown and mean queue over the time of a decision, at a horizon of 5."""
-    steps = list(dict.fromkeys(case[0] for case in runs))
-    looks = styles([f"each {name}" for name in steps])
     panels = []
     for key, title, unit in (
         ("fct_slowdown_avg", "slowdown, mean", 1.0),
         ("queue_avg_bytes", "queue, mean (kB)", 1e3),
     ):
-        curves = [
-            (
-                TIMES_US,
-                [runs[name, 5, us][key] / unit for us in TIMES_US],
-                f"each {name}",
-                looks[f"each {name}"].of_points,
-            )
-            for name in steps
-        ]
-        panels.append(Panel(title, curves, {"xlabel": "a decision takes (µs)", "xscale": "symlog"}))
+        heights = {
+            f"each {steps}": [runs[steps, 5, us][key] / unit for us in TIMES_US] for steps in _EACH.values()
+        }
+        axes = {"xlabel": "a decision takes (µs)", "xscale": "symlog"}
+        panels.append(Panel(title, marked(TIMES_US, heights), axes))
     return Drawing(panels, height=2.8)
 
 
@@ -220,10 +206,9 @@ def costs(data: Data[dict[str, dict[str, float]]]) -> Outcome:
     runs = data.runs
     thesis = next(iter(COSTS))
     terminal = runs["terminal weight 10"]["fct_slowdown_avg"] / runs[thesis]["fct_slowdown_avg"]
-    columns = "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
-    columns += "longest (kB) = queue_max_bytes/1e3; decisions = decisions; by qpOASES = by_qpoases"
-    heights = {name: [runs[name][key] / unit for key, unit in _BARS.values()] for name in COSTS}
-    ticks = np.arange(len(_BARS)), list(_BARS), dict[str, float]()
+    columns = f"{_COLUMNS}; by qpOASES = by_qpoases"
+    heights = {name: [x["fct_slowdown_avg"], x["queue_avg_bytes"] / 1e4] for name, x in runs.items()}
+    ticks = {"xticks": [0, 1], "xticklabels": ["slowdown", "queue, mean (10 kB)"]}
     return Outcome(
         claims={
             f"The terminal cost is not crucial (4.4; here: it changes slowdown by at most {UNHARMED:.0%})": (
@@ -231,14 +216,10 @@ def costs(data: Data[dict[str, dict[str, float]]]) -> Outcome:
                 f"slowdown {terminal:.4f} of that without",
             ),
         },
-        grids=(grid("8-to-1 by the cost", "cost", columns, runs.items()),),
+        grids=(grid("8-to-1 by the cost", "cost", columns, runs),),
         notes=(
             "Under eq. 4.5 the closed form is proven to be the optimum, and qpOASES is not called; where "
             "changes cost, each decision is qpOASES's.",
         ),
-        pictures={"mpcc-costs": Drawing([Panel("8-to-1", bars(heights), ticks=ticks)], 1, 3.0)},
+        pictures={"mpcc-costs": Drawing([Panel("8-to-1", bars(heights), ticks)], 1, 3.0)},
     )
-
-
-#: Bars of the picture: number and divisor.
-_BARS = {"slowdown": ("fct_slowdown_avg", 1.0), "queue, mean (10 kB)": ("queue_avg_bytes", 1e4)}

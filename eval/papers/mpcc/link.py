@@ -6,18 +6,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from ns3_env.eval.metrics.convergence import changes
-from ns3_env.eval.output.plots import envelope, styles, time_unit
+from ns3_env.eval.output.plots import styles, time_unit
 from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row, grid
-from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, note
-from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, curve, labels, note
+from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares, first
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -38,38 +39,33 @@ _LOOK_NS, _SAMPLE_NS, _LONG_NS = 400_000, 100, 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
+#: Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon.
+Settings = tuple[dict[str, Results], dict[str, Floats], dict[int, float]]
 #: Times (ns) and lengths (bytes).
 _Queue = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon."""
-
-    results: Mapping[str, Results]
-    share: Mapping[str, Floats]
-    solving: Mapping[int, float]
-
-
 def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
+    runs: Settings = {}, {}, {}
+    (results, share, solving), play = runs, setup.simulator.play
     weights: dict[str, dict[str, float]] = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
-    settings: dict[str, dict[str, float]] = {**weights, **{f"P = {p}": {"Horizon": p} for p in HORIZONS}}
-    settings |= {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
-    results, share, solving = {}, {}, {}
-    for name, attributes in settings.items():
+    further = {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
+    horizons: dict[str, dict[str, float]] = {f"P = {p}": {"Horizon": p} for p in HORIZONS}
+    for name, attributes in {**weights, **horizons, **further}.items():
         setup.progress(f"queue, {name}")
-        results[name] = setup.simulator.play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
+        results[name] = play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
     for name, attributes in weights.items():
         setup.progress(f"throughput, {name}")
         long = _at_once(attributes, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)), PERIOD_NS)
-        share[name] = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS, RATE_BPS).share[:, :-1]
+        shares = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS)
+        share[name] = shares.share[:, :-1]
     for horizon in HORIZONS:
         setup.progress(f"solver, P = {horizon}")
-        timed = _at_once({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
-        runs = [setup.simulator.play(timed)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
-        solving[horizon] = 1e3 * float(min(runs))  # other processes can only add
-    return Data(Settings(results, share, solving), setup.scale, setup.progress)
+        measuring = _at_once({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
+        times = [play(measuring)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
+        solving[horizon] = 1e3 * float(min(times))  # other processes can only add
+    return Data(runs, setup.scale, setup.progress)
 
 
 def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Scenario:
@@ -90,89 +86,78 @@ def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Sc
 )
 def convergence(data: Data[Settings]) -> Outcome:
     """Four flows at once: weight ratios and horizons."""
-    results, share, solving = data.runs.results, data.runs.share, data.runs.solving
+    results, share, solving = data.runs
     runs = {name: Run(item) for name, item in results.items()}
     queues = {name: (item.times_ns, item.lengths[BOTTLENECK]) for name, item in runs.items()}
-    *_, last = results.values()
-    bdp = float(last["windows"][0][2])
-    empty = {name: empty_ns(*queue) for name, queue in queues.items()}
+    fair = float(list(results.values())[-1]["windows"][0][2]) / SENDERS
+    settings = {name: _of_setting(results[name], *queue) for name, queue in queues.items()}
+    empty = {name: numbers["empty"] for name, numbers in settings.items()}
+    columns = "1st ACK (B) = window 1; 2nd (B) = window 2; 3rd (B) = window 3; empty (ns) = empty; "
+    columns += "2 frames from (ns) = settled; longest (B) = longest"
+    title = f"Flow 0's windows, and the queue; the fair share is {fair:,.0f} B, a payload 1000 B"
+    rows = [
+        *((f"queue zero, 1:{w}", "ns", t, empty[f"1:{w}"], "5.2.1") for w, t in WEIGHTS.items()),
+        *((f"throughput per flow, {n}", "", SHARE, float(x.mean()), "5.2.1") for n, x in share.items()),
+        *((f"queue zero, P = {p}", "ns", WEIGHTS[10], empty[f"P = {p}"], "5.2.2") for p in HORIZONS),
+        *((f"one decision, P = {p}", "ns", t, solving[p], "5.2.2") for p, t in HORIZONS.items()),
+    ]
+    return Outcome(
+        rows=[Row(*row) for row in rows],
+        claims=_of_convergence(queues, empty, share, solving),
+        grids=(grid(title, "setting", columns, settings),),
+        pictures={"fig-5-2": _draw_settings(queues, share)},
+    )
+
+
+def _of_convergence(
+    queues: Mapping[str, _Queue],
+    empty: Mapping[str, float],
+    share: Mapping[str, Floats],
+    solving: Mapping[int, float],
+) -> dict[str, Verdict]:
     weighted, horizons = [empty[f"1:{w}"] for w in WEIGHTS], [empty[f"P = {p}"] for p in HORIZONS]
     times, costs = listed(weighted, ",.0f"), [solving[p] for p in HORIZONS]
     after = max(float(b[t >= empty[name]].max(initial=0.0)) for name in share for t, b in (queues[name],))
     spread = max(float(np.ptp(x.mean(axis=1)) / x.mean()) for x in share.values())
-    heads = (
-        "setting",
-        "1st ACK (B)",
-        "2nd (B)",
-        "3rd (B)",
-        "empty (ns)",
-        "2 frames from (ns)",
-        "longest (B)",
-    )
-    settings = [
-        (name, *_first_windows(results[name]), empty[name], _settled_ns(*queue), float(queue[1].max()))
-        for name, queue in queues.items()
-    ]
-    return Outcome(
-        rows=[
-            *(Row(f"queue zero, 1:{w}", "ns", t, empty[f"1:{w}"], "5.2.1") for w, t in WEIGHTS.items()),
-            *(
-                Row(f"throughput per flow, {n}", "", SHARE, float(x.mean()), "5.2.1")
-                for n, x in share.items()
-            ),
-            *(Row(f"queue zero, P = {p}", "ns", WEIGHTS[10], empty[f"P = {p}"], "5.2.2") for p in HORIZONS),
-            *(Row(f"one decision, P = {p}", "ns", t, solving[p], "5.2.2") for p, t in HORIZONS.items()),
-        ],
-        claims={
-            "The queue converges to zero, in 140 to 176 µs at 1 Gb/s (5.2.1)": (
-                max(weighted) <= max(WEIGHTS.values()) and after <= FRAME_BYTES,
-                f"{times} ns for 1:1, 1:10, 1:100; no more than {after:,.0f} B from then on (a frame "
-                "is 1080 B)",
-            ),
-            "The more the window weighs, the longer it takes (5.2.1)": (
-                weighted[0] < weighted[1] < weighted[2],
-                f"{times} ns",
-            ),
-            "Each flow has the same throughput, whatever the ratio (5.2.1)": (
-                spread <= 0.01,
-                f"flows differ by {100 * spread:.2f} % at most; a quarter of the wire is "
-                f"{1000 / FRAME_BYTES / SENDERS:.4f} of payload",
-            ),
-            "A longer horizon changes nothing but the time to solve (5.2.2)": (
-                float(np.ptp(horizons)) <= _SAMPLE_NS and costs[0] < costs[-1],
-                f"{min(horizons):,.0f} to {max(horizons):,.0f} ns to zero; {costs[0]:,.0f} to "
-                f"{costs[-1]:,.0f} ns a decision",
-            ),
-        },
-        grids=(
-            Grid(
-                "Flow 0's windows, and the queue; the fair share is "
-                f"{bdp / SENDERS:,.0f} B, a payload 1000 B",
-                heads,
-                settings,
-            ),
+    return {
+        "The queue converges to zero, in 140 to 176 µs at 1 Gb/s (5.2.1)": (
+            max(weighted) <= max(WEIGHTS.values()) and after <= FRAME_BYTES,
+            f"{times} ns for 1:1, 1:10, 1:100; no more than {after:,.0f} B from then on (a frame is 1080 B)",
         ),
-        pictures={"fig-5-2": _draw_settings(queues, share)},
-    )
+        "The more the window weighs, the longer it takes (5.2.1)": (
+            weighted[0] < weighted[1] < weighted[2],
+            f"{times} ns",
+        ),
+        "Each flow has the same throughput, whatever the ratio (5.2.1)": (
+            spread <= 0.01,
+            f"flows differ by {100 * spread:.2f} % at most; a quarter of the wire is "
+            f"{1000 / FRAME_BYTES / SENDERS:.4f} of payload",
+        ),
+        "A longer horizon changes nothing but the time to solve (5.2.2)": (
+            float(np.ptp(horizons)) <= _SAMPLE_NS and costs[0] < costs[-1],
+            f"{min(horizons):,.0f} to {max(horizons):,.0f} ns to zero; {costs[0]:,.0f} to "
+            f"{costs[-1]:,.0f} ns a decision",
+        ),
+    }
 
 
 def empty_ns(times: Floats, lengths: Floats) -> float:
     """The first time (ns) at which the queue is empty after its longest; NaN where it never is."""
     peak = int(lengths.argmax())
-    zeros = np.flatnonzero(lengths[peak:] == 0)
-    return float(times[peak + zeros[0]]) if len(zeros) else float("nan")
+    return first(times[peak:], lengths[peak:] == 0)
 
 
-def _settled_ns(times: Floats, lengths: Floats) -> float:
-    """The time (ns) from which on the queue is at most two frames long."""
+def _of_setting(results: Results, times: Floats, lengths: Floats) -> dict[str, float]:
+    """Flow 0's windows after its first three ACKs, bytes; times (ns) at which the queue is empty, and from
+    which on it is at most two frames long; its longest."""
+    windows = [float(window) for _, flow, window, _ in results["windows"] if flow == 0][1:4]
     longer = np.flatnonzero(lengths > 2 * FRAME_BYTES)
-    return float(times[min(longer[-1] + 1, len(times) - 1)]) if len(longer) else 0.0
-
-
-def _first_windows(results: Results) -> list[float]:
-    """Flow 0's windows after its first three ACKs, bytes; NaN for those that came too late."""
-    item = [float(window) for _, flow, window, _ in results["windows"] if flow == 0][1:4]
-    return item + [float("nan")] * (3 - len(item))
+    return {
+        **{f"window {i}": window for i, window in enumerate(windows, 1)},
+        "empty": empty_ns(times, lengths),
+        "settled": float(times[min(longer[-1] + 1, len(times) - 1)]) if len(longer) else 0.0,
+        "longest": float(lengths.max()),
+    }
 
 
 def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) -> Drawing:
@@ -185,21 +170,15 @@ def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) ->
         share_curves += [
             (np.arange(1, len(flow) + 1) * PERIOD_NS / 1e6, flow, None, line) for flow in share[name]
         ]
-    queue = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, 300), "ylim": (0, None)}
-    shares = {"xlabel": "time (ms), means of 2 ms", "ylabel": "share of the link"}
-    return Drawing(
-        [
-            Panel("queue at switch 1", queue_curves, queue),
-            Panel(
-                "throughput of each flow",
-                share_curves,
-                {**shares, "xlim": (0, None), "ylim": (0, 0.5)},
-                [(SHARE, None, {**DASHED, "color": "#555555"})],
-                more=lambda axes: note(axes, f"thesis: {SHARE}", (0.98, SHARE - 0.01)),
-            ),
-        ],
-        height=2.9,
-    )
+    bound = [(SHARE, None, {**DASHED, "color": "#555555"})]
+    more = partial(note, words=f"thesis: {SHARE}", place=(0.98, SHARE - 0.01))
+    queue = labels("time (µs)", "queue (kB)", xlim=(0, 300), ylim=(0, None))
+    shares = labels("time (ms), means of 2 ms", "share of the link", xlim=(0, None), ylim=(0, 0.5))
+    all_panels = [
+        Panel("queue at switch 1", queue_curves, queue),
+        Panel("throughput of each flow", share_curves, shares, bound, more=more),
+    ]
+    return Drawing(all_panels, height=2.9)
 
 
 #: The thesis's two, which are drawn.
@@ -230,6 +209,13 @@ def scenario(scale: float, until_ns: int, sample_ns: int) -> Scenario:
         traffic=Joining(sizes_bytes=[*sizes], interval_ns=INTERVAL_NS),
         record=Record(queue_series_ns=sample_ns, windows=sent <= _RECORDED_BYTES),
     )
+
+
+def timed(base: Scenario, timeout_ns: int) -> Scenario:
+    """The scenario under MPCC, with switches that count flows by timeout."""
+    update = {"flow_counter": "timeout", "flow_timeout_ns": timeout_ns}
+    switch = base.switch.model_copy(update=update)
+    return base.model_copy(update={"switch": switch}).under("mpcc")
 
 
 class Intervals:
@@ -266,8 +252,7 @@ class Intervals:
         late = self.shares.between(middle, end)[active]
         means = late.mean(axis=1) if late.shape[1] else np.full(1, np.nan)
         enough = 0.95 * total[len(total) // 2 :].mean() if len(total) > 1 else np.inf
-        full = np.flatnonzero(total >= enough)
-        first = -(-round(begin) // bin_ns)
+        ends_ns = (-(-round(begin) // bin_ns) + 1 + np.arange(len(total), dtype=np.float64)) * bin_ns
         queue, settled = (
             self.queue_bytes[(self.times_ns >= since) & (self.times_ns < end)] for since in (begin, middle)
         )
@@ -275,7 +260,7 @@ class Intervals:
         return {
             "flows": float(len(active)),
             "fair_ms": fair_ns / 1e6,
-            "taken_ms": float((first + full[0] + 1) * bin_ns - begin) / 1e6 if len(full) else math.nan,
+            "taken_ms": (first(ends_ns, total >= enough) - begin) / 1e6,
             "unfairness": float(np.abs(means - means.mean()).max() / means.mean()),
             "used": float(total.mean()) if len(total) else math.nan,
             "settled": float(settled.mean()) if len(settled) else math.nan,
@@ -301,18 +286,13 @@ def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kin
     together = 1 + int(until_ns // bin_ns) // _POINTS
     title = f"throughput, {{}} (means of {together * bin_ns / 1e6:g} ms)"
     flows = [f"flow {i}" for i in range(SENDERS)]
+    rows = []
+    for name, figure, each in zip(SHOWN, ("Fig. 5.4a", "Fig. 5.4b"), (0, BDP_BYTES), strict=True):
+        for item in table[name]:
+            what = f"{name.upper()}, queue with {item['flows']:g} flow{'s' * (item['flows'] > 1)}"
+            rows.append(Row(what, "B", (item["flows"] - 1) * each, item["settled"], figure))
     return {
-        "rows": [
-            Row(
-                f"{name.upper()}, queue with {item['flows']:g} flow{'s' * (item['flows'] > 1)}",
-                "B",
-                0.0 if name == "mpcc" else (item["flows"] - 1) * BDP_BYTES,
-                item["settled"],
-                "Fig. 5.4a" if name == "mpcc" else "Fig. 5.4b",
-            )
-            for name in SHOWN
-            for item in table[name]
-        ],
+        "rows": rows,
         "pictures": {
             f"fig-5-3-{kind}": draw_shares(shares, until_ns, flows, title, together, 2.8, 1.2),
             f"fig-5-4-{kind}": _draw_queues(pairs, until_ns),
@@ -321,7 +301,7 @@ def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kin
 
 
 def _changes_grid(title: str, table: Changes) -> Grid:
-    rows = ((name, item) for name, several in table.items() for item in several)
+    rows = [(name, item) for name, several in table.items() for item in several]
     return grid(title, "controller", _COLUMNS, rows)
 
 
@@ -330,18 +310,17 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     unit, word = time_unit(until_ns)
     looks = styles(runs)
     highest = max(*(run.queue_bytes.max() for run in runs.values()), (SENDERS - 1) * BDP_BYTES) / 1e3
-    axes = {"xlabel": f"time ({word})", "ylabel": "queue (kB)", "xlim": (0, until_ns / unit)}
+    time = labels(f"time ({word})", "queue (kB)", xlim=(0, until_ns / unit), ylim=(0, 1.05 * highest))
     several = []
     for name, run in runs.items():
-        part = run.times_ns <= until_ns
-        line = {**looks[name].of_line, "linestyle": "-", "linewidth": 0.8}
-        queue = envelope(run.times_ns[part] / unit, run.queue_bytes[part] / 1e3)
-        curves: list[Any] = [(*queue, None, line)]
+        look = replace(looks[name], line="-")
+        queue = curve(run.times_ns, run.queue_bytes, None, look, (unit, 1e3), until=until_ns)
+        curves: list[Curve] = [(*queue[:3], {**queue[3], "linewidth": 0.8})]
         for begin, end, active in run.intervals:
             level, within = (len(active) - 1) * BDP_BYTES / 1e3, (begin / unit, min(end, until_ns) / unit)
             curves.append((within, (level, level), None, {**DASHED, "solid_capstyle": "butt"}))
         curves.append(([], [], "(N − 1) · 4344 B (section 5.3)", DASHED))
-        several.append(Panel(f"queue, {name.upper()}", curves, {**axes, "ylim": (0, 1.05 * highest)}))
+        several.append(Panel(f"queue, {name.upper()}", curves, time))
     return Drawing(several, height=2.8)
 
 
@@ -359,15 +338,9 @@ EAGER = "hpcc-5%"
 def joining_cases(scale: float) -> dict[str, Scenario]:
     """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends before at a scale of 0.005."""
     base = scenario(scale, _UNTIL_NS, 2_000)
-
-    def with_timeout(timeout_ns: int) -> Scenario:
-        switch = base.switch.model_copy(update={"flow_counter": "timeout", "flow_timeout_ns": timeout_ns})
-        return base.model_copy(update={"switch": switch}).under("mpcc")
-
     return {
-        "mpcc": base.under("mpcc"),
-        "hpcc": base.under("hpcc"),
-        **{name: with_timeout(ns) for name, ns in TIMEOUTS_NS.items()},
+        **{name: base.under(name) for name in SHOWN},
+        **{name: timed(base, ns) for name, ns in TIMEOUTS_NS.items()},
         EAGER: base.under("hpcc", {"AdditiveIncrease": 0.05}),
     }
 
@@ -375,7 +348,7 @@ def joining_cases(scale: float) -> dict[str, Scenario]:
 @experiment(
     "mpcc-joining",
     "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(joining_cases, BOTTLENECK, lambda scale: 500_000, RATE_BPS),
+    counted(joining_cases, BOTTLENECK, lambda scale: 500_000),
     1.0,
     "sizes of the flows (the first 50 ms)",
 )
@@ -383,25 +356,6 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that join a link 10 ms apart, MPCC against HPCC."""
     runs = {name: Intervals(item) for name, item in data.runs.items()}
     table = {name: run.after("joining") for name, run in runs.items()}
-
-    def column(name: str, key: str) -> list[float]:
-        return [item[key] for item in table[name]]
-
-    def words(values: list[float], form: str = ".2g") -> str:
-        return listed(values, form, missing="never") or "no change seen"
-
-    fair, hpcc_fair = column("mpcc", "fair_ms"), column("hpcc", "fair_ms")
-    queues, hpcc_queues = (column(name, "settled") for name in SHOWN)
-    swings, delays = ({x: column(x, key) for x in (*TIMEOUTS_NS, "mpcc")} for key in ("swing", "fair_ms"))
-    short, long = TIMEOUTS_NS
-    gaps_ns = [count * FRAME_BYTES * 8e9 / RATE_BPS for count in column(short, "flows")]
-    pairs = zip(gaps_ns, swings[short], swings[long], strict=True)
-    more = [a > b for gap_ns, a, b in pairs if gap_ns > TIMEOUTS_NS[short]]
-
-    def timed(values: Mapping[str, list[float]], form: str) -> str:
-        return "; ".join(f"{name} {words(x, form)}" for name, x in values.items())
-
-    expected = [(count - 1) * BDP_BYTES for count in column("hpcc", "flows")]
     hpcc = data.runs["hpcc"]
     last = {flow: (window, rate) for _, flow, window, rate in hpcc.results.get("windows", ())}
     means = hpcc.share[:, -INTERVAL_NS // hpcc.bin_ns - 1 : -1].mean(axis=1)
@@ -410,41 +364,63 @@ def joining(data: Data[dict[str, Shares]]) -> Outcome:
         for flow, (window, rate) in sorted(last.items())
     ]
     return Outcome(
-        claims={
-            "Under MPCC a joining flow has its fair share at once (5.3)": (
-                bool(fair) and all(x <= AT_ONCE_MS for x in fair),
-                f"within 5 % after {words(fair)} ms",
-            ),
-            "Under HPCC it converges to the fair share, too (5.3)": (
-                bool(hpcc_fair) and not np.isnan(hpcc_fair).any(),
-                f"within 5 % after {words(hpcc_fair)} ms; unfairness {words(column('hpcc', 'unfairness'))}; "
-                f"with the larger increase {words(column(EAGER, 'unfairness'))}",
-            ),
-            "MPCC takes the queue back to zero after each join (Fig. 5.4a)": (
-                bool(queues) and max(queues) < FRAME_BYTES,
-                f"means of {words(queues, '.0f')} B once settled: less than a frame",
-            ),
-            "HPCC's queue stays at (N − 1) x 4344 B (Fig. 5.4b)": (
-                all(abs(x / y - 1) <= 0.5 for x, y in zip(hpcc_queues, expected, strict=True)),
-                f"means of {words(hpcc_queues, '.0f')} B against {words(expected, '.0f')} B",
-            ),
-            "A shorter timeout of the flow counter increases the oscillation of MPCC's queue (5.3; here: one "
-            "shorter than from frame to frame)": (
-                all(more) if more else None,
-                f"standard deviation once settled, B, with 2, 3, 4 flows: {timed(swings, '.0f')}; frames are "
-                f"{listed([x / 1e3 for x in gaps_ns], '.0f')} µs apart",
-            ),
-            "A longer one slows the convergence (5.3; here: when flows join)": (
-                all(b > a for a, b in zip(delays[short], delays[long], strict=True)) if fair else None,
-                f"within 5 % after, ms: {timed(delays, '.2g')}",
-            ),
-        },
+        claims=_of_joining(table),
         grids=(
             _changes_grid("After a flow has joined", table),
             Grid("HPCC's flows at the end", ("flow", "window (B)", "rate (Mb/s)", "share"), ends),
         ),
         **_outcome(runs, table, _UNTIL_NS, "joining"),
     )
+
+
+def _of_joining(table: Changes) -> dict[str, Verdict]:
+    def column(name: str, key: str) -> list[float]:
+        return [item[key] for item in table[name]]
+
+    def words(values: list[float], form: str = ".2g") -> str:
+        return listed(values, form, missing="never") or "no change seen"
+
+    def by_name(values: Mapping[str, list[float]], form: str) -> str:
+        return "; ".join(f"{name} {words(x, form)}" for name, x in values.items())
+
+    (fair, queues), (hpcc_fair, hpcc_queues) = (
+        [column(name, key) for key in ("fair_ms", "settled")] for name in SHOWN
+    )
+    swings, delays = ({x: column(x, key) for x in (*TIMEOUTS_NS, "mpcc")} for key in ("swing", "fair_ms"))
+    short, long = TIMEOUTS_NS
+    gaps_ns = [count * FRAME_BYTES * 8e9 / RATE_BPS for count in column(short, "flows")]
+    pairs = zip(gaps_ns, swings[short], swings[long], strict=True)
+    more = [a > b for gap_ns, a, b in pairs if gap_ns > TIMEOUTS_NS[short]]
+    expected = [(count - 1) * BDP_BYTES for count in column("hpcc", "flows")]
+    return {
+        "Under MPCC a joining flow has its fair share at once (5.3)": (
+            bool(fair) and all(x <= AT_ONCE_MS for x in fair),
+            f"within 5 % after {words(fair)} ms",
+        ),
+        "Under HPCC it converges to the fair share, too (5.3)": (
+            bool(hpcc_fair) and not np.isnan(hpcc_fair).any(),
+            f"within 5 % after {words(hpcc_fair)} ms; unfairness {words(column('hpcc', 'unfairness'))}; "
+            f"with the larger increase {words(column(EAGER, 'unfairness'))}",
+        ),
+        "MPCC takes the queue back to zero after each join (Fig. 5.4a)": (
+            bool(queues) and max(queues) < FRAME_BYTES,
+            f"means of {words(queues, '.0f')} B once settled: less than a frame",
+        ),
+        "HPCC's queue stays at (N − 1) x 4344 B (Fig. 5.4b)": (
+            all(abs(x / y - 1) <= 0.5 for x, y in zip(hpcc_queues, expected, strict=True)),
+            f"means of {words(hpcc_queues, '.0f')} B against {words(expected, '.0f')} B",
+        ),
+        "A shorter timeout of the flow counter increases the oscillation of MPCC's queue (5.3; here: one "
+        "shorter than from frame to frame)": (
+            all(more) if more else None,
+            f"standard deviation once settled, B, with 2, 3, 4 flows: {by_name(swings, '.0f')}; frames are "
+            f"{listed([x / 1e3 for x in gaps_ns], '.0f')} µs apart",
+        ),
+        "A longer one slows the convergence (5.3; here: when flows join)": (
+            all(b > a for a, b in zip(delays[short], delays[long], strict=True)) if fair else None,
+            f"within 5 % after, ms: {by_name(delays, '.2g')}",
+        ),
+    }
 
 
 #: Sampling period of throughput (section 5.2).
@@ -467,7 +443,7 @@ def leaving_cases(scale: float) -> dict[str, Scenario]:
 @experiment(
     "mpcc-leaving",
     "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(leaving_cases, BOTTLENECK, lambda scale: _BIN_NS, RATE_BPS),
+    counted(leaving_cases, BOTTLENECK, lambda scale: _BIN_NS),
     0.01,
     "sizes of the flows",
 )

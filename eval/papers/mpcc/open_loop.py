@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,19 @@ import numpy.typing as npt
 from ns3_env.decision.observations import column
 from ns3_env.eval.papers.experiment import Data, Setup, experiment
 from ns3_env.eval.papers.outcome import Outcome, Row, deviation
-from ns3_env.eval.papers.panels import DASHED, FREE, MODEL, SENDER, SWITCH, Drawing, Panel, curve, note
-from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.panels import (
+    DASHED,
+    FREE,
+    MODEL,
+    SENDER,
+    SWITCH,
+    Drawing,
+    Panel,
+    curve,
+    labels,
+    note,
+)
+from ns3_env.eval.papers.runs import Run, first
 from ns3_env.scenario import AGENT, Controller, Record, Scenario, Switch, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
@@ -56,51 +68,25 @@ SWITCH_DELAY_NS, SENDER_DELAY_NS, BOUND_BYTES = 1e6, 6e6, 13_032.0
 _BEGUN_BYTES = 2000
 
 
-@dataclass(frozen=True)
-class Bottleneck:
-    """One egress queue and the flows through it.
+def model(
+    windows_bytes: npt.ArrayLike, interval_ns: float, bdp_bytes: float, bound_bytes: float = np.inf
+) -> Floats:
+    """Q(k + 1) = Q(k) + B · (W(k) − W*), from Q(0) = 0, (n + 1,) bytes of W(0), ..., W(n − 1) (eq. 3.4).
 
-    Attributes:
-        flows: N.
-        rate_in_bps: R_in,max, of each sender's link.
-        rate_out_bps: R_link, of the link that the queue empties into.
-        bdp_bytes: P_BD,max (eq. 2.3).
+    B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5); a queue stands still
+    at W* = R_out · P_BD,max / (R_in,max · N). Here N are ``SENDERS``, R_in,max and R_out ``RATE_BPS``, of the
+    senders' links and of that which the queue empties into; windows are in [0, P_BD,max] (eq. 2.3): a sender
+    is no faster than its link.
+
+    An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
+    ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
     """
-
-    flows: int
-    rate_in_bps: float
-    rate_out_bps: float
-    bdp_bytes: float
-
-    @property
-    def fair_window_bytes(self) -> float:
-        """W* = R_out · P_BD,max / (R_in,max · N), at which a queue stands still (eq. 3.4)."""
-        return self.rate_out_bps * self.bdp_bytes / (self.rate_in_bps * self.flows)
-
-    def gain(self, interval_ns: float) -> float:
-        """B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5)."""
-        return interval_ns / 1e9 * self.flows * self.rate_in_bps / (8 * self.bdp_bytes)
-
-    def queue(self, windows_bytes: npt.ArrayLike, interval_ns: float, bound_bytes: float = np.inf) -> Floats:
-        """Q(k + 1) = Q(k) + B · (W(k) − W*), from Q(0) = 0 (eq. 3.4).
-
-        An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
-        ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
-
-        Args:
-            windows_bytes: W(0), ..., W(n − 1), each in [0, P_BD,max]: a sender is no faster than its link.
-            interval_ns: Δt.
-            bound_bytes: upper bound of the queue.
-
-        Returns:
-            (n + 1,) bytes.
-        """
-        windows = np.asarray(windows_bytes, dtype=np.float64)
-        steps = self.gain(interval_ns) * (windows - self.fair_window_bytes)
-        lengths = np.zeros(len(steps) + 1)
-        for k, step in enumerate(steps):
-            lengths[k + 1] = min(max(lengths[k] + step, 0.0), bound_bytes)
-        return lengths
+    gain, fair = interval_ns / 1e9 * SENDERS * RATE_BPS / (8 * bdp_bytes), bdp_bytes / SENDERS
+    steps = gain * (np.asarray(windows_bytes, dtype=np.float64) - fair)
+    lengths = np.zeros(len(steps) + 1)
+    for k, step in enumerate(steps):
+        lengths[k + 1] = min(max(lengths[k] + step, 0.0), bound_bytes)
+    return lengths
 
 
 def slope_bps(times_ns: npt.ArrayLike, lengths_bytes: npt.ArrayLike) -> float:
@@ -121,27 +107,21 @@ class Response:
         switch_bytes: (n,) at the bottleneck's egress port.
         asked_ns: (m,) when sender 0 was asked.
         sender_bytes: (m,) the queue in the telemetry of its last ACK; 0 before the first.
-        bottleneck: with the BDP that the simulator computes for the path.
+        bdp_bytes: that the simulator computes for the path.
     """
 
     times_ns: Floats
     switch_bytes: Floats
     asked_ns: Floats
     sender_bytes: Floats
-    bottleneck: Bottleneck
+    bdp_bytes: float
 
 
 def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> Scenario:
     """Four endless flows over a dumbbell of 1 Gb/s links (Zheng 2024, Fig. 3.1), asked every ``interval_ns``.
 
-    They start a nanosecond before the first question, so that the first answer rules from the first packet
-    on. No PFC, and no telemetry on the wire: neither is in the model.
-
-    Args:
-        delay_ns: of each link.
-        interval_ns: between two questions.
-        until_ns: end, counted from the first question.
-        sample_ns: interval of the queue's samples.
+    They start a nanosecond before the first question, from which ``until_ns`` counts, so that the first
+    answer rules from the first packet on. No PFC, and no telemetry on the wire: neither is in the model.
     """
     start = interval_ns - 1
     return Scenario(
@@ -159,17 +139,9 @@ def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> 
 
 
 def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float], float]) -> Response:
-    """Plays a scenario of :func:`scenario` under ``window``.
-
-    Whatever the window, the senders send at line rate while it lets them; a window of 0 stops them.
-
-    Args:
-        simulator: plays it.
-        base: the scenario.
-        window: bytes, of the question's number (0, 1, ...) and the path's BDP (bytes).
-
-    Raises:
-        SimulatorError: the simulator failed.
+    """Plays a scenario of :func:`scenario` under a window in bytes, of the question's number (0, 1, ...) and
+    the path's BDP (bytes). Whatever the window, the senders send at line rate while it lets them; a window of
+    0 stops them. Raises SimulatorError where the simulator failed.
     """
     assert isinstance(base.clock, Synchronous)
     origin = base.clock.interval_ns
@@ -178,39 +150,28 @@ def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float],
     simulator.send_reset(base)
     while isinstance(message := simulator.receive(), DecisionBatch):
         records = message.records[message.due]
+        actions = np.zeros((len(records), 3))
         if len(records):
             number = round(message.time_ns / origin) - 1
             bdp = float(column(records, "bdp_bytes")[0])
             moments.append((message.time_ns - origin, float(column(records, "state_queue_bytes")[0])))
-        actions = np.zeros((len(records), 3))
-        if len(records):
             actions[:] = window(number, bdp), RATE_BPS, 0.0
         simulator.send_actions(actions)
     run, samples = Run(message.results), np.array(moments).reshape(-1, 2)
-    link = Bottleneck(SENDERS, RATE_BPS, RATE_BPS, bdp)
-    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], link)
-
-
-def _half_ns(frequency: int) -> int:
-    return round(1e9 / (2 * frequency)) if frequency else 1_000_000
+    return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], bdp)
 
 
 def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
     """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
     periods."""
-    periods, answers = max(1, round(_PERIODS * setup.scale)), {}
-    for frequency in (0, *FREQUENCIES_HZ):
-        setup.progress(f"steps at {frequency} Hz" if frequency else "line rate")
-        half = _half_ns(frequency)
-        if frequency:
-            steps = scenario(SHORT_NS, half, 2 * periods * half, _SAMPLE_NS)
-            answers[frequency] = respond(
-                setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES
-            )
-        else:
-            answers[0] = respond(
-                setup.simulator, scenario(SHORT_NS, 500_000, half, _SAMPLE_NS), lambda k, bdp: NO_WINDOW
-            )
+    setup.progress("line rate")
+    line_rate = scenario(SHORT_NS, 500_000, 1_000_000, _SAMPLE_NS)
+    answers = {0: respond(setup.simulator, line_rate, lambda k, bdp: NO_WINDOW)}
+    for frequency in FREQUENCIES_HZ:
+        setup.progress(f"steps at {frequency} Hz")
+        half = round(0.5e9 / frequency)
+        steps = scenario(SHORT_NS, half, 2 * max(1, round(_PERIODS * setup.scale)) * half, _SAMPLE_NS)
+        answers[frequency] = respond(setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
     return Data(answers, setup.scale, setup.progress)
 
 
@@ -218,29 +179,24 @@ def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
 def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     """Open loop over 1 µs links: the switch's queue against the model."""
     pairs = {
-        frequency: (answer, _theory(answer, _half_ns(frequency), WINDOW_BYTES if frequency else np.inf))
+        frequency: (
+            answer,
+            _theory(answer, round(0.5e9 / frequency), WINDOW_BYTES) if frequency else _theory(answer),
+        )
         for frequency, answer in data.runs.items()
     }
     constant = data.runs[0]
     part = (constant.times_ns >= 1e5) & (constant.times_ns <= 1e6)
-    quantities = [
-        (
-            "slope at line rate",
-            "Fig. 3.2",
-            RISE_BPS,
-            slope_bps(constant.times_ns[part], constant.switch_bytes[part]),
-        )
-    ]
+    line_rate = slope_bps(constant.times_ns[part], constant.switch_bytes[part])
+    rows = [Row("slope at line rate", "Gb/s", RISE_BPS / 1e9, line_rate / 1e9, "Fig. 3.2")]
     for frequency in FREQUENCIES_HZ:
-        rise, fall = slopes(*pairs[frequency])
-        quantities.append((f"rise, {frequency} Hz", "Fig. 3.3", RISE_BPS, rise))
-        quantities.append((f"fall, {frequency} Hz", "Fig. 3.3", FALL_BPS, fall))
-    rows = [
-        Row(what, "Gb/s", published / 1e9, simulated / 1e9, where)
-        for what, where, published, simulated in quantities
-    ]
+        for what, published, slope in zip(
+            ("rise", "fall"), (RISE_BPS, FALL_BPS), slopes(*pairs[frequency]), strict=True
+        ):
+            rows.append(Row(f"{what}, {frequency} Hz", "Gb/s", published / 1e9, slope / 1e9, "Fig. 3.3"))
     worst = max(abs(deviation(row.published, row.ours) or 0.0) for row in rows)
     error = max(float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
+    at_line_rate = _against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")
     return Outcome(
         rows=[*rows, Row("largest difference from eq. 3.4", "B", None, error, "Figs. 3.2, 3.3")],
         claims={
@@ -251,9 +207,7 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
             )
         },
         pictures={
-            "fig-3-2": Drawing(
-                [_against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")], 1, 3.0
-            ),
+            "fig-3-2": Drawing([at_line_rate], 1, 3.0),
             "fig-3-3": Drawing(
                 [_against(f"step input at {x} Hz", *pairs[x], 1e6, "ms") for x in FREQUENCIES_HZ]
             ),
@@ -277,27 +231,27 @@ def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
     return medians[0], medians[1]
 
 
-def _theory(answer: Response, half_ns: int, window_bytes: float) -> Floats:
-    """Eq. 3.4 at the samples' instants. While on, senders send at their links' rate: W is the BDP there."""
-    link = answer.bottleneck
-    bound = SENDERS * window_bytes * _WIRE - link.bdp_bytes
+def _theory(answer: Response, half_ns: float = np.inf, window_bytes: float = np.inf) -> Floats:
+    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for so long.
+
+    While on, senders send at their links' rate: W is the BDP there.
+    """
+    bound = SENDERS * window_bytes * _WIRE - answer.bdp_bytes
     step = float(np.diff(answer.times_ns[:2])[0])
     moments = answer.times_ns[:-1]
     on = (moments >= 0) & (np.floor_divide(moments, half_ns) % 2 == 0)
-    return link.queue(np.where(on, link.bdp_bytes, 0.0), step, bound)
+    return model(np.where(on, answer.bdp_bytes, 0.0), step, answer.bdp_bytes, bound)
 
 
 def _axes(time: str, queue: str) -> dict[str, object]:
-    return {"xlabel": f"time ({time})", "ylabel": f"queue ({queue})", "xlim": (0, None), "ylim": (0, None)}
+    return labels(f"time ({time})", f"queue ({queue})", xlim=(0, None), ylim=(0, None))
 
 
 def _against(title: str, answer: Response, theory: Floats, unit: float, word: str) -> Panel:
     """The switch's queue and the model's."""
-    part = answer.times_ns >= 0
-    times = answer.times_ns[part]
     curves = [
-        curve(times, answer.switch_bytes[part], "switch 1", SWITCH, (unit, 1e3)),
-        curve(times, theory[part], "eq. 3.4", MODEL, (unit, 1e3), thin=True),
+        curve(answer.times_ns, answer.switch_bytes, "switch 1", SWITCH, (unit, 1e3)),
+        curve(answer.times_ns, theory, "eq. 3.4", MODEL, (unit, 1e3), thin=True),
     ]
     return Panel(title, curves, _axes(word, "kB"))
 
@@ -324,12 +278,13 @@ def play_1ms(setup: Setup) -> Data[Answers]:
 def queue_1ms(data: Data[Answers]) -> Outcome:
     """Open loop over 1 ms links: what theory, switch and sender know."""
     free, bound, far = data.runs
-    delay, sender = _first(far.times_ns, far.switch_bytes), _first(far.asked_ns, far.sender_bytes)
+    delay = first(far.times_ns, far.switch_bytes > _BEGUN_BYTES)
+    sender = first(far.asked_ns, far.sender_bytes > _BEGUN_BYTES)
     later = far.times_ns > 2e6
     informed = far.asked_ns > (7e6 if data.scale * _FIG_3_5_NS > 8e6 else 6.2e6)
     slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
     sender_slope = slope_bps(far.asked_ns[informed], far.sender_bytes[informed])
-    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bottleneck.bdp_bytes
+    limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bdp_bytes
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
     return Outcome(
         rows=(
@@ -352,56 +307,35 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
             ),
         },
         notes=(
-            f"BDP by eq. 2.2: {free.bottleneck.bdp_bytes:,.0f} B over 1 µs links, "
-            f"{far.bottleneck.bdp_bytes:,.0f} B over 1 ms.",
+            f"BDP by eq. 2.2: {free.bdp_bytes:,.0f} B over 1 µs links, {far.bdp_bytes:,.0f} B over 1 ms.",
         ),
         pictures={"fig-3-4": _draw_windows(free, bound), "fig-3-5": _draw_delays(far)},
     )
 
 
-def _first(times: Floats, lengths: Floats) -> float:
-    """The first time at which the queue stands above a frame on the wire and one that waits; NaN
-    where it never does."""
-    above = np.flatnonzero(lengths > _BEGUN_BYTES)
-    return float(times[above[0]]) if len(above) else float("nan")
-
-
-def _free_theory(response: Response) -> Floats:
-    """Eq. 3.4 from time 0 on, without delay."""
-    times, link = response.times_ns, response.bottleneck
-    return link.queue(np.where(times[:-1] >= 0, link.bdp_bytes, 0.0), float(times[1] - times[0]))
-
-
 def _draw_windows(free: Response, bound: Response) -> Drawing:
-    part, unit = free.times_ns >= 0, (1e3, 1e3)
-    times, windowed = free.times_ns[part], bound.switch_bytes[part]
-    height = (SENDERS - 1) * bound.bottleneck.bdp_bytes / 1e3
+    unit = 1e3, 1e3
+    height = (SENDERS - 1) * bound.bdp_bytes / 1e3
     both = (
-        curve(times, free.switch_bytes[part], "no window", FREE, unit),
-        curve(times, windowed, "window of a BDP", SWITCH, unit),
-        curve(times, _free_theory(free)[part], "eq. 3.4", MODEL, unit, thin=True),
+        curve(free.times_ns, free.switch_bytes, "no window", FREE, unit),
+        curve(free.times_ns, bound.switch_bytes, "window of a BDP", SWITCH, unit),
+        curve(free.times_ns, _theory(free), "eq. 3.4", MODEL, unit, thin=True),
     )
-    alone = (curve(times, windowed, "", SWITCH, unit, thin=True),)
-    top = {"ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
+    alone = (curve(free.times_ns, bound.switch_bytes, "", SWITCH, unit, thin=True),)
+    axes = {**_axes("µs", "kB"), "ylim": (0, 1.3 * max(height, bound.switch_bytes.max() / 1e3))}
+    more = partial(note, words="(N − 1) BDP (eq. 4.3)", place=(0.97, height - 0.2))
     all_panels = (
         Panel("1 µs links", both, _axes("µs", "kB")),
-        Panel(
-            "the window's queue alone",
-            alone,
-            {**_axes("µs", "kB"), **top},
-            [(height, None, DASHED)],
-            more=lambda axes: note(axes, "(N − 1) BDP (eq. 4.3)", (0.97, height - 0.2)),
-        ),
+        Panel("the window's queue alone", alone, axes, [(height, None, DASHED)], more=more),
     )
     return Drawing(all_panels, height=2.9)
 
 
 def _draw_delays(far: Response) -> Drawing:
-    part, unit = far.times_ns >= 0, (1e6, 1e6)
-    times = far.times_ns[part]
+    unit = 1e6, 1e6
     curves = (
-        curve(times, _free_theory(far)[part], "eq. 3.4", MODEL, unit),
-        curve(times, far.switch_bytes[part], "switch 1", SWITCH, unit),
+        curve(far.times_ns, _theory(far), "eq. 3.4", MODEL, unit),
+        curve(far.times_ns, far.switch_bytes, "switch 1", SWITCH, unit),
         curve(far.asked_ns, far.sender_bytes, "sender 0", SENDER, unit),
     )
     return Drawing([Panel("4 senders at 1 Gb/s, 1 ms links", curves, _axes("ms", "MB"))], 1, 3.2)

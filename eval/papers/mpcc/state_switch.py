@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import numpy as np
 
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.mpcc.link import FRAME_BYTES
-from ns3_env.eval.papers.outcome import Outcome, grid
-from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve
+from ns3_env.eval.papers.outcome import Grid, Outcome
+from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.runs import Port, Run
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
@@ -66,24 +67,18 @@ def keep(results: Results) -> tuple[Run, Floats]:
 def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
     """Three flows over two bottlenecks: both queues, and whose of them is flow 0's state."""
     table = {name: _numbers(run) for name, (run, _) in data.runs.items()}
-    peaks, rests, used = (
-        {name: [item[f"{key}_{i}"] for i in BOTTLENECKS] for name, item in table.items()}
-        for key in ("peak", "rest", "used")
-    )
+    peaks, rests, used = ({name: numbers[i] for name, numbers in table.items()} for i in range(3))
     states = {name: hops[:, 1] for name, (_, hops) in data.runs.items()}
 
-    def words(values: Mapping[str, Sequence[float] | Floats], form: str) -> str:
+    def words(values: Mapping[str, Iterable[float]], form: str) -> str:
         return "; ".join(f"{name}: {listed(x, form)}" for name, x in values.items())
 
-    columns = "; ".join(
-        f"{head.format(i)} = {key}_{i}"
-        for i in BOTTLENECKS
-        for key, head in (("peak", "switch {}: longest (kB)"), ("rest", "settled (B)"), ("used", "link used"))
-    )
+    heads = [(f"switch {i}: longest (kB)", "settled (B)", "link used") for i in BOTTLENECKS]
+    rows = [(name, *map(float, numbers.T.flat)) for name, numbers in table.items()]
     return Outcome(
         claims={
             "Three flows make both switch 1 and switch 3 bottlenecks (3.4)": (
-                min(map(min, peaks.values())) > 3 * FRAME_BYTES / 1e3,
+                np.min([*peaks.values()]) > 3 * FRAME_BYTES / 1e3,
                 f"longest queues, kB: {words(peaks, '.0f')}",
             ),
             "The longest queue's switch is the state, now one and now the other (3.4, Algorithm 1)": (
@@ -91,27 +86,21 @@ def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
                 f"switch by switch: {words(states, 'g')}",
             ),
             "One state at a time takes both queues to zero, and neither link is underused (3.4)": (
-                max(map(max, rests.values())) < FRAME_BYTES and min(map(min, used.values())) >= _USED,
+                np.max([*rests.values()]) < FRAME_BYTES and np.min([*used.values()]) >= _USED,
                 f"means once settled, B: {words(rests, '.0f')}; links used: {words(used, '.4f')}",
             ),
         },
-        grids=(grid("Two bottlenecks", "flows", columns, table.items()),),
+        grids=(Grid("Two bottlenecks", ("flows", *chain(*heads)), rows),),
         pictures={"fig-3-6": _draw(data.runs)},
     )
 
 
-def _numbers(run: Run) -> dict[str, float]:
-    """The longest (kB) and the settled mean (B) of either queue, and the use of its link."""
+def _numbers(run: Run) -> Floats:
+    """The longest (kB) and the settled mean (B) of either queue, and the use of its link: (3, 2)."""
     late = run.times_ns >= _SETTLED_NS
-    return {
-        f"{key}_{i}": float(value)
-        for i, port in BOTTLENECKS.items()
-        for key, value in (
-            ("peak", run.lengths[port].max() / 1e3),
-            ("rest", run.lengths[port][late].mean()),
-            ("used", run.used(port)),
-        )
-    }
+    queues = [run.lengths[port] for port in BOTTLENECKS.values()]
+    used = [run.used(port) for port in BOTTLENECKS.values()]
+    return np.array([[x.max() / 1e3 for x in queues], [x[late].mean() for x in queues], used])
 
 
 def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
@@ -119,16 +108,15 @@ def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
     looks = dict(zip(BOTTLENECKS, (SWITCH, FREE), strict=True))
     several = []
     for name, (run, hops) in runs.items():
-        part = run.times_ns <= _SHOWN_NS
         top = 1.1 * max(run.lengths[port].max() for port in BOTTLENECKS.values()) / 1e3
         curves = [
-            curve(run.times_ns[part], run.lengths[port][part], f"switch {i}", looks[i], (1e3, 1e3))
+            curve(run.times_ns, run.lengths[port], f"switch {i}", looks[i], (1e3, 1e3), until=_SHOWN_NS)
             for i, port in BOTTLENECKS.items()
         ]
         ends = np.append(hops[1:, 0], _SHOWN_NS).clip(max=_SHOWN_NS) / 1e3
         for (begin, hop), end in zip(hops, ends, strict=True):
             line = {**looks[int(hop)].of_line, "linewidth": 5.0, "solid_capstyle": "butt"}
             curves.append(((begin / 1e3, end), (top, top), None, line))
-        axes = {"xlabel": "time (µs)", "ylabel": "queue (kB)", "xlim": (0, _SHOWN_NS / 1e3)}
-        several.append(Panel(name, curves, {**axes, "ylim": (0, 1.05 * top)}))
+        axes = labels("time (µs)", "queue (kB)", xlim=(0, _SHOWN_NS / 1e3), ylim=(0, 1.05 * top))
+        several.append(Panel(name, curves, axes))
     return Drawing(several, height=2.8)

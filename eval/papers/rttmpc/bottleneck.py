@@ -11,8 +11,8 @@ import numpy as np
 
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve
-from ns3_env.eval.papers.runs import Run
+from ns3_env.eval.papers.panels import DASHED, MODEL, Drawing, Panel, curve, labels
+from ns3_env.eval.papers.runs import Run, first
 from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, QueueLength, Tcp, Threshold
 from ns3_env.scenario.topology import Graph, GraphLink
@@ -117,15 +117,8 @@ class Entry:
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
-    """RTT-driven MPC.
-
-    Args:
-        path: whose rate the shares are of.
-        least: the flow's least rate, at which it starts too, as a share.
-        caps: of each flow, as shares; none: uncapped.
-        target: where the target lies between the least and the largest RTT.
-        more: other attributes.
-    """
+    """RTT-driven MPC: the flow's least rate, at which it starts too, and caps of each flow, if any, as shares
+    of the path's rate; ``target``: where the target lies between the least and the largest RTT."""
     rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
     return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])
 
@@ -207,16 +200,20 @@ class Flows:
         )
 
     @property
+    def of_each(self) -> dict[str, Floats]:
+        """Mean and standard deviation of each flow's rate and RTT (ms): (flows,) each."""
+        means = {"rate": self.rates.mean(axis=1), "rtt": self.rtts_ms.mean(axis=1)}
+        return {**means, "rate_std": self.rates.std(axis=1), "rtt_std": self.rtts_ms.std(axis=1)}
+
+    @property
     def combined(self) -> Floats:
         """The flows' rates together: (m,)."""
-        together: Floats = self.rates.sum(axis=0)
-        return together
+        return np.asarray(self.rates.sum(axis=0))
 
     @property
     def mean_rtts_ms(self) -> Floats:
         """The RTT as a mean over the flows, as Figs. 6 has it: (m,)."""
-        means: Floats = self.rtts_ms.mean(axis=0)
-        return means
+        return np.asarray(self.rtts_ms.mean(axis=0))
 
     @property
     def reached_s(self) -> float:
@@ -224,8 +221,7 @@ class Flows:
         does not count. NaN where they never do."""
         length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
         there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
-        first = np.flatnonzero(there > length - 0.5)
-        return float(self.times_s[first[0]]) if len(first) else float("nan")
+        return first(self.times_s, there > length - 0.5)
 
 
 def measure(results: Results) -> Flows:
@@ -259,16 +255,14 @@ def draw_over_time(
     no curve of its rate. ``link`` is the link's rate in the figure's unit."""
     rates, rtts = [], []
     for name, look in styles(runs).items():
-        item = runs[name]
-        part = item.times_s <= end_s
-        times = item.times_s[part]
-        if item.rates.any():
-            rates.append(curve(times, item.combined[part] * link / RATE, name, look, (1, 1), thin=True))
-        rtts.append(curve(times, item.rtts_ms[0, part], name, look, (1, 1), thin=True))
-    time = {"xlabel": "time (s)", "xlim": (0, end_s)}
-    rate = {**time, "ylabel": f"rate ({unit})", "ylim": (0, 2 * link)}
+        run = runs[name]
+        if run.rates.any():
+            together = run.combined * link / RATE
+            rates.append(curve(run.times_s, together, name, look, thin=True, until=end_s))
+        rtts.append(curve(run.times_s, run.rtts_ms[0], name, look, thin=True, until=end_s))
+    rate = labels("time (s)", f"rate ({unit})", xlim=(0, end_s), ylim=(0, 2 * link))
     all_panels = (
         Panel("pacing rates together (dashed: the link)", rates, rate, [(link, None, LEVEL)]),
-        Panel("RTT", rtts, {**time, "ylabel": "RTT (ms)"}),
+        Panel("RTT", rtts, labels("time (s)", "RTT (ms)", xlim=(0, end_s))),
     )
     return Drawing(all_panels, height=2.8, legend=1)

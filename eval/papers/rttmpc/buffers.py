@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.axes import Axes
 from ns3_env.eval.output.plots import OTHERS, styles
 from ns3_env.eval.papers.experiment import Data, episodes, experiment
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict, grid
-from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve
+from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import LEVEL, RATE, Flows, Path, rttmpc
 from ns3_env.eval.papers.runs import quartiles_apart
@@ -58,8 +59,8 @@ _TWO = FLOWS.index(SHOWN)
 _LABELS = tuple(f"1/{round(1 / x)}" if x < 1 else f"{x:g}" for x in BUFFERS_BDP)
 #: Flows, buffer in BDPs, decay time in RTTs.
 _Case = tuple[int, float, float]
-#: Numbers by flows and buffer in BDPs.
-Table = Mapping[tuple[int, float], Mapping[str, float]]
+#: Each number of the paper's cases: (flows, buffers).
+Table = Mapping[str, Floats]
 
 
 def paths(rate_bps: float) -> dict[_Case, Path]:
@@ -89,15 +90,9 @@ def numbers(run: Flows) -> dict[str, float]:
         "rate_spread": quartiles_apart(rates),
         "rtt": float(np.median(rtts)),
         "rtt_spread": quartiles_apart(rtts),
-        "rtt_p99": float(np.percentile(rtts, 99)),
         "lost": run.lost,
         "reached_s": run.reached_s,
     }
-
-
-def along(table: Table, name: str) -> Floats:
-    """A number of all cells: (flows, buffers)."""
-    return np.array([[table[flows, buffer][name] for buffer in BUFFERS_BDP] for flows in FLOWS])
 
 
 @experiment(
@@ -111,7 +106,10 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     """1 to 8 flows and buffers from 1/16 to 16 BDP."""
     rate_bps = data.scale * net.RATE_BPS
     results = {case: numbers(record) for case, record in data.runs.items()}
-    table = {case[:2]: record for case, record in results.items() if case[2] == DECAYS_RTTS[0]}
+    table = {
+        name: np.array([[results[n, buffer, DECAYS_RTTS[0]][name] for buffer in BUFFERS_BDP] for n in FLOWS])
+        for name in ("rate", "rate_spread", "rtt", "rtt_spread", "lost", "reached_s")
+    }
     pairs = {buffer: data.runs[SHOWN, buffer, DECAYS_RTTS[0]] for buffer in BUFFERS_BDP}
     return Outcome(
         claims=claims(table),
@@ -139,7 +137,7 @@ def _versus(table: Table) -> list[Grid]:
         ("Losses (share of packets)", LOSSES, "lost"),
     ):
         rows: list[tuple[object, ...]] = []
-        for count, simulated in zip(FLOWS, along(table, name), strict=True):
+        for count, simulated in zip(FLOWS, table[name], strict=True):
             rows += [(f"{count}, published", *published[count]), (f"{count}, ours", *map(float, simulated))]
         grids.append(Grid(f"{title}, by flows and buffer (BDP)", ("flows", *_LABELS), rows))
     return grids
@@ -148,7 +146,7 @@ def _versus(table: Table) -> list[Grid]:
 def _times(table: Table) -> Grid:
     """Figs. 5, 6 and 8, as numbers of ours."""
     rows = [
-        (f"{what}, {count} flow{'s' * (count > 1)}", *map(float, along(table, name)[row]))
+        (f"{what}, {count} flow{'s' * (count > 1)}", *map(float, table[name][row]))
         for name, what in (
             ("rate_spread", "rate's quartiles apart (Gb/s)"),
             ("rtt_spread", "RTT's (ms)"),
@@ -172,9 +170,9 @@ def _decays(results: Mapping[_Case, Measured]) -> Grid:
 
 def claims(table: Table) -> dict[str, Verdict]:
     """Verdicts on sec. 4.2."""
-    rates, rtts, lost = (along(table, name) for name in ("rate", "rtt", "lost"))
+    rates, rtts, lost = table["rate"], table["rtt"], table["lost"]
     rate_spreads, rtt_spreads, reached = (
-        along(table, name)[_TWO] for name in ("rate_spread", "rtt_spread", "reached_s")
+        table[name][_TWO] for name in ("rate_spread", "rtt_spread", "reached_s")
     )
     low, quarter = rates[:, : BUFFERS_BDP.index(0.125) + 1], rates[:, BUFFERS_BDP.index(0.25)]
     slack, rtt_s = 1e-3 * net.RTT_NS / 1e6, net.RTT_NS / 1e9
@@ -247,23 +245,17 @@ def _draw_boxes(runs: Mapping[float, Flows]) -> Drawing:
     outlier = {"marker": ".", "markersize": 2, "markeredgecolor": "#D55E00", "alpha": 0.4}
     middle = {"color": OTHERS[0], "linewidth": 1.6}
 
-    def boxes(values: list[Floats]) -> Callable[[Axes], object]:
-        return lambda axes: (
-            axes.boxplot(values, whis=1.5, flierprops=outlier, medianprops=middle, widths=0.6),
-            axes.set_xticks(range(1, len(_LABELS) + 1), _LABELS),
-        )
+    def panel(title: str, values: list[Floats], axes: dict[str, Any], *levels: Any) -> Panel:
+        look: dict[str, Any] = {"whis": 1.5, "flierprops": outlier, "medianprops": middle, "widths": 0.6}
+        boxes = partial(Axes.boxplot, x=values, tick_labels=_LABELS, **look)
+        return Panel(title, (), {"xlabel": "buffer (BDP)", **axes}, levels, more=boxes)
 
+    rate = {"ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
     rates = [run.combined[run.combined > 0] for run in runs.values()]
-    buffer = {"xlabel": "buffer (BDP)"}
-    rate = {**buffer, "ylabel": "rate (Gb/s, of 40)", "ylim": (0, 2 * RATE)}
+    rtts = [run.mean_rtts_ms for run in runs.values()]
     all_panels = (
-        Panel("combined rate of two flows", (), rate, [(RATE, "the link", LEVEL)], more=boxes(rates)),
-        Panel(
-            "mean RTT of two flows",
-            (),
-            {**buffer, "ylabel": "RTT (ms)"},
-            more=boxes([run.mean_rtts_ms for run in runs.values()]),
-        ),
+        panel("combined rate of two flows", rates, rate, (RATE, "the link", LEVEL)),
+        panel("mean RTT of two flows", rtts, {"ylabel": "RTT (ms)"}),
     )
     return Drawing(all_panels, height=3.2)
 
@@ -273,21 +265,23 @@ def _draw_losses_and_times(table: Table) -> Drawing:
     lost: list[Curve] = []
     reached: list[Curve] = []
     for row, (name, look) in enumerate(styles([f"{x} flow{'s' * (x > 1)}" for x in FLOWS]).items()):
-        shares, thin = along(table, "lost")[row], {"color": look.colour, "linewidth": 0.7, "alpha": 0.6}
+        shares, thin = table["lost"][row], {"color": look.colour, "linewidth": 0.7, "alpha": 0.6}
         lost.append((BUFFERS_BDP, np.where(shares > 0, shares, np.nan), name, look.of_points))
         lost.append((BUFFERS_BDP, LOSSES[FLOWS[row]], None, thin))
-        reached.append((BUFFERS_BDP, along(table, "reached_s")[row], None, look.of_points))
-    axes = {"yscale": "log", "xlabel": "buffer (BDP)"}
-    heads = ("share of packets (thin: published)", "time (s); dashed: an RTT")
+        reached.append((BUFFERS_BDP, table["reached_s"][row], None, look.of_points))
     rtt = [(net.RTT_NS / 1e9, None, LEVEL)]
+    share, time = (
+        labels("buffer (BDP)", y, yscale="log")
+        for y in ("share of packets (thin: published)", "time (s); dashed: an RTT")
+    )
 
     def more(axes: Axes) -> None:
         axes.set_xscale("log", base=2)
         axes.set_xticks(BUFFERS_BDP, _LABELS)
 
     all_panels = (
-        Panel("losses", lost, {**axes, "ylabel": heads[0]}, more=more),
-        Panel("until 95 % of the link's rate, held", reached, {**axes, "ylabel": heads[1]}, rtt, more=more),
+        Panel("losses", lost, share, more=more),
+        Panel("until 95 % of the link's rate, held", reached, time, rtt, more=more),
     )
     return Drawing(all_panels, height=3.0)
 
@@ -295,17 +289,10 @@ def _draw_losses_and_times(table: Table) -> Drawing:
 def _draw_starts(runs: Mapping[float, Flows]) -> Drawing:
     """Two flows' combined rate from their start on."""
     names = {f"{_LABELS[BUFFERS_BDP.index(buffer)]} BDP": runs[buffer] for buffer in _RISING}
-    curves = []
-    for name, look in styles(names).items():
-        part = names[name].times_s <= _RISING_S
-        curves.append(
-            curve(names[name].times_s[part], names[name].combined[part], name, look, (1, 1), thin=True)
-        )
-    axes = {
-        "xlabel": "time (s)",
-        "ylabel": "rate (Gb/s, of 40)",
-        "xlim": (0, _RISING_S),
-        "ylim": (0, 2 * RATE),
-    }
+    curves = [
+        curve(names[name].times_s, names[name].combined, name, look, thin=True, until=_RISING_S)
+        for name, look in styles(names).items()
+    ]
+    axes = labels("time (s)", "rate (Gb/s, of 40)", xlim=(0, _RISING_S), ylim=(0, 2 * RATE))
     title = "combined rate of two flows from their start"
     return Drawing([Panel(title, curves, axes, [(RATE, None, LEVEL)])], 1, 3.2)

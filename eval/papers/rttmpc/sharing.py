@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ _NEAR_P, _NEAR_B = 0.1, 0.9
 _EQUAL, _KEPT, _LOW = 0.1, 0.05, 0.05
 #: One flow "dominates" with so much more than its fair share.
 _DOMINATES = 1.5
+#: By case: mean and standard deviation of rate and RTT (``Flows.of_each``).
+Results = Mapping[str, Mapping[str, Floats]]
 
 
 def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
@@ -61,25 +63,6 @@ def entries(rate_bps: float) -> dict[str, tuple[Path, Entry]]:
     }
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers of each flow of a case, in the paper's units."""
-
-    rate: Floats
-    rate_std: Floats
-    rtt: Floats
-    rtt_std: Floats
-    goodput: Floats
-    lost: float
-
-
-def numbers(late: Flows) -> Numbers:
-    """Means and standard deviations of a run, from when it counts."""
-    rates, rtts = late.rates, late.rtts_ms
-    spreads = rates.std(axis=1), rtts.std(axis=1)
-    return Numbers(rates.mean(axis=1), spreads[0], rtts.mean(axis=1), spreads[1], late.goodputs, late.lost)
-
-
 def cases(scale: float) -> dict[str, Any]:
     """Four flows, and one; ``scale`` of the link's rate."""
     return {
@@ -98,12 +81,12 @@ def cases(scale: float) -> dict[str, Any]:
 def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     """Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR."""
     runs, rate_bps = data.runs, data.scale * net.RATE_BPS
-    results = {name: numbers(record.after(FROM * SECONDS)) for name, record in runs.items()}
+    results = {name: run.after(FROM * SECONDS).of_each for name, run in runs.items()}
     single = {name: runs[name] for name in (ALONE, CUBIC, BBR)}
     return Outcome(
         rows=rows(results),
         claims=claims(results),
-        grids=_grids(results),
+        grids=_grids(runs, results),
         notes=(
             f"The link has {rate_bps / 1e6:g} Mb/s, and a BDP {Path(rate_bps).buffer_packets:,} packets of "
             f"1500 B, not {Path(net.RATE_BPS).buffer_packets:,}. {SECONDS:g} s, numbers from "
@@ -113,32 +96,29 @@ def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     )
 
 
-def rows(results: Mapping[str, Numbers]) -> tuple[Row, ...]:
+def rows(results: Results) -> tuple[Row, ...]:
     """Rates, published and ours."""
     return tuple(
-        Row(f"rate of flow {i + 1}, {case}", "", rate, float(results[case].rate[i]), _TABLES[case])
+        Row(f"rate of flow {i + 1}, {case}", "", rate, float(results[case]["rate"][i]), _TABLES[case])
         for case, published in PUBLISHED.items()
         for i, rate in enumerate(published[0])
     )
 
 
-def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
+def _grids(runs: Mapping[str, Flows], results: Results) -> tuple[Grid, ...]:
     """RTTs and standard deviations, targets, the single flow."""
     heads = ("flow 1", "2", "3", "4")
+    kinds = {"rate_std": "rate, std", "rtt": "RTT (ms)", "rtt_std": "RTT, std (ms)"}
     deviations = [
-        (f"{case}, {what}", whose, *map(float, values))
-        for case, published in PUBLISHED.items()
-        for kind, what, simulated in (
-            (1, "rate, std", results[case].rate_std),
-            (2, "RTT (ms)", results[case].rtt),
-            (3, "RTT, std (ms)", results[case].rtt_std),
-        )
-        for whose, values in (("published", published[kind]), ("ours", simulated))
+        (f"{case}, {words}", whose, *map(float, values))
+        for case, (_, *published) in PUBLISHED.items()
+        for printed, (kind, words) in zip(published, kinds.items(), strict=True)
+        for whose, values in (("published", printed), ("ours", results[case][kind]))
     ]
-    targets = [(case, *map(float, results[case].rate)) for case in (NEAR_P, DIFFERENT, NEAR_B)]
+    targets = [(case, *map(float, results[case]["rate"])) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [
-        (case, *(float(x[0]) for x in (record.goodput, record.rtt, record.rtt_std)), record.lost)
-        for case, record in ((case, results[case]) for case in (ALONE, CUBIC, BBR))
+        (case, float(run.goodputs[0]), *(float(results[case][x][0]) for x in ("rtt", "rtt_std")), run.lost)
+        for case, run in ((case, runs[case]) for case in (ALONE, CUBIC, BBR))
     ]
     columns = ("law", "goodput (of 40)", "RTT, mean (ms)", "std (ms)", "lost")
     return (
@@ -148,26 +128,25 @@ def _grids(results: Mapping[str, Numbers]) -> tuple[Grid, ...]:
     )
 
 
-def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
+def claims(results: Results) -> dict[str, Verdict]:
     """Verdicts on what sec. 3 says."""
     alone, cubic, bbr = results[ALONE], results[CUBIC], results[BBR]
     fair = RATE / 4
-    same, apart = results[SAME].rate, results[DIFFERENT].rate
-    near_p, near_b = results[NEAR_P].rate, results[NEAR_B].rate
+    same, apart, near_p, near_b = (results[case]["rate"] for case in (SAME, DIFFERENT, NEAR_P, NEAR_B))
     within = "here: within 5 % of the cap, with a standard deviation of 5 % at most)"
 
-    def rtt(record: Numbers) -> str:
-        return f"{record.rtt[0]:.1f} ± {record.rtt_std[0]:.1f} ms"
+    def rtt(record: Mapping[str, Floats]) -> str:
+        return f"{record['rtt'][0]:.1f} ± {record['rtt_std'][0]:.1f} ms"
 
     return {
         "A single flow's RTT lacks the sawtooth of other laws (3.1, Fig. 3; here: it varies less than "
         "CUBIC's)": (
-            alone.rtt_std[0] < cubic.rtt_std[0],
+            alone["rtt_std"][0] < cubic["rtt_std"][0],
             f"{rtt(alone)}; CUBIC {rtt(cubic)}, BBR {rtt(bbr)}",
         ),
         "Its rate has a low standard deviation (3.1; here: 5 % at most, probes among it)": (
-            alone.rate_std[0] <= _LOW * alone.rate[0],
-            f"{alone.rate[0]:.1f} ± {alone.rate_std[0]:.1f}; each probe is followed by some seconds of "
+            alone["rate_std"][0] <= _LOW * alone["rate"][0],
+            f"{alone['rate'][0]:.1f} ± {alone['rate_std'][0]:.1f}; each probe is followed by some seconds of "
             "swings that fade",
         ),
         "Flows with one RTT share the bottleneck equally (Table I; here: each within 10 % of the fair "
@@ -192,10 +171,11 @@ def claims(results: Mapping[str, Numbers]) -> dict[str, Verdict]:
     }
 
 
-def _keeps(results: Mapping[str, Numbers], case: str) -> Verdict:
+def _keeps(results: Results, case: str) -> Verdict:
     record, caps = results[case], np.array(CAPS[case], dtype=np.float64)
-    near = np.abs(record.rate / caps - 1) <= _KEPT
+    rate, std = record["rate"], record["rate_std"]
+    near = np.abs(rate / caps - 1) <= _KEPT
     return (
-        (near & (record.rate_std <= _LOW * caps)).all(),
-        f"{listed(record.rate)}, ± {record.rate_std.max():.2f} at most; RTT ± {record.rtt_std.max():.2f} ms",
+        (near & (std <= _LOW * caps)).all(),
+        f"{listed(rate)}, ± {std.max():.2f} at most; RTT ± {record['rtt_std'].max():.2f} ms",
     )

@@ -16,7 +16,7 @@ from ns3_env.eval.papers.experiment import Entries, Setup, entered, repeated, se
 from ns3_env.eval.papers.outcome import grid
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
-from ns3_env.eval.papers.verdicts import Judge, tally
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
@@ -73,6 +73,8 @@ def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
     assert pairs["columns"] == ["of", "x", "y (kB)"]
     assert pairs["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
     assert isinstance(pairs["rows"][0][1], int)
+    table = {"a": {("b", "c"): {"x": 1}}}
+    assert grid("t", ("of", "and", "with"), "x = x", table).rows == [("a", "b", "c", 1)]
 
 
 def test_a_figures_curves_are_its_csv() -> None:
@@ -84,25 +86,31 @@ def test_a_figures_curves_are_its_csv() -> None:
 
 
 def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:
-    slow = "fct_slowdown_avg"
-    table: Numbers = {"case": {"fdcc": {slow: 1.0, "unfinished": 1}, "hpcc": {slow: 2.0, "unfinished": 0}}}
-    assert not tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
-    table["case"]["fdcc"]["unfinished"] = 0
-    assert tally(table, ("fdcc",), ("hpcc",), slow, lt).holds
-    table = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
-    assert tally(table, ("fdcc",), ("hpcc", "dcqcn"), "x", le).holds is None
-    count = tally(table, ("hpcc",), ("fdcc", "dcqcn"), "x", le)
+    faster = Comparison(("fdcc",), lt, ("hpcc",), "fct_slowdown_avg")
+    for unfinished in (0, 1):
+        fdcc = {"fct_slowdown_avg": 1.0, "unfinished_flows": unfinished}
+        assert faster.tally({"case": {"fdcc": fdcc, "hpcc": {"fct_slowdown_avg": 2.0}}}).holds == (
+            not unfinished
+        )
+    table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
+    assert Comparison(("fdcc",), le, ("hpcc", "dcqcn"), "x").tally(table).holds is None
+    count = Comparison(("hpcc",), le, ("fdcc", "dcqcn"), "x").tally(table)
     assert (count.won, count.lost) == (0, [("case", "DCQCN")])
 
 
-def test_a_claim_holds_by_our_numbers_alone_and_tells_the_papers() -> None:
-    numbers: Numbers = {"1": {"a": {"x": 1e3}, "b": {"x": 2e3}}}
-    published: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}}
-    assert Judge(numbers, published)(("a",), lt, ("a", "b"), "x") == (
-        True,
-        "here in 1 of 1 comparisons; by the thesis's own table in 0 of 1 comparisons; not 1 (B)",
-    )
-    assert Judge(numbers)(("c",), lt, ("a",), "x") == (None, "nothing to compare")
+@pytest.mark.parametrize(
+    ("entry", "others", "verdict"),
+    [
+        ("b", ("a", "b"), (True, "in 1 of 1 comparisons")),
+        ("a", ("b",), (False, "in 0 of 1 comparisons; not 1 (B)")),
+        ("c", ("a",), (None, "nothing to compare")),
+    ],
+)
+def test_a_verdict_counts_the_comparisons_and_names_those_that_are_lost(
+    entry: str, others: tuple[str, ...], verdict: tuple[bool | None, str]
+) -> None:
+    table: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}, "2": {"a": {"x": 0.0}, "b": {"x": 1.0}}}
+    assert Comparison((entry,), lt, others, "x", case="1").tally(table).verdict == verdict
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:

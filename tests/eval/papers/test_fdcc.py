@@ -8,7 +8,6 @@ import json
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +17,12 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Data
-from ns3_env.eval.papers.fdcc import workloads
-from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, Claims, with_both
-from ns3_env.eval.papers.fdcc.incasts import (
-    ENTRIES,
-    TABLE_6_1,
-    TABLE_6_2,
-    dumbbell_claims,
-    fat_tree_claims,
-    incast,
-)
+from ns3_env.eval.papers.fdcc import incasts, workloads
+from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, judge
+from ns3_env.eval.papers.fdcc.incasts import ENTRIES, TABLE_6_1, TABLE_6_2, fat_tree_claims, incast
 from ns3_env.eval.papers.fdcc.link import fluctuation
 from ns3_env.eval.papers.outcome import Verdict
+from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.eval.papers.workloads import key
 from ns3_env.scenario import POLICY
 from ns3_env.scenario.topology import Dumbbell
@@ -38,15 +31,16 @@ from tests.eval.papers.verdicts import failed
 from tests.samples.policy_files import mlp_file
 
 Numbers = dict[str, dict[str, dict[str, float | None]]]
+FDCC = "fdcc-zhang2023"
 #: The thesis's agent is a policy given for the run: claims on it are judged.
-GIVEN = Data(None, 1.0, print, supplied=frozenset(["fdcc-zhang2023"]))
+GIVEN, RELEASED = Data(None, 1.0, print, supplied=frozenset([FDCC])), Data(None, 1.0, print)
 
 
-def incast_claims(tables: dict[str, Numbers]) -> dict[str, Verdict]:
-    return dumbbell_claims(tables, GIVEN)
+def dumbbell(tables: dict[str, Numbers]) -> dict[str, Verdict]:
+    return judge(incasts.DUMBBELL_CLAIMS, tables, GIVEN, TABLE_6_2)
 
 
-def tree_claims(tables: dict[str, Numbers]) -> dict[str, Verdict]:
+def tree(tables: dict[str, Numbers]) -> dict[str, Verdict]:
     return fat_tree_claims(tables, GIVEN)
 
 
@@ -57,12 +51,12 @@ def holding() -> dict[str, Numbers]:
         "timely": (50e3, 4.0, 0.03, 0.95, 300.0),
         "hpcc": (1e3, 4.5, 0.30, 0.88, 200.0),
         "rlcc": (50e3, 4.3, 0.02, 0.94, 250.0),
-        "fdcc-zhang2023": (40e3, 4.1, 0.01, 0.90, 100.0),
+        FDCC: (40e3, 4.1, 0.01, 0.90, 100.0),
         "fdcc": (40e3, 4.1, 0.01, 0.90, 100.0),
     }
-    keys = ("qlen_avg", "fct_slowdown_avg", "unfair_ratio", "goodput", "pfc_pause_ns")
+    keys = ("queue_avg_bytes", "fct_slowdown_avg", "unfair_ratio", "goodput", "pfc_pause_ns")
     numbers: dict[str, dict[str, float | None]] = {
-        name: {**dict(zip(keys, row, strict=True)), "pfc_frames": 5.0, "unfinished": 0}
+        name: {**dict(zip(keys, row, strict=True)), "pfc_frames": 5.0, "unfinished_flows": 0}
         for name, row in record.items()
     }
     flows = ("4-to-1", "16-to-1", "768-to-1")
@@ -72,18 +66,18 @@ def holding() -> dict[str, Numbers]:
 @pytest.mark.parametrize(
     ("claims", "case", "key", "value", "name", "fallen"),
     [
-        (incast_claims, "4-to-1", "fct_slowdown_avg", 3.9, "fdcc-zhang2023", "larger slowdown"),
-        (incast_claims, "4-to-1", "unfair_ratio", 0.021, "fdcc-zhang2023", "fairest"),
-        (incast_claims, "4-to-1", "unfair_ratio", 0.025, "hpcc", "HPCC is the least fair"),
-        (incast_claims, "4-to-1", "goodput", 0.85, "fdcc-zhang2023", "comparable"),
-        (incast_claims, "4-to-1", "goodput", 0.87, "fdcc-zhang2023", "no less goodput"),
-        (incast_claims, "4-to-1", "qlen_avg", 900.0, "fdcc-zhang2023", "not shorter"),
-        (incast_claims, "4-to-1", "fct_slowdown_avg", 4.6, "fdcc-zhang2023", "below HPCC"),
-        (tree_claims, "4-to-1", "fct_slowdown_avg", 3.9, "fdcc-zhang2023", "larger slowdown"),
-        (tree_claims, "4-to-1", "unfair_ratio", 0.021, "fdcc-zhang2023", "fairest"),
-        (tree_claims, "4-to-1", "pfc_pause_ns", 201.0, "fdcc-zhang2023", "triggers PFC the least"),
-        (tree_claims, "4-to-1", "goodput", 0.87, "fdcc-zhang2023", "more goodput than HPCC"),
-        (tree_claims, "768-to-1", "pfc_frames", 0, "fdcc-zhang2023", "may trigger PFC"),
+        (dumbbell, "4-to-1", "fct_slowdown_avg", 3.9, FDCC, "larger slowdown"),
+        (dumbbell, "4-to-1", "unfair_ratio", 0.021, FDCC, "fairest"),
+        (dumbbell, "4-to-1", "unfair_ratio", 0.025, "hpcc", "HPCC is the least fair"),
+        (dumbbell, "4-to-1", "goodput", 0.85, FDCC, "comparable"),
+        (dumbbell, "4-to-1", "goodput", 0.87, FDCC, "no less goodput"),
+        (dumbbell, "4-to-1", "queue_avg_bytes", 900.0, FDCC, "not shorter"),
+        (dumbbell, "4-to-1", "fct_slowdown_avg", 4.6, FDCC, "below HPCC"),
+        (tree, "4-to-1", "fct_slowdown_avg", 3.9, FDCC, "larger slowdown"),
+        (tree, "4-to-1", "unfair_ratio", 0.021, FDCC, "fairest"),
+        (tree, "4-to-1", "pfc_pause_ns", 201.0, FDCC, "triggers PFC the least"),
+        (tree, "4-to-1", "goodput", 0.87, FDCC, "more goodput than HPCC"),
+        (tree, "768-to-1", "pfc_frames", 0, FDCC, "may trigger PFC"),
     ],
 )
 @pytest.mark.parametrize("links", list(LINKS_NS))
@@ -101,7 +95,7 @@ def test_each_claim_on_an_incast_falls_with_its_number_over_links_of_any_length(
     tables[links][case][name][key] = value
     fell = failed(claims(tables))
     assert any(fallen in text for text in fell)
-    assert len(fell) <= (2 if claims is incast_claims else 1)  # 0.85 of goodput is below HPCC's, too
+    assert len(fell) <= (2 if claims is dumbbell else 1)  # 0.85 of goodput is below HPCC's, too
 
 
 def test_the_thesis_is_held_to_its_own_table() -> None:
@@ -109,17 +103,17 @@ def test_the_thesis_is_held_to_its_own_table() -> None:
     assert TABLE_6_2["1024-to-1"]["rlcc"]["fct_slowdown_avg"] == 984.35
     assert TABLE_6_1["768-to-1"]["timely"]["goodput"] == 0.96
     # Its text says that FDCC is the fairest; in its table RL-CC is, 1e-5 against 2e-5, in one case of four.
-    holds, evidence = incast_claims({"1 µs": TABLE_6_2})["FDCC is the fairest (6.2)"]
+    holds, evidence = dumbbell({"1 µs": TABLE_6_2})["FDCC is the fairest (6.2)"]
     assert holds is False
     assert "By the thesis's own table in 15 of 16 comparisons; not 4-to-1 (RLCC)" in evidence
-    assert tree_claims({"1 µs": TABLE_6_1})["FDCC has more goodput than HPCC (Table 6.1)"][0] is True
+    assert tree({"1 µs": TABLE_6_1})["FDCC has more goodput than HPCC (Table 6.1)"][0] is True
 
 
 def test_without_fdcc_nothing_is_said_of_it() -> None:
     tables = holding()
     for by_name in (by_name for table in tables.values() for by_name in table.values()):
-        del by_name["fdcc"], by_name["fdcc-zhang2023"]
-    pairs = {text: holds for text, (holds, _) in incast_claims(tables).items()}
+        del by_name["fdcc"], by_name[FDCC]
+    pairs = {text: holds for text, (holds, _) in dumbbell(tables).items()}
     assert {holds for text, holds in pairs.items() if "FDCC" in text and "HPCC have" not in text} == {None}
     assert [holds for text, holds in pairs.items() if text.startswith("HPCC is the least")] == [True, True]
 
@@ -127,26 +121,36 @@ def test_without_fdcc_nothing_is_said_of_it() -> None:
 def test_goodput_stands_beside_a_verdict_on_fairness() -> None:
     tables = holding()
     tables["180 ns"]["16-to-1"]["fdcc"]["goodput"] = 0.475
-    holds, evidence = incast_claims(tables)[f"FDCC is the fairest (6.2){IN_ITS_PLACE}"]
+    holds, evidence = dumbbell(tables)[f"FDCC is the fairest (6.2){IN_ITS_PLACE}"]
     assert holds is True
     assert "180 ns: in 12 of 12 comparisons; FDCC has at least 0.50 of the best goodput (16-to-1)" in evidence
-    judge = Claims(tables, {}, goodput="")
-    assert "goodput" not in judge(["fdcc"], operator.le, ["hpcc"], "unfair_ratio")[1]
+    fairer = {"a": Comparison(("fdcc",), operator.le, ("hpcc",), "unfair_ratio")}
+    assert "goodput" not in judge(fairer, tables, RELEASED, goodput="")[f"a{IN_ITS_PLACE}"][1]
 
 
-def test_short_flows_have_to_be_faster_at_every_load() -> None:
-    keys = [key(size, what) for size in workloads.SHORT for what in ("avg", "p99")]
-    for slower in (None, *keys):
-        table: Numbers = {
-            load: {name: dict.fromkeys(keys, 1.0 if name == "fdcc" else 1.1) for name in ENTRIES.names}
-            for load in ("20%", "80%")
-        }
-        if slower:
-            table["80%"]["rlcc"][slower] = 1.0
-        judged = workloads.claims({"1 µs": table}, Data(None, 1.0, print))
-        assert [holds for text, (holds, _) in judged.items() if IN_ITS_PLACE in text].count(False) == (
-            1 if slower else 0
-        )
+def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does() -> None:
+    tables = {"1 µs": {"case": {FDCC: {"x": 1.0}, "fdcc": {"x": 3.0}, "hpcc": {"x": 2.0}}}}
+    claims = {"a": Comparison(("fdcc",), operator.lt, ("hpcc",), "x")}
+    assert judge(claims, tables, RELEASED)["a"] == UNLEARNED
+    verdicts = judge(claims, tables, GIVEN)
+    assert [holds for holds, _ in verdicts.values()] == [True, False]
+    assert list(verdicts) == ["a", f"a{IN_ITS_PLACE}"]
+
+
+@pytest.mark.parametrize(
+    "slower", [None, *(key(size, what) for size in workloads.SHORT for what in ("avg", "p99"))]
+)
+def test_short_flows_have_to_be_faster_at_every_load(slower: str | None) -> None:
+    keys = [comparison.key for comparison in workloads.CLAIMS.values()]
+    table: Numbers = {
+        load: {name: dict.fromkeys(keys, 1.0 if name == "fdcc" else 1.1) for name in ENTRIES.names}
+        for load in ("20%", "80%")
+    }
+    if slower:
+        table["80%"]["rlcc"][slower] = 1.0
+    judged = judge(workloads.CLAIMS, {"1 µs": table}, RELEASED)
+    holds = [holds for text, (holds, _) in judged.items() if IN_ITS_PLACE in text]
+    assert holds.count(False) == (1 if slower else 0)
 
 
 def test_shares_that_do_not_move_do_not_fluctuate() -> None:
@@ -184,7 +188,7 @@ def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
         scenarios = incast(Dumbbell(delay_ns=LINKS_NS["180 ns"]), 1, 0.001).under("dcqcn")
         rtt_ns = simulator.play(scenarios)["flows"]["base_rtt_ns"][0]
     for flows in (4, 16, 256):
-        queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["qlen_avg"]
+        queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["queue_avg_bytes"]
         assert queue is not None
         assert queue / (flows - 1) == pytest.approx(rtt_ns * 100 / 8, rel=0.03)
 
@@ -197,11 +201,3 @@ def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) ->
     assert "fdcc" in [row[0] for row in result["grids"][0]["rows"]]
     assert [claim["holds"] is None for claim in result["claims"]] == [True, False] * 2
     assert any("FDCC is a policy given" in note for note in result["notes"])
-
-
-def test_the_released_agent_of_the_thesis_decides_no_claim_and_a_given_one_does() -> None:
-    by_agent = {"fdcc-zhang2023": (True, "x"), "fdcc": (False, "y")}
-    claims: Callable[[str], dict[str, Verdict]] = lambda agent: {"a": by_agent[agent]}  # noqa: E731
-    released = {f"a{IN_ITS_PLACE}": (False, "y")}
-    assert with_both(claims, replace(GIVEN, supplied=frozenset())) == {"a": UNLEARNED, **released}
-    assert with_both(claims, GIVEN) == {"a": (True, "x"), **released}
