@@ -22,6 +22,7 @@ from ns3_env.config.folders import refuse_links, replace_folder
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
+from ns3_env.eval.output.results import PARQUET, Row, write_rows
 from ns3_env.eval.output.table import write_json
 from ns3_env.eval.papers.experiment import Experiment, Policies, Setup
 from ns3_env.eval.papers.outcome import Outcome
@@ -136,7 +137,10 @@ def paper(
         **({"seeds": list(seeds)} if several else {}),
         **combine([outcome.as_dict() for outcome in outcomes]),
     }
-    replace_folder(out, lambda folder: _write(folder, result, outcomes[0]))
+    numbers = [
+        row for seed, one in zip(seeds, outcomes, strict=True) for row in one.numbers(experiment.name, seed)
+    ]
+    replace_folder(out, lambda folder: _write(folder, result, outcomes[0], numbers))
     console.print(f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False)
     show(result, console)
     console.print(f"{out}: {seconds:.1f} s", highlight=False)
@@ -189,8 +193,9 @@ def _preset(experiment: Experiment[Any], parameters: str | None) -> dict[str, st
     return {}
 
 
-def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome) -> None:
+def _write(folder: Path, result: Mapping[str, Any], outcome: Outcome, numbers: Sequence[Row]) -> None:
     write_json(folder / RESULT, result)
+    write_rows(folder, numbers)
     for name, drawing in outcome.pictures.items():
         write_file(folder / f"{name}.png", drawing.png())
         if text := drawing.csv():
@@ -211,7 +216,7 @@ def _refuse_foreign(folder: Path) -> None:
         mine = False
     if not mine:
         raise ScenarioError(f"--out: {folder} holds files, but no experiment's {RESULT}: name another")
-    names = {RESULT, *map(str, content.get("pictures", []))}
+    names = {RESULT, PARQUET, *map(str, content.get("pictures", []))}
     others = sorted(x.name for x in folder.iterdir() if x.suffix != ".csv" and x.name not in names)
     if others:
         raise ScenarioError(f"--out: {folder} holds {others[0]}, which is no experiment's: name another")

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ns3_env.eval.output import results
 from ns3_env.eval.papers.panels import Drawing
+
+#: The unit at the end of a column's head.
+_UNIT = re.compile(r" \(([^()]*)\)$")
 
 T = TypeVar("T")
 #: One number of an episode by its name; None where what defines it is missing.
@@ -124,6 +129,40 @@ def _cell(numbers: Measured, name: str, divisor: str = "") -> float:
     return math.nan if value is None else value / float(divisor) if divisor else value
 
 
+def _names(heads: Sequence[str]) -> list[str]:
+    """Names of columns without units, all different: "p99" after "queue, mean" is "queue, p99"."""
+    plain = [_UNIT.sub("", head) for head in heads]
+    names: list[str] = []
+    of = ""
+    for head, name in zip(heads, plain, strict=True):
+        if plain.count(name) == 1:
+            of = name.partition(", ")[0]
+            names.append(name)
+        else:
+            longer = f"{of}, {name}"
+            names.append(longer if longer not in names else f"{of}, {head}")
+    return names
+
+
+def _texts(cells: Sequence[object]) -> list[int]:
+    """Places of the cells that are texts."""
+    return [i for i, cell in enumerate(cells) if isinstance(cell, str)]
+
+
+def _first_columns(rows: Sequence[Sequence[object]]) -> int:
+    """The number of first columns that, with a row's texts, tell all rows apart."""
+    for count in range(1, len(rows[0]) if rows else 1):
+        keys = {(*cells[:count], *(cells[i] for i in _texts(cells))) for cells in rows}
+        if len(keys) == len(rows):
+            return count
+    return 1
+
+
+def _place(head: str, cell: object) -> str:
+    """Words for a cell that says of what a row is: "flows 16", or the cell itself if it is a text."""
+    return cell if isinstance(cell, str) else f"{head} {cell:g}"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Everything that an experiment leaves.
@@ -141,6 +180,27 @@ class Outcome:
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
     pictures: Mapping[str, Drawing] = field(default_factory=dict)
+
+    def numbers(self, experiment: str, seed: int) -> Iterator[results.Row]:
+        """Yields the numbers of all tables as rows of results.
+
+        The first columns of a table and its texts say of what a row is: the column "under" is the entry, the
+        others belong to the scenario. The comparison with the paper is of the entry "ours".
+        """
+        for row in self.rows:
+            yield results.Row("ours", f"{experiment}, {row.where}", seed, "", row.what, row.ours, row.unit)
+        for table in self.grids:
+            names, first = _names(table.columns), _first_columns(table.rows)
+            for cells in table.rows:
+                keys = {*range(first), *_texts(cells)}
+                entry = next((str(cells[i]) for i in keys if names[i] == "under"), "")
+                places = [_place(names[i], cells[i]) for i in sorted(keys) if names[i] != "under"]
+                scenario = ", ".join([experiment, table.title, *places])
+                for i, cell in enumerate(cells):
+                    if i not in keys and isinstance(cell, int | float):
+                        unit = _UNIT.search(table.columns[i])
+                        text = unit[1] if unit else ""
+                        yield results.Row(entry, scenario, seed, "", names[i], float(cell), text)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything but the pictures themselves, for JSON."""

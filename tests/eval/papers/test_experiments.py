@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ns3_env
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
 from ns3_env.eval.papers.fdcc.claims import UNLEARNED
@@ -74,7 +75,10 @@ def test_every_experiment_leaves_figures_series_and_numbers(
         assert image.startswith(b"\x89PNG")
         assert len(image) < 120_000
         assert (PICTURES / picture).exists()
-    for file in out.glob("*.csv"):
+    table = ns3_env.load_results(out).table
+    assert not table.duplicated(["entry", "scenario", "seed", "metric"]).any()
+    assert len(table) > 0 or not (result["rows"] or result["grids"])
+    for file in {*out.glob("*.csv")} - {out / "results.csv"}:
         assert f"{file.stem}.png" in result["pictures"]
         with file.open(newline="", encoding="utf-8") as lines:
             assert {row["panel"] for row in csv.DictReader(lines)}
