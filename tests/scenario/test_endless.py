@@ -21,7 +21,6 @@ from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import endless
 from tests.samples.files import rows
-from tests.samples.scenarios import refusal
 
 LIMIT = 2_000_000
 
@@ -94,15 +93,6 @@ def test_every_kind_says_it_alike(tmp_path: Path) -> None:
         again = Scenario.from_mapping(scenario.without_files().model_dump(mode="json"), "s.yaml")
         assert again.flows() == scenario.flows()
     assert Joining(sizes_bytes=["endless"]).sizes_bytes == ["endless"]
-
-
-def test_a_file_may_say_endless_but_not_zero(tmp_path: Path) -> None:
-    (tmp_path / "flows.csv").write_text(
-        "src,dst,size_bytes,start_ns\n0,4,endless,0\n1,4,0,0\n2,4,unending,0\n"
-    )
-    zero, word = refusal({"traffic": {"kind": "csv", "file": "flows.csv"}}, tmp_path).splitlines()
-    assert "flows.csv:3: size_bytes is 0, must be in [1, " in zero
-    assert "flows.csv:4: size_bytes is 'unending', must be a whole number" in word
 
 
 @pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])

@@ -10,7 +10,6 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Scenario
-from tests.samples.scenarios import refusal
 
 CLASSES = [{"name": "urgent"}, {"name": "bulk", "weight": 3}, {"name": "rest", "weight": 1}]
 GROUPS = {
@@ -103,38 +102,6 @@ def test_without_groups_and_classes_the_simulator_is_told_nothing_of_them() -> N
     sent = Scenario().to_simulator_json()
     assert not {"groups", "classes"} & sent.keys()
     assert not {"group", "class"} & sent["flows"].keys()
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"groups": {}, "classes": []}, "traffic.group: 'mine' is none of the groups (there are none)"),
-    ({"classes": []}, "groups.storage.traffic_class: 'bulk' is no class (there are none)"),
-    ({"classes": [*CLASSES, *CLASSES]}, "classes: 'bulk' is there twice"),
-    ({"classes": CLASSES[::-1]}, "classes.0: has a weight, and a later one has none"),
-    ({"classes": [{"name": str(i)} for i in range(9)]}, "classes: ... at most 8"),
-    ({"preset": "published"}, "classes: the published simulator has one data class"),
-    ({"switch": {"scheduling": "least_remaining"}}, "classes: there are none at ports that send"),
-    ({"switch": {"buffer_bytes": 300_000}}, "switch.buffer_bytes ... headrooms of switch 5"),
-    (
-        {"groups": {**GROUPS, "rpc": {"controller": "cubic"}}},
-        "groups.rpc.controller: 'cubic' is TCP's; RDMA's are ... RDMA and TCP are not mixed in one network",
-    ),
-    (
-        {"groups": {**GROUPS, "rpc": {"controller": "agent"}}, "controllers": ["hpcc"]},
-        "groups.rpc.controller: 'ag",
-    ),
-    ({"groups": {**GROUPS, "rpc": {"controller": "oracle"}}}, "groups.rpc.controller: 'oracle' is a bound"),
-    (
-        {"groups": {**GROUPS, "mine": {"controller": "dctcp", "traffic_class": "bulk"}}},
-        "classes.1.ecn: flows under dcqcn and dctcp need different marking",
-    ),
-    ({"transport": "tcp", "groups": {"mine": {}, "rpc": {}, "storage": {}}}, "classes: is RDMA's"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), REFUSED)
-def test_what_cannot_be_is_refused_by_its_key(change: dict[str, Any], message: str) -> None:
-    text = refusal(keys(**change))
-    assert all(part in text for part in message.split(" ... ")), text
 
 
 def test_a_groups_attribute_is_refused_by_the_groups_key() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.parameters import PAPER
@@ -55,27 +54,8 @@ def test_the_papers_numbers_are_printed_ones(controller: str) -> None:
     assert PAPER[controller] == PRINTED[controller]
 
 
-def test_switches_mark_by_the_thresholds_of_the_paper_and_two_rules_at_once_are_refused() -> None:
+def test_switches_mark_by_the_thresholds_of_the_paper() -> None:
     paper = {"name": "dcqcn", "parameters": "paper"}
     scenario = Scenario.from_mapping({**NETWORK, "controllers": [paper]}, "x.yaml")
     ecn = scenario.to_simulator_json()["switch"]["ecn"]
     assert (ecn["kmin_bytes"], ecn["kmax_bytes"], ecn["pmax"], ecn["at_rate_bps"]) == (5e3, 200e3, 0.01, 40e9)
-    both = {
-        "controllers": [paper],
-        "traffic": {"kind": "mix", "parts": [{"kind": "incast"}, {"kind": "incast", "group": "old"}]},
-        "groups": {"old": {"attributes": {"Kmin": 1e3}}},
-    }
-    with pytest.raises(ScenarioError, match="dcqcn and dcqcn need different marking"):
-        Scenario.from_mapping({**NETWORK, **both}, "x.yaml").to_simulator_json()
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ({"name": "mpcc", "parameters": "paper"}, "'mpcc' has no 'paper'; those that have: dcqcn"),
-        ({"name": "hpcc", "parameters": "thesis"}, "must be published or paper"),
-    ],
-)
-def test_a_preset_that_there_is_not_is_refused(written: dict[str, str], message: str) -> None:
-    with pytest.raises(ScenarioError, match=message):
-        Scenario.from_mapping({**NETWORK, "controllers": [written]}, "x.yaml")

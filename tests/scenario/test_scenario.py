@@ -12,7 +12,7 @@ from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
 from ns3_env.simulator import Simulator
-from tests.samples.scenarios import INCAST, refusal
+from tests.samples.scenarios import INCAST
 
 
 def test_presets_differ_in_timing_and_buffers_follow_the_rate() -> None:
@@ -160,60 +160,6 @@ def test_sizes_and_times_of_a_csv_may_have_units(tmp_path: Path) -> None:
     assert flows.size_bytes == [2_000_000, 1000, 512]
     assert flows.start_ns == [1500, 1_000_000, 7]
     assert flows.tasks.waits[1].delay_ns == 2000
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "fault"),
-    [
-        (HEADER + "0,4,1,0\n9,4,1,0\n", 3, "src: there is no host 9; hosts are 0 to 4"),
-        (HEADER + "0,5,1,0\n", 2, "dst: there is no host 5"),
-        (HEADER + "\n3,3,1,0\n", 3, "a flow from host 3 to itself"),
-        (HEADER + "0,4,0,0\n", 2, "size_bytes is 0, must be in [1,"),
-        (HEADER + "0,4,-7,0\n", 2, "size_bytes is -7"),
-        (HEADER + "0,4,1,-1\n", 2, "start_ns is -1, must be in [0,"),
-        (
-            HEADER + "0,4,1MBps,0\n",
-            2,
-            "size_bytes is '1MBps', must be a whole number of bytes; a size takes B, kB",
-        ),
-        (HEADER + "0,4,1,0.5\n", 2, "start_ns is '0.5', must be a whole number"),
-        (HEADER + "0,4,1,\n", 2, "start_ns is '', must be a whole number"),
-        (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),
-        (HEADER.strip() + ",controller\n0,4,1,0\n", 2, "4 values, but there are 5 columns"),
-        (
-            HEADER.strip() + ",law\n0,4,1,0,x\n",
-            1,
-            "and may name controller, name, after, delay_ns; it names src",
-        ),
-        (HEADER + "0,4,1,0,9\n", 2, "5 values, but there are 4 columns"),
-        (HEADER + '0,"4,1,0\n', 2, "not a CSV"),
-        ("s\x85rc,d\u2028st,size_bytes,start_ns\n", 1, "s\\x85rc,d\\u2028st"),
-        ("src,dst,size_bytes\n0,4,1\n", 1, "the header must name src,dst,size_bytes,start_ns"),
-        ("0,4,1,0\n", 1, "it names 0,4,1,0"),
-        ("", 1, "it names nothing"),
-        (HEADER, None, "no flows after the header"),
-        (b"\xff\xfe", None, "not UTF-8 text"),
-    ],
-)
-def test_a_faulty_row_is_refused_with_file_and_line(
-    text: str | bytes, line: int | None, fault: str, tmp_path: Path
-) -> None:
-    path = with_csv(tmp_path, text)
-    message = refusal(path)
-    assert message.startswith(
-        f"{path}: traffic.file: {tmp_path / 'flows.csv'}" + (f":{line}: " if line else ": ")
-    )
-    assert fault in message
-    assert len(message.splitlines()) == 1
-
-
-def test_many_faulty_rows_have_a_line_each_in_their_order(tmp_path: Path) -> None:
-    path = with_csv(tmp_path, HEADER + "9,4,1,0\n0,4,x,0\n" + "0,0,1,0\n" * 30)
-    lines = refusal(path).split("\n")
-    assert len(lines) == 11
-    assert all(line.startswith(f"{path}: traffic.file: {tmp_path / 'flows.csv'}:") for line in lines)
-    assert [line.split("flows.csv:")[1].split(":")[0] for line in lines[:3]] == ["2", "3", "4"]
-    assert lines[-1].endswith("22 more faults like these")
 
 
 @pytest.mark.parametrize(

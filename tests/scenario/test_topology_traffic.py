@@ -235,25 +235,6 @@ def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("0 0\n10 50 x\n100 100\n", "cdf.txt:2: '10 50 x' is no point; a line holds size_bytes and percent"),
-        ("0 0\n100 60\n50 100\n", "cdf.txt:3: sizes and percentages must ascend from line to line"),
-        ("0 0\n100 1.5\n", "cdf.txt: points (bytes, percent) must ascend, from 0 to 100 percent"),
-        ("", "cdf.txt: points (bytes, percent) must ascend, from 0 to 100 percent"),
-        ("0 0\n1e16 100\n", "cdf.txt:2: size_bytes is 1e16, must be in [0, "),
-    ],
-)
-def test_a_file_that_is_no_distribution_is_refused_with_its_line(
-    text: str, expected: str, tmp_path: Path
-) -> None:
-    file = scenario_file(tmp_path, POISSON)
-    assert f"traffic.sizes.file: {tmp_path}/cdf.txt: No such file" in refusal(file)
-    write_cdf(tmp_path, text)
-    assert f"traffic.sizes.file: {tmp_path}/{expected}" in refusal(file)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "0 0\n1000 25\n2000 100\n",

@@ -108,30 +108,6 @@ def test_traces_of_one_job_have_one_form(tmp_path: Path) -> None:
         scenario(file=str(tmp_path / "step"))
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ('{"version": "1"}{"id": "x"}', "node 0 of the list: id is 'x', must be a whole number"),
-        ('{"version": "1"}{"id": 1, "type": "DANCE"}', "node 1: type is 'DANCE', must be"),
-        ('{"version": "1"}{"id": 1, "dataDeps": 3}', "node 1: its dependencies are 3, no list"),
-        ('{"version": "1"}{"id": 1, "attr": [3]}', "node 1: an attribute is 3, no object"),
-        ('{"version": "1"}{"id": 1, "durationMicros": -1}', "node 1 (): duration_micros is -1"),
-        ('{"version": "1"}{"id": 36893488147419103232}', "which has more than 64 bits"),
-        ('{"version": "1"}{"id": 1, "num_ops": ' + "9" * 400 + "}", "node 1: num_ops is 999"),
-        ('{"version": "1"}{"id": 1, "durationMicros": Infinity}', "duration_micros is inf, must be a whole"),
-        ('{"version": "1"} [', "no JSON: Expecting value"),
-        ('{"schema": "1.1.0-chakra.0.0.4", "nodes": []}', "before Chakra's converter"),
-        ('{"traceEvents": []}', "a trace of Kineto, before Chakra's converter"),
-    ],
-)
-def test_json_that_is_no_trace_is_refused_where_it_stands(text: str, fault: str, tmp_path: Path) -> None:
-    (tmp_path / "t.0.json").write_text(text)
-    with pytest.raises(ScenarioError) as info:
-        scenario(file=str(tmp_path / "t"), flops_per_s=1e12)
-    assert fault in str(info.value)
-    assert "t.0.json" in str(info.value)
-
-
 def test_a_compressed_trace_that_is_cut_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.0.et").write_bytes(gzip.compress(PROTOBUF)[:-9])
     with pytest.raises(ScenarioError, match=r"t\.0\.et: not whole: "):

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.training.program import Layout
 from ns3_env.simulator import Simulator
@@ -163,25 +162,6 @@ def test_a_stage_passes_each_microbatch_forward_and_then_back(stage: int, batche
         assert forward or (True, i) in passes[: passes.index((False, i))]
         under_way += 1 if forward else -1
         assert under_way <= min(4 - stage, batches), "activations that it has to keep"
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"parallel": {"tp": 8, "dp": 4}}, "parallel: tp · pp · dp are 32 ranks; there are 16 hosts"),
-        ({"parallel": {"pp": 3}}, "model.layers: 8 layers are no multiple of pp · layers_together, 3 · 1"),
-        ({"parallel": {"dp": 4, "ep": 3}}, "parallel.ep: 3 does not divide dp, 4"),
-        (
-            {"parallel": {"dp": 3}, "all_reduce": "halving_doubling_all_reduce"},
-            "parallel.dp: halving and doubling needs a power of two, not 3",
-        ),
-        ({"parallel": {"dp": 2}, "ranks": [3]}, "ranks: 1 hosts for 2 ranks"),
-        ({"parallel": {"dp": 16}, "chunk_bytes": 1000}, "layers_together: about 4.8e.08 flows"),
-    ],
-)
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ScenarioError, match=fault):
-        scenario(**{"parallel": {"dp": 2}, **changes})
 
 
 def test_ranks_are_the_hosts_that_are_named() -> None:

@@ -152,20 +152,6 @@ def test_a_failure_names_the_host_or_its_card() -> None:
     assert late > 500_000
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"rails": 3}, "rails: 3 does not divide 8 GPUs"),
-        ({"scale_out": {"nodes_per_group": 3}}, "nodes_per_group: 3 does not divide 4 nodes"),
-        ({"scale_up": None, "rails": 4}, "rails: GPUs without scale_up need a network card each"),
-        ({"scale_out": {"rail_optimised": False}}, "8 leaves cannot have equally many of 4 nodes"),
-    ],
-)
-def test_what_does_not_divide_is_refused(changes: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ScenarioError, match=fault):
-        Scenario.from_mapping({"topology": {"kind": "cluster", **changes}}, "x")
-
-
 def test_a_cluster_has_what_it_counts() -> None:
     for rails in (1, 2):
         cluster = Cluster(nodes=4, gpus_per_node=2, rails=rails)
@@ -200,25 +186,6 @@ def test_a_cluster_of_any_size_runs_with_nothing_else_said(nodes: int) -> None:
     cluster = scenario(topology, (0, 1), (0, 8 * nodes - 1))
     assert all(link.rate_bps <= 8e12 for link in cluster.topology.build().links)
     assert all(fct > 0 for fct in play(cluster)["flows"]["fct_ns"])
-
-
-@pytest.mark.parametrize(
-    ("keys", "text"),
-    [
-        (
-            {"nodes": 128, "scale_out": {"spines": 2}},
-            r"scale_out.spines: a leaf's link to one of 2 has 2.56e\+13 bit/s .* 7 spines would do",
-        ),
-        (
-            {"nodes": 128, "scale_out": {"oversubscription": 1e300}},
-            "scale_out.spines: a leaf's link to one of 4 has",
-        ),
-        ({"nodes": 2, "scale_out": {"oversubscription": 1e-300}}, "switches; there may be at most"),
-    ],
-)
-def test_a_derived_rate_is_checked_as_a_written_one(keys: dict[str, Any], text: str) -> None:
-    with pytest.raises(ScenarioError, match=text):
-        scenario({"kind": "cluster", **keys}, (0, 1))
 
 
 def test_a_buffer_that_is_too_small_is_told_how_much_would_do() -> None:

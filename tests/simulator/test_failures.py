@@ -237,26 +237,6 @@ def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"outages": [{"link": [0, 1], "at_ns": 1}]}, "link: no link joins 0 and 1; node 0 is joined to 16"),
-        (
-            {"outages": [{"link": [99, 1], "at_ns": 1}]},
-            "link: no link joins 99 and 1; node 99 is joined to no",
-        ),
-        ({"outages": [{"switch": 3, "at_ns": 1}]}, "switch: node 3 is none; switches are 16, 17"),
-        ({"outages": [{"at_ns": 1}]}, r"says either link: \[NODE, NODE\] or switch: NODE"),
-        ({"outages": [{"switch": 16, "at_ns": 5, "until_ns": 5}]}, "until_ns: 5 is not after at_ns, 5"),
-        ({"drawn": {"mean_up_ns": 1, "mean_down_ns": 1}}, "about 8e.05 outages until time_limit_ns; there"),
-    ],
-)
-def test_a_failure_that_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
-    scenario = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": 100_000, "failures": change}
-    with pytest.raises(ScenarioError, match=f"x.yaml: failures.(outages.0|drawn): {text}"):
-        Scenario.from_mapping(scenario, "x.yaml")
-
-
-@pytest.mark.parametrize(
     ("other", "text"),
     [
         ({"controllers": ["max_min"]}, "flows under a fluid reference have no packets to steer"),
