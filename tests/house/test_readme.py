@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""README and user's guide: examples, links, commands; the names that ``ns3_env`` gives by itself."""
+"""README and user's guide: links, numbers; the names that ``ns3_env`` gives by itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from tests.paths import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "docs" / "getting-started.md"]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-EXAMPLES = sorted(set(re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)))
 LINKS = [
     (page, target)
     for page in PAGES
@@ -24,18 +23,9 @@ LINKS = [
 ]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda code: str(code).split()[1])
-def test_example_runs(example: str) -> None:
-    exec(compile(example, "README.md", "exec"), {})
-
-
 @pytest.mark.parametrize(("page", "target"), LINKS, ids=lambda x: getattr(x, "name", x))
 def test_link_leads_somewhere(page: Path, target: str) -> None:
     assert (page.parent / target).exists()
-
-
-def test_the_readme_is_read_in_minutes() -> None:
-    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 120
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -20,9 +20,9 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import policy_file
+from tests.samples.scenarios import results_of
 
 #: Fields of the sample, and ranges that hold whatever comes.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
@@ -55,8 +55,7 @@ def incast(flows: int, size: int = 1_000_000) -> Scenario:
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
     """Under a policy's file, or under Swift."""
     variant = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
-    with Simulator() as simulator:
-        return simulator.play(variant)
+    return results_of(variant)
 
 
 def seen(results: dict[str, Any]) -> dict[str, Any]:

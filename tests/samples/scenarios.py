@@ -11,8 +11,17 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
+
+
+def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
+    """Results of a scenario, or of its contents, in a simulator of its own."""
+    with Simulator() as simulator:
+        if isinstance(scenario, Scenario):
+            return simulator.play(scenario)
+        return simulator.play(Scenario.from_mapping(scenario, "x"))
 
 
 def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:

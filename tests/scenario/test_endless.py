@@ -146,6 +146,5 @@ def test_every_controller_shares_the_link_among_flows_that_never_end(
 ) -> None:
     incast = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
     results = simulator.play(incast)
-    assert results == simulator.play(incast)
     assert all(x > 0.05 * 10e9 * LIMIT / 8e9 for x in results["flows"]["acked_bytes"])
     assert all(np.isfinite(x) for x in results["totals"].values())

@@ -17,6 +17,30 @@ from ns3_env.simulator import Simulator
 from tests.samples.files import dumped
 from tests.samples.published_texts import FLOWS, TOPOLOGY
 
+#: examples/network/ns3/topology/8_nodes_1_switch_topology.txt of astra-sim/astra-sim (MIT).
+STAR_OF_ASTRA_SIM = """9 1 8
+8
+8 0 400Gbps 0.0005ms 0
+8 1 400Gbps 0.0005ms 0
+8 2 400Gbps 0.0005ms 0
+8 3 400Gbps 0.0005ms 0
+8 4 400Gbps 0.0005ms 0
+8 5 400Gbps 0.0005ms 0
+8 6 400Gbps 0.0005ms 0
+8 7 400Gbps 0.0005ms 0
+"""
+#: examples/network/ns3/topology/8nodes_ring_topology.txt of astra-sim/astra-sim (MIT): no switch at all.
+RING_OF_ASTRA_SIM = """8 0 8
+
+0 1 25Gbps 0.005ms 0
+1 2 25Gbps 0.005ms 0
+2 3 25Gbps 0.005ms 0
+3 4 25Gbps 0.005ms 0
+4 5 25Gbps 0.005ms 0
+5 6 25Gbps 0.005ms 0
+6 7 25Gbps 0.005ms 0
+7 0 25Gbps 0.005ms 0
+"""
 #: Those of RDMA without groups: the format knows neither another transport nor those.
 SCENARIOS = [
     path
@@ -62,6 +86,25 @@ def test_a_scenario_written_in_this_format_gives_the_same_results(file: Path, tm
     if "websearch" not in file.stem:  # the same question would be answered the same; it takes longer
         with Simulator() as simulator:
             assert simulator.play(published_scenario.under("hpcc")) == simulator.play(reference.under("hpcc"))
+
+
+def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
+    tmp_path: Path, simulator: Simulator
+) -> None:
+    """A message over a star; a ring on a ring without switches, whose ACKs go the other way."""
+    message = {"kind": "list", "flows": [{"src": 0, "dst": 7, "size_bytes": 1_000_000}]}
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8 * 10_000}
+    window = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
+    star, circle = (
+        Scenario.load(written(tmp_path, topology, traffic=traffic, controllers=window, time_limit_ns="1s"))
+        for topology, traffic in ((STAR_OF_ASTRA_SIM, message), (RING_OF_ASTRA_SIM, ring))
+    )
+    assert star.topology.counts() == (8, 1, 8)
+    alone = (1_000_000 // 1000 - 1 + 2) * 1048 * 8 / 400 + 2 * (60 * 8 / 400 + 2 * 500)
+    assert simulator.play(star)["flows"]["fct_ns"] == pytest.approx([alone], rel=1e-9)
+    # Each of 14 rounds takes its packets and a link.
+    delivered = simulator.play(circle)["flows"]["delivered_ns"]
+    assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
 
 
 def test_eval_run_plays_them_with_starts_as_their_doubles_are_cut(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ns3_env.scenario.topology import Dumbbell, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
+from tests.samples.sums import conserved
 
 #: Of a full packet, on the wire.
 WIRE = 1048
@@ -41,22 +42,6 @@ def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: An
 
 def stream(src: int, rate_bps: float, start_ns: int = 0, stop_ns: int | None = 2_000_000) -> ConstantRate:
     return ConstantRate(src=src, dst=4, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns)
-
-
-def conserved(results: dict[str, Any]) -> None:
-    """What was sent was delivered or lost, or is on its way: of all, and of each stream."""
-    totals, streams = results["totals"], results["streams"]
-    on_the_way = (
-        totals["transmitted_payload_bytes"]
-        - totals["delivered_payload_bytes"]
-        - totals["dropped_payload_bytes"]
-    )
-    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
-    for sent, received, lost in zip(
-        *(streams[f"{x}_bytes"] for x in ("sent", "received", "lost")), strict=True
-    ):
-        assert min(sent, received, lost) >= 0
-        assert 0 <= sent - received - lost <= on_the_way
 
 
 @pytest.mark.parametrize("preset", ["default", "published"])
@@ -137,7 +122,7 @@ parts = st.builds(
     controller=st.sampled_from(["hpcc", "dcqcn"]),
     seed=st.integers(0, 1000),
 )
-def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
+def test_bytes_are_conserved_with_losses(
     simulator: Simulator,
     streams: list[ConstantRate],
     loss: float,
@@ -164,7 +149,6 @@ def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
     conserved(results)
     if loss == 0 and pfc:
         assert sum(results["streams"]["lost_bytes"]) == 0
-    assert simulator.play(stream_scenario) == results
 
 
 def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:

@@ -27,9 +27,8 @@ from ns3_env.scenario.traffic import (
     mean_size_bytes,
     sample_sizes,
 )
-from ns3_env.simulator import Simulator
 from tests.samples.files import dumped
-from tests.samples.scenarios import refusal
+from tests.samples.scenarios import refusal, results_of
 
 RANDOM = np.random.default_rng
 
@@ -191,8 +190,7 @@ def test_flows_spread_over_the_spines_and_share_what_these_carry() -> None:
         },
         "test",
     ).under("dctcp")
-    with Simulator() as simulator:
-        results = simulator.play(scenario)
+    results = results_of(scenario)
     up = [port for port in results["queues"] if port["node"] == 16 and port["peer"] in (18, 19)]
     assert len(up) == 2  # ECMP uses both
     assert sum(port["tx_bytes"] for port in up) == pytest.approx(8 * 2e6 * 1.048, rel=0.01)

@@ -10,8 +10,8 @@ import pytest
 
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.training.program import Layout
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
+from tests.samples.scenarios import results_of
 
 CLUSTER = {"kind": "cluster", "nodes": 2, "gpus_per_node": 8}
 MODEL = {"parameters": 8e9, "layers": 8, "hidden": 1000, "sequence": 1000}
@@ -72,8 +72,7 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
     forward_ns = 2 * 1000 * 1e6 / 1e12 * 1e9
     alone = {**collective, "ranks": [0, 1], "compute_ns": round(3 * forward_ns)}
     beside = Scenario.from_mapping({**job.model_dump(exclude_unset=True), "traffic": alone}, "x")
-    with Simulator() as simulator:
-        training_ends, collective_ends = (simulator.play(x)["flows"]["end_ns"] for x in (job, beside))
+    training_ends, collective_ends = (results_of(x)["flows"]["end_ns"] for x in (job, beside))
     assert training_ends == collective_ends
 
 
@@ -109,8 +108,7 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
     )
     assert sent(thrice) == {part: 3 * size for part, size in sent(once).items()}
     assert thrice.traffic.expected_flows(thrice.topology.build()) == thrice.flow_count == 3 * once.flow_count
-    with Simulator() as simulator:
-        results = simulator.play(thrice)
+    results = results_of(thrice)
     assert results["totals"]["unfinished"] == 0
     jobs, ends = results["jobs"], ends_of_sums(results)
     flows = len(results["flows"]["src"])
@@ -121,9 +119,7 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
 
 
 def test_a_first_bucket_is_summed_while_layers_before_are_at_work() -> None:
-    with Simulator() as simulator:
-        job = scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4))
-        results = simulator.play(job)
+    results = results_of(scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4)))
     starts = sorted(results["flows"]["start_ns"])
     assert starts[0] < max(results["steps"]["start_ns"])
     assert len(starts) == 4 * 4

@@ -110,14 +110,6 @@ def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
         branch.close()
 
 
-def test_fifty_branches_of_one_episode_have_its_results() -> None:
-    actions, expected, branches = branched_at(scenario(), lambda n: n < 10, at_once=5)
-    assert len(branches) == 50
-    for number, branch in branches:
-        assert played(branch, actions[number:]) == expected
-        branch.close()
-
-
 def played_from(simulator: Simulator, window: float = 3e4) -> str:
     """Results, as text, under one window (B)."""
     due = simulator._due

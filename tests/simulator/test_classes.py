@@ -15,10 +15,10 @@ from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.eval.metrics import measure
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import groups_of, of_group
 from tests.samples.files import dumped, rows
 from tests.samples.policy_files import mlp_file
+from tests.samples.scenarios import results_of
 
 LONG = {"size_bytes": 2_000_000}
 KEYS: dict[str, Any] = {
@@ -43,18 +43,16 @@ KEYS: dict[str, Any] = {
 
 
 def play(**changes: Any) -> dict[str, Any]:
-    with Simulator() as simulator:
-        return simulator.play(Scenario.from_mapping({**KEYS, **changes}, "x"))
+    return results_of({**KEYS, **changes})
 
 
-def test_mixed_controllers_play_one_network_with_the_same_bits_each_time() -> None:
+def test_flows_of_mixed_controllers_share_one_network() -> None:
     results = play()
     assert results["totals"]["unfinished"] == 0
     assert groups_of(results) == ["storage", "rpc"]
     assert set(of_group(results, "storage")["flows"]["header_bytes"]) == {48}  # DCQCN's
     assert set(of_group(results, "rpc")["flows"]["header_bytes"]) == {48 + 42}  # HPCC's
     assert set(of_group(results, "rpc")["flows"]["class"]) == {"urgent"}
-    assert play() == results
     with pytest.raises(KeyError, match="there are storage, rpc"):
         of_group(results, "other")
 
@@ -96,8 +94,7 @@ def test_caps_of_tcp_flows_are_their_groups() -> None:
         "controllers": ["rttmpc"],
         "groups": {name: {"attributes": {"MaxRate": cap}} for name, cap in caps.items()},
     }
-    with Simulator() as simulator:
-        results = simulator.play(Scenario.from_mapping(scenario, "x"))
+    results = results_of(scenario)
     group_flows = {name: of_group(results, name)["flows"] for name in caps}
     for name, cap in caps.items():
         goodput = group_flows[name]["size_bytes"][0] * 8e9 / group_flows[name]["fct_ns"][0]

@@ -33,7 +33,7 @@ from ns3_env.scenario.topology import Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
 from ns3_env.scenario.traffic import Flow, FlowList, Group
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.results import Results
+from tests.samples.sums import conserved
 
 LIMIT_NS = 20_000_000
 CLASSES = [
@@ -148,18 +148,6 @@ def reached(scenario: Scenario) -> list[bool]:
     return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
 
 
-def conserved(results: Results) -> None:
-    """Each byte sent was delivered, lost at some port by some cause, or is on the way."""
-    totals, flows = results["totals"], results["flows"]
-    lost = sum(row["payload_bytes"] for row in results["losses"])
-    on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost
-    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
-    assert lost == totals["dropped_payload_bytes"]
-    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
-    for size, acked, fct in zip(flows["size_bytes"], flows["acked_bytes"], flows["fct_ns"], strict=True):
-        assert acked == size if fct >= 0 else acked < size
-
-
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios())
 def test_bytes_are_conserved_through_any_failures(simulator: Simulator, scenario: Scenario) -> None:
@@ -170,12 +158,6 @@ def test_bytes_are_conserved_through_any_failures(simulator: Simulator, scenario
         assert done or not joined  # a flow whose ends are joined in the end gets there
     if all(finished) and scenario.loss_probability == 0 and not scenario.switch.pfc:
         assert {row["cause"] for row in results["losses"]} <= {"failure", "buffer_full"}
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios())
-def test_same_seed_same_bits(simulator: Simulator, scenario: Scenario) -> None:
-    assert simulator.play(scenario) == simulator.play(scenario)
 
 
 def drawn(seed: int = 1, **values: Any) -> Scenario:

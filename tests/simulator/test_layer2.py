@@ -53,8 +53,7 @@ def test_a_law_of_layer_2_holds_the_queue_at_its_target_and_the_link_busy(
     qcn_scenario = scenario(
         controller, traffic={"kind": "incast", "size_bytes": 10**12}, time_limit_ns=500_000_000
     )
-    results, again = simulator.play(qcn_scenario), simulator.play(qcn_scenario)
-    assert results["flows"] == again["flows"], "same seed, same bits"
+    results = simulator.play(qcn_scenario)
     queue = max(results["queues"], key=lambda port: port["mean_bytes"])
     assert results["totals"]["notification_frames"] > 100
     assert queue["mean_bytes"] == pytest.approx(64_000, rel=0.25)

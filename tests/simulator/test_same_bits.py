@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks in parts: the same results on any number of threads."""
+"""The same seed gives the same bits: again, in another process, and on any number of threads."""
 
 from __future__ import annotations
 
@@ -61,6 +61,54 @@ def policy(name: str) -> dict[str, Any]:
     return {"name": "policy", "attributes": {"File": str(ROOT / "checkpoints" / name / "policy.safetensors")}}
 
 
+STREAMS = [
+    {"kind": "constant_rate", "src": i, "dst": 31 - i, "rate_bps": 3e10 + i, "stop_ns": 150_000}
+    for i in range(3)
+]
+JOB = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 400_000, "chunk_bytes": 20_000}
+INCAST = {"kind": "incast", "flows": 4, "size_bytes": 300_000, "spread_ns": 2000}
+SLOW = {"kind": "dumbbell", "rate_bps": 1e9}
+TCP: dict[str, Any] = {"transport": "tcp", "time_limit_ns": 1_000_000_000}
+SELECTIVE: dict[str, Any] = {"recovery": {"kind": "selective_repeat"}}
+SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
+SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
+OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
+#: Controllers and what is changed of the network; those that are run in parts.
+IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("hpcc", {}),
+    ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
+    ("swift", CLASSES),
+    ("hpcc-pint", {"nic": {"ack_every": 4, "ack_delay_ns": 2000}}),
+    ("timely", {**SHALLOW, **SELECTIVE}),
+    ("dcqcn", SPRAY),
+    ("hpcc", {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, **SELECTIVE, **OUTAGE}),
+    (policy("dispatcher"), {}),
+    (policy("tasks/ppo/1"), {}),
+    ("hpcc", TRAINING),
+    ("dcqcn", {**TRAINING, **SPRAY}),
+]
+#: Those that are run as a whole, since their parts would share something.
+AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("mpcc", {}),
+    ("oracle", {}),
+    ("max_min", {"time_limit_ns": 300_000}),
+    ("dcqcn", {"record": {"windows": True}}),
+    ("dcqcn", {"preset": "published"}),
+]
+#: Those that have no threads to choose, or draw more than their traffic.
+OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("dcqcn", {"loss_probability": 0.02, **SHALLOW}),
+    ("dcqcn", {"corruption": [{"link": "all", "bit_error_rate": 1e-7}]}),
+    ("hpcc", {"traffic": {"kind": "mix", "parts": [INCAST, *STREAMS]}, "loss_probability": 0.01}),
+    ("dcqcn", {"failures": {"drawn": {"mean_up_ns": 200_000, "mean_down_ns": 20_000}}}),
+    ("swift", {"traffic": {**INCAST, "size_bytes": "endless"}, "time_limit_ns": 500_000}),
+    ("dcqcn", {"traffic": {**JOB, "iterations": 2, "compute_ns": 1000, "compute_spread_ns": 3000}}),
+    *((name, {"traffic": INCAST, "topology": SLOW}) for name in ("bcn", "qcn", "smcc")),
+    *((name, TCP) for name in ("cubic", "dctcp", "max_min", "oracle")),
+    ("dctcp", {**TCP, "tcp": {"ack_noise": {"mean_rtts": 0.05, "most_rtts": 0.5}}}),
+]
+
+
 def play(
     simulator: Simulator, threads: int | str | None, controller: str | dict[str, Any], **changes: Any
 ) -> dict[str, Any]:
@@ -68,29 +116,17 @@ def play(
     return simulator.play(Scenario.from_mapping(keys, "x"))
 
 
-@pytest.mark.parametrize(
-    ("controller", "changes"),
-    [
-        ("hpcc", {}),
-        ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
-        ("swift", CLASSES),
-        ("hpcc-pint", {"nic": {"ack_every": 4, "ack_delay_ns": 2000}}),
-        (
-            "timely",
-            {"switch": {"pfc": False, "buffer_bytes": 200_000}, "recovery": {"kind": "selective_repeat"}},
-        ),
-        ("dcqcn", {"load_balancing": {"kind": "spray"}, "recovery": {"kind": "selective_repeat"}}),
-        (
-            "hpcc",
-            {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, "recovery": {"kind": "selective_repeat"}}
-            | {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}},
-        ),
-        (policy("dispatcher"), {}),
-        (policy("tasks/ppo/1"), {}),
-        ("hpcc", TRAINING),
-        ("dcqcn", TRAINING | {"load_balancing": {"kind": "spray"}, "recovery": {"kind": "selective_repeat"}}),
-    ],
-)
+@pytest.mark.parametrize(("controller", "changes"), [*IN_PARTS, *AS_A_WHOLE, *OTHERS])
+def test_the_same_seed_gives_the_same_bits_again_and_in_another_process(
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
+) -> None:
+    results = play(simulator, None, controller, **changes)
+    assert play(simulator, None, controller, **changes) == results
+    with Simulator() as another:
+        assert play(another, None, controller, **changes) == results
+
+
+@pytest.mark.parametrize(("controller", "changes"), IN_PARTS)
 def test_results_are_the_same_on_any_number_of_threads(
     simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
 ) -> None:
@@ -99,6 +135,13 @@ def test_results_are_the_same_on_any_number_of_threads(
     assert play(simulator, None, controller, **changes) != one, "it is played in parts"
     for threads in (2, 5, "auto"):
         assert play(simulator, threads, controller, **changes) == one
+
+
+@pytest.mark.parametrize(("controller", "changes"), AS_A_WHOLE)
+def test_what_its_parts_would_share_is_played_as_a_whole(
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
+) -> None:
+    assert play(simulator, 4, controller, **changes) == play(simulator, None, controller, **changes)
 
 
 def answer(batch: DecisionBatch) -> NDArray[np.float64]:
@@ -177,18 +220,3 @@ def test_a_step_of_training_takes_as_long_as_in_a_network_played_as_a_whole(simu
         return float(max(play(simulator, threads, "hpcc", **TRAINING)["flows"]["delivered_ns"]))
 
     assert end(2) == pytest.approx(end(None), rel=0.01)  # news from another rack takes a link's delay
-
-
-@pytest.mark.parametrize(
-    ("controller", "changes"),
-    [
-        ("mpcc", {}),
-        ("oracle", {}),
-        ("dcqcn", {"record": {"windows": True}}),
-        ("dcqcn", {"preset": "published"}),
-    ],
-)
-def test_what_its_parts_would_share_is_played_as_a_whole(
-    simulator: Simulator, controller: str, changes: dict[str, Any]
-) -> None:
-    assert play(simulator, 4, controller, **changes) == play(simulator, None, controller, **changes)
