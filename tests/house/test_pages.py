@@ -35,24 +35,26 @@ PROGRAMS = {
     "script.py": script.parser,
 }
 #: Programs on pages that come with the system, a package or ns-3, or are a page's own.
-FOREIGN = {
-    "make",
-    "cd",
-    "cp",
-    "cmake",
-    "export",
-    "ray",
-    "waf",
-    "git",
-    "g++",
-    "mkdir",
-    "pip",
-    "tensorboard",
-    "rdma-tests",
-    "ln",
-    "ns3",
-    "incast",
-}
+FOREIGN = set(
+    [
+        "make",
+        "cd",
+        "cp",
+        "cmake",
+        "export",
+        "ray",
+        "waf",
+        "git",
+        "g++",
+        "mkdir",
+        "pip",
+        "tensorboard",
+        "rdma-tests",
+        "ln",
+        "ns3",
+        "incast",
+    ]
+)
 
 
 def command_lines(text: str) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ns3_env.config.yaml import parse
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator, find_executable
-from tests.scenario.json_places import Place, at, changed, last_name, named, places, valid
+from tests.samples.tables import changed, fits, pairs
+from tests.scenario.json_places import Place, at, last_name, named, places, replaced, valid
 
 LARGE = 2**32 + 5
 
@@ -78,7 +78,7 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
             tried += 1
             what = f"{named(place)} = {value!r}"
             try:
-                simulator.play(changed(valid(), place, value))
+                simulator.play(replaced(valid(), place, value))
             except ScenarioError as error:
                 message = str(error)
                 # A list that is short leaves its neighbours too long: those are named then.
@@ -98,21 +98,16 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
     assert valid_count > 20
 
 
+#: Keys that have a default.
+OPTIONAL = {"min_rate_bps", "loss", "nic", "selective_repeat", "retransmission_timeout_ns"}
+OPTIONAL |= {"decision_quantum_ns", "record", "streams"}
+
+
 @pytest.mark.parametrize("key", sorted({named(p) for p in places(valid()) if len(p) == 1}))
 def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator) -> None:
     content = valid()
     del content[key]
-    optional = [
-        "min_rate_bps",
-        "loss",
-        "nic",
-        "selective_repeat",
-        "retransmission_timeout_ns",
-        "decision_quantum_ns",
-        "record",
-        "streams",
-    ]
-    if key in optional:
+    if key in OPTIONAL:
         simulator.play(content)
     else:
         with pytest.raises(ScenarioError, match=f"^'{key}' is missing$"):
@@ -158,7 +153,7 @@ def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedP
 def test_the_program_names_key_value_and_range_on_one_line(
     place: Place, value: Any, words: str, tmp_path: Path
 ) -> None:
-    done = run(json.dumps(changed(valid(), place, value)), tmp_path)
+    done = run(json.dumps(replaced(valid(), place, value)), tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
@@ -185,15 +180,17 @@ def test_the_program_names_key_value_and_range_on_one_line(
         (json.dumps({**valid(), "seed": "\x85\u2028"}, ensure_ascii=False), "'seed' is \"\\u0085\\u2028\""),
     ],
 )
-@pytest.mark.parametrize("options", [[], ["--pcap=x"]], ids=["", "pcap"])
-def test_what_is_no_scenario_is_a_line(
-    text: str | bytes, words: str, options: list[str], tmp_path: Path
-) -> None:
-    done = run(text, tmp_path, *options)
+def test_what_is_no_scenario_is_a_line(text: str | bytes, words: str, tmp_path: Path) -> None:
+    done = run(text, tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
     assert len(line) < 600
+
+
+def test_what_is_no_scenario_is_a_line_with_an_option_as_well(tmp_path: Path) -> None:
+    done = run("null", tmp_path, "--pcap=x")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +200,7 @@ def test_what_is_no_scenario_is_a_line(
 def test_flows_under_an_agent_have_slots_of_their_own(
     slots: list[int], words: str, simulator: Simulator
 ) -> None:
-    content = changed(changed(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
+    content = replaced(replaced(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
     simulator.send_reset(content)
     with pytest.raises(ScenarioError, match=words):
         simulator.receive()
@@ -215,43 +212,73 @@ def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path)
     assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
 
 
-TCP = "transport: tcp\ncontrollers: [cubic]\ntcp: "
 #: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.
-FOUND_INSIDE = [
-    ("controllers: [hpc]", "controllers.0.name: unknown controller 'hpc'"),
-    ("controllers: [{name: hpcc, attributes: {Etta: 1}}]", "controllers.0.attributes.Etta: "),
-    ("controllers: [dcqcn, {name: hpcc, attributes: {Eta: 7}}]", "controllers.1.attributes.Eta: "),
-    ("controllers: [policy]", "controllers.0.attributes.File: "),
-    (
-        "controllers: [{name: policy, attributes: {File: /nowhere}}]",
-        "controllers.0.attributes.File: policy /nowhere: there is no such file",
-    ),
-    ("clock: {name: per_notification}", "switch.congestion_points: the clock 'per_notification' waits"),
-    ("record: {pcap: /nowhere/x}", "record.pcap: there is no folder '/nowhere'"),
-    ("record: {pcap: /tmp/x, pcap_ports: [[99, 0]]}", "record.pcap_ports: there is no node 99"),
-    (TCP.replace("cubic", "cubi") + "{}", "controllers.0.name: unknown congestion controller 'cubi'"),
-    (TCP.replace("cubic", "{name: cubic, attributes: {Beta: x}}") + "{}", "controllers.0.attributes.Beta: "),
+FOUND_INSIDE = """
+controllers: [hpc] -> controllers.0.name: unknown controller 'hpc'
+controllers: [{name: hpcc, attributes: {Etta: 1}}] -> controllers.0.attributes.Etta:
+controllers: [dcqcn, {name: hpcc, attributes: {Eta: 7}}] -> controllers.1.attributes.Eta:
+controllers: [policy] -> controllers.0.attributes.File:
+controllers: [{name: policy, attributes: {File: /nowhere}}]
+    -> controllers.0.attributes.File: policy /nowhere: there is no such file
+controllers: [{name: max_min, attributes: {Gain: 1}}]
+    -> controllers.0.attributes.Gain: ... cannot set attribute
+clock: {name: per_notification} -> switch.congestion_points: the clock 'per_notification' waits
+record: {pcap: /nowhere/x} -> record.pcap: there is no folder '/nowhere'
+record: {pcap: /tmp/x, pcap_ports: [[99, 0]]} -> record.pcap_ports: there is no node 99
+controllers: [max_min]
+record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
+transport: tcp
+controllers: [max_min]
+record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
+transport: tcp
+controllers: [oracle]
+record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
+transport: tcp
+controllers: [{name: oracle, attributes: {Gain: 1}}]
+    -> controllers.0.attributes.Gain: ... cannot set attribute
+transport: tcp
+controllers: [cubi] -> controllers.0.name: unknown congestion controller 'cubi'
+transport: tcp
+controllers: [{name: cubic, attributes: {Beta: x}}] -> controllers.0.attributes.Beta:
+transport: tcp
+controllers: [cubic]
+tcp: {queue: {limit: 1 kB, marking: null}} -> tcp.queue.limit: a queue of 1000 bytes holds no
+transport: tcp
+controllers: [cubic]
+tcp: {host_queue: {limit: 1 kB, marking: null}} -> tcp.host_queue.limit: a queue of 1000 bytes holds no
+transport: tcp
+controllers: [cubic]
+tcp: {queue: {marking: {red: {least: 90kB, most: 15 packets}}}} -> tcp.queue.marking: RED marks from
+"""
+#: Who cannot choose a way per packet, by Python or by the simulator.
+FIXED_WAYS = """
+controllers: [max_min] -> flows under a fluid reference have no packets to steer
+controllers: [oracle] -> ports that send of the flow with the least bytes left
+controllers: [qcn]
+classes: [{name: one}] -> feedback frames of congestion points go back by the way that data came
+controllers: [qcn] -> feedback frames of congestion points go back by the way that data came
+preset: published -> the published simulator gives a flow one path, and its links never fail
+transport: tcp
+controllers: [cubic] -> is RDMA's, and the transport is tcp
+"""
+STEERING = {"failures": {"outages": [{"switch": 24, "at_ns": 1}]}, "load_balancing": "spray"}
+REFUSED = [
+    *((changed({}, text), sentence) for text, sentence in pairs(FOUND_INSIDE)),
     *(
-        (
-            f"{TCP}{{{key}: {{limit: 1 kB, marking: null}}}}",
-            f"tcp.{key}.limit: a queue of 1000 bytes holds no",
-        )
-        for key in ("queue", "host_queue")
-    ),
-    (
-        TCP + "{queue: {marking: {red: {least: 90kB, most: 15 packets}}}}",
-        "tcp.queue.marking: RED marks from ",
+        (changed({"topology": {"kind": "fat_tree_3"}, "controllers": ["hpcc"], key: value}, text), words)
+        for key, value in STEERING.items()
+        for text, words in ((text, f"{key}: ... {words}") for text, words in pairs(FIXED_WAYS))
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "place"), FOUND_INSIDE)
+@pytest.mark.parametrize(("content", "sentence"), REFUSED)
 def test_what_only_the_simulator_finds_names_file_and_key(
-    text: str, place: str, simulator: Simulator
+    content: dict[str, Any], sentence: str, simulator: Simulator
 ) -> None:
     with pytest.raises(ScenarioError) as caught:
-        simulator.play(Scenario.from_mapping(parse(text), "s.yaml"))
-    assert str(caught.value).startswith(f"s.yaml: {place}")
+        simulator.play(Scenario.from_mapping(content, "s.yaml"))
+    assert fits(sentence, str(caught.value)), caught.value
     assert "\n" not in str(caught.value)
 
 

@@ -21,13 +21,13 @@ from ns3_env.scenario.traffic.chakra import (
     SEND,
     Node,
     read_trace,
+    wire,
     written_trace,
 )
 from ns3_env.scenario.traffic.chakra.trace import INPUTS, LOAD, METADATA
 from ns3_env.scenario.traffic.chakra.wire import framed, written
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
-from tests.cpu_time import within_cpu_s
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
 from tests.samples.job_texts import JSONIZER
@@ -282,19 +282,14 @@ def test_a_number_without_an_end_is_named(node: dict[str, Any], fault: str, tmp_
 @pytest.mark.parametrize(
     "traffic",
     [
-        {"kind": "chakra", "content": [base64.b64encode(bytes(2_000_000)).decode()]},
-        {"kind": "goal", "content": "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1_000_001 + "}"},
-        {
-            "kind": "workload",
-            "npus": 4096,
-            "content": "DATA\n100\n" + "l -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n" * 100,
-        },
+        {"kind": "chakra", "content": [base64.b64encode(bytes(4000)).decode()]},
+        {"kind": "goal", "content": "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1001 + "}"},
+        {"kind": "workload", "npus": 8, "content": "DATA\n50\n" + "l -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n" * 50},
     ],
     ids=lambda traffic: str(traffic["kind"]),
 )
 def test_jobs_of_files_have_one_bound(traffic: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        within_cpu_s(20),
-        pytest.raises(ScenarioError, match="a job may have at most 1000000 nodes, of all ranks"),
-    ):
+    assert wire.Budget().nodes == wire.MAX_NODES == 1_000_000
+    monkeypatch.setattr(wire.Budget.__init__, "__defaults__", (1000, wire.MAX_JOB_BYTES))
+    with pytest.raises(ScenarioError, match="a job may have at most 1000000 nodes, of all ranks"):
         idle_star.scenario(**traffic)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import (
     Controller,
@@ -216,33 +215,3 @@ def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
     )
     assert results == plain
     assert "failure_losses" not in measure(plain)
-
-
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        ({"controllers": ["max_min"]}, "flows under a fluid reference have no packets to steer"),
-        (
-            {"controllers": ["oracle"]},
-            "ports that send of the flow with the least bytes left",
-        ),
-        (
-            {"controllers": ["qcn"], "classes": [{"name": "one"}]},
-            "feedback frames of congestion points go back by the way that data came",
-        ),
-        ({"controllers": ["qcn"]}, "feedback frames of congestion points go back by the way that data came"),
-        ({"preset": "published"}, "the published simulator gives a flow one path, and its links never fail"),
-        ({"transport": "tcp", "controllers": ["cubic"]}, "is RDMA's, and the transport is tcp"),
-    ],
-)
-@pytest.mark.parametrize("key", ["failures", "load_balancing"])
-def test_who_cannot_choose_per_packet_says_so(
-    simulator: Simulator, other: dict[str, Any], text: str, key: str
-) -> None:
-    value = {"outages": [{"switch": 24, "at_ns": 1}]} if key == "failures" else "spray"
-    with pytest.raises(ScenarioError, match=f"x.yaml: {key}: .*{text}"):
-        simulator.play(
-            Scenario.from_mapping(
-                {"topology": {"kind": "fat_tree_3"}, "controllers": ["hpcc"], key: value, **other}, "x.yaml"
-            )
-        )

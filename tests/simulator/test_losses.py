@@ -12,10 +12,11 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.results import LOSS_COLUMNS
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.report import write
+from ns3_env.programs.executable import references
 from ns3_env.scenario import Controller, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import Results
 from tests.samples import report_folder
 from tests.samples.files import dumped, rows
@@ -40,25 +41,11 @@ def place(lost: Results) -> dict[str, Any]:
     return {name: lost[name] for name in UPLINK}
 
 
-@pytest.mark.parametrize(
-    "controller",
-    [
-        *(
-            "bcn",
-            "dcqcn",
-            "dctcp",
-            "fixed-window",
-            "hpcc",
-            "hpcc-pint",
-            "mpcc",
-            "nscc",
-            "powertcp",
-            "qcn",
-            "smcc",
-        ),
-        *("smcc", "swift", "theta-powertcp", "timely"),
-    ],
-)
+#: All that send packets and obey buffers.
+CONTROLLERS = sorted({*list_controllers()} - {"agent", "policy", *references()})
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
 def test_flows_finish_on_a_shallow_buffer_without_pfc(simulator: Simulator, controller: str) -> None:
     results = simulator.play(incast(controller))
     totals, flows = results["totals"], results["flows"]

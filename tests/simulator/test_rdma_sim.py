@@ -54,26 +54,3 @@ def test_least_rates_that_fit_are_no_matter_for_words(
     content = {**incast(flows), **changes}
     content["flows"]["start_ns"] = start_ns or content["flows"]["start_ns"]
     assert run(content, tmp_path).stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("Horizon", "2.5", "it takes int32_t 1:100: P, steps predicted"),
-        ("Horizon", "five", "it takes int32_t 1:100"),
-        ("Horizon", "101", "it takes int32_t 1:100"),
-        ("WeightQueue", "1,5", "it takes double 1e-09:1e+09: W_Q, the cost"),
-        ("ComputationTime", "5 minutes", "it takes Time"),
-        ("Shortcut", "maybe", "it takes bool"),
-        ("Solver", "Exact", "it takes Qp|Lqr"),
-        ("Horizn", "5", "its attributes: WeightQueue, WeightWindow, "),
-    ],
-)
-def test_an_attribute_that_makes_no_sense_is_an_error_that_says_what_would(
-    tmp_path: Path, name: str, text: str, expected: str
-) -> None:
-    scenario = incast(flows=4)
-    scenario["controllers"] = [{"name": "mpcc", "attributes": {name: text}}]
-    done = run(scenario, tmp_path)
-    assert done.returncode == 2
-    assert f"controller 'mpcc': cannot set attribute '{name}' to '{text}'; {expected}" in done.stderr
