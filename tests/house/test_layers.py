@@ -136,6 +136,17 @@ def included(path: Path) -> list[str]:
     return [str(room) for room in rooms]
 
 
+SOURCES = [path for path in sorted(CPP.rglob("*.cc")) if path.with_suffix(".h").exists()]
+
+
+def test_a_source_includes_its_own_header_first() -> None:
+    """So that each header compiles by itself."""
+    for source in SOURCES:
+        first = re.search(r'#include ["<](.+)[">]', source.read_text())
+        assert first is not None, source
+        assert first[1] == source.with_suffix(".h").name, source
+
+
 def test_what_transports_share_knows_neither_and_neither_the_other() -> None:
     for path in sorted([*CPP.rglob("*.h"), *CPP.rglob("*.cc")]):
         room = path.relative_to(CPP).parts[0]

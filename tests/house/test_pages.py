@@ -35,26 +35,10 @@ PROGRAMS = {
     "script.py": script.parser,
 }
 #: Programs on pages that come with the system, a package or ns-3, or are a page's own.
-FOREIGN = set(
-    [
-        "make",
-        "cd",
-        "cp",
-        "cmake",
-        "export",
-        "ray",
-        "waf",
-        "git",
-        "g++",
-        "mkdir",
-        "pip",
-        "tensorboard",
-        "rdma-tests",
-        "ln",
-        "ns3",
-        "incast",
-    ]
-)
+FOREIGN = {
+    *("make", "cd", "cp", "cmake", "export", "ray", "waf", "git", "g++", "mkdir", "pip", "tensorboard"),
+    *("rdma-tests", "ln", "ns3", "incast"),
+}
 
 
 def command_lines(text: str) -> list[str]:

@@ -12,7 +12,6 @@ import pytest
 from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.policy import run_policy
-from ns3_env.eval.metrics import measure
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import groups_of, of_group
@@ -55,17 +54,6 @@ def test_flows_of_mixed_controllers_share_one_network() -> None:
     assert set(of_group(results, "rpc")["flows"]["class"]) == {"urgent"}
     with pytest.raises(KeyError, match="there are storage, rpc"):
         of_group(results, "other")
-
-
-def test_an_urgent_class_has_its_slowdown_whatever_is_beside() -> None:
-    def slowdown(**changes: Any) -> float:
-        return measure(of_group(play(**changes), "rpc"), ["fct_slowdown_p99"])["fct_slowdown_p99"]
-
-    groups = {name: {**group, "traffic_class": None} for name, group in KEYS["groups"].items()}
-    alone = slowdown(traffic={"kind": "mix", "parts": KEYS["traffic"]["parts"][1:]})
-    together = slowdown(classes=[], groups=groups)
-    assert slowdown() < 1.2 * alone
-    assert together > 1.5 * alone
 
 
 def test_flows_of_one_controller_have_attributes_of_their_own() -> None:

@@ -42,16 +42,6 @@ def time_ns(transport: str, size_bytes: float) -> float:
     return size_bytes * wire / payload * 8e9 / RATE_BPS
 
 
-@fluids
-@pytest.mark.parametrize("size_bytes", [1, 1459, 100_000, 12_345_678])
-def test_a_flow_alone_has_a_slowdown_of_one(
-    simulator: Simulator, transport: str, reference: str, size_bytes: int
-) -> None:
-    flows = simulator.play(scenario(transport, reference, [sent_by(0, size_bytes, 77)]))["flows"]
-    assert flows["fct_ns"] == flows["standalone_ns"]
-    assert flows["acked_bytes"] == [size_bytes]
-
-
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
 def test_max_min_is_as_late_as_by_hand(simulator: Simulator, transport: str) -> None:
     sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]

@@ -15,7 +15,7 @@ from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Controller, Record, Scenario, Switch
 from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+from ns3_env.scenario.traffic import Flow, FlowList, Incast
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import charged_slowdowns
 
@@ -152,3 +152,27 @@ def test_an_agent_sees_which_share_of_what_it_sent_was_sent_again(recovery: Reco
     lossy = seen(0.01)
     assert 0 < max(lossy) <= 1
     assert lossy[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("patience", "timeouts"),
+    [
+        *((0.9, 0), (1.1, 1), (2.9, 1), (3.1, 2), (62.9, 5), (63.1, 6)),
+        # 1 + 2 + ... + 64 timeouts' time, and from there on 64 again and again.
+        *((126.9, 6), (127.1, 7), (190.9, 7), (191.1, 8), (254.9, 8), (255.1, 9)),
+    ],
+)
+def test_the_retransmission_timeout_doubles_six_times_at_most(
+    simulator: Simulator, patience: float, timeouts: int
+) -> None:
+    """All packets of a flow are lost, until so many times the timeout after its start."""
+    timeout_ns = 100_000
+    scenario = Scenario(
+        topology=Dumbbell(senders=1),
+        traffic=FlowList(flows=[Flow(src=0, dst=1, size_bytes=10_000)]),
+        controllers=[Controller(name="dctcp")],
+        loss_probability=1.0,
+        retransmission_timeout_ns=timeout_ns,
+        time_limit_ns=int(patience * timeout_ns),
+    )
+    assert simulator.play(scenario)["flows"]["timeouts"] == [timeouts]
