@@ -111,15 +111,6 @@ def test_what_is_no_file_is_not_read(reader: str, tmp_path: Path) -> None:
         assert expected in refusal(READERS[reader], path)
 
 
-@pytest.mark.parametrize("name", ["pipe", "folder", "/dev/zero"])
-def test_a_flow_list_is_a_file(name: str, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
-    path = tmp_path / "s.yaml"
-    path.write_text(yaml.safe_dump({"traffic": {"kind": "csv", "file": name}}))
-    assert "traffic.file: " in refusal(Scenario.load, path)
-
-
 HUGE = 10**400
 
 

@@ -31,7 +31,6 @@ from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
-from ns3_env.simulator import Simulator
 from tests.paths import ROOT
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
@@ -141,14 +140,6 @@ def test_brackets_in_a_folder_s_name_are_shown(
     assert "[abc] [/b]/s.yaml)" in output
 
 
-def open_simulator() -> Simulator:
-    simulator = Simulator(executable=dummy_sim())
-    simulator.send_reset({"dummy": {}})
-    simulator.receive()
-    simulator.close()
-    return simulator
-
-
 def open_vec_env() -> FlowVecEnv:
     env = FlowVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
     env.reset()
@@ -165,7 +156,7 @@ def open_gymnasium_env() -> FlowEnv:
     return env
 
 
-@pytest.mark.parametrize("cycle", [open_simulator, open_vec_env, open_gymnasium_env])
+@pytest.mark.parametrize("cycle", [open_vec_env, open_gymnasium_env])
 def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], object]) -> None:
     objects = [cycle()]
     before = descriptors_before()

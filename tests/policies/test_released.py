@@ -123,11 +123,8 @@ def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) ->
 
 
 @pytest.mark.parametrize("name", released_names())
-def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> None:
+def test_what_comes_with_the_project_is_small_and_loads(name: str) -> None:
     path = released(name)
     assert path.stat().st_size < 1 << 20
     resolve(path).load()
-    card = (path.parent / "README.md").read_text(encoding="utf-8")
-    for what in ("task", "learned from", "command", "seed", "time", "## Scores", "## Limits"):
-        assert what in card, f"{path.parent}/README.md says nothing of {what}"
     assert (path.parent / "learning.png").stat().st_size < 1 << 20

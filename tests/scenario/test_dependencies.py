@@ -11,7 +11,6 @@ import pytest
 
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.jobs.algorithms import count_flows, sends
-from tests.samples.scenarios import refusal
 
 STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8}
 RING = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8000}
@@ -51,10 +50,6 @@ def test_a_csv_names_flows_too(tmp_path: Path) -> None:
     )
     written = made(traffic.without_files().model_dump()).to_simulator_json()["dependencies"]
     assert written == content
-    file.write_text("name,src,dst,size_bytes,start_ns,after\na,0,1,9,0,b\nb,1,2,9,0,a\n")
-    assert "flows.csv:2: after: these wait for each other" in refusal(
-        {"topology": STAR, "traffic": {"kind": "csv", "file": str(file)}}
-    )
 
 
 def test_parts_of_a_mix_keep_their_waits_and_their_names() -> None:

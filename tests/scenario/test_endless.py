@@ -15,10 +15,10 @@ from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
-from ns3_env.scenario import AGENT, Controller, Record, Scenario
+from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
-from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.scenario.traffic import Flow, FlowList, Joining, LongShort
+from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import endless
 from tests.samples.files import rows
 
@@ -138,13 +138,3 @@ def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_pat
     long, short = rows(tmp_path / "flows.csv")
     assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
     assert (short["endless"], short["finished"]) == ("0", "1")
-
-
-@pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
-def test_every_controller_shares_the_link_among_flows_that_never_end(
-    simulator: Simulator, controller: str
-) -> None:
-    incast = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
-    results = simulator.play(incast)
-    assert all(x > 0.05 * 10e9 * LIMIT / 8e9 for x in results["flows"]["acked_bytes"])
-    assert all(np.isfinite(x) for x in results["totals"].values())

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,12 @@ FAULTS: list[tuple[str, str | bytes, str]] = [
     ("t.0.json", '{"version": "1"}{"id": 1, "num_ops": ' + "9" * 400 + "}", "node 1: num_ops is 999"),
     ("t.0.json", '{"version": "1"}{"id": 1, "type": 4, "numOps": "' + "9" * 400 + '"}', "num_ops is 999"),
     ("t.0.json", '{"version": "1"}{"id": 1, "durationMicros": Infinity}', "duration_micros is inf, must be"),
+    (
+        "t.0.json",
+        '{"version": "1"}{"id": 1, "type": 1, "inputs": {"values": '
+        '"[{\\"pg_name\\": \\"1\\", \\"ranks\\": [Infinity]}]"}}',
+        "groups cannot be read",
+    ),
     ("t.0.json", '{"version": "1"} [', "no JSON: Expecting value"),
     ("t.0.json", '{"schema": "1.1.0-chakra.0.0.4", "nodes": []}', "before Chakra's converter"),
     ("t.0.json", '{"traceEvents": []}', "a trace of Kineto, before Chakra's converter"),
@@ -195,9 +203,21 @@ def test_a_faulty_file_is_refused_by_its_line(
 
 
 @pytest.mark.parametrize("name", ["flows.csv", "cdf.txt", "topology.txt", "flow.txt", "m.cm", "t.topo"])
-def test_a_file_that_is_not_there_is_named(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: None, "No such file"),
+        (os.mkfifo, "is a pipe, not a file"),
+        (os.mkdir, "is a folder, not a file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a device, not a file"),
+    ],
+)
+def test_what_is_no_file_is_named(
+    name: str, make: Callable[[Path], object], sentence: str, folder: Path
+) -> None:
     (folder / name).unlink()
-    assert f".file: {folder}/{name}: No such file" in refusal(keys(name), folder)
+    make(folder / name)
+    assert f".file: {folder}/{name}: {sentence}" in refusal(keys(name), folder)
 
 
 def test_many_faulty_rows_have_a_line_each_in_their_order(folder: Path) -> None:

@@ -77,15 +77,12 @@ def written(folder: Path, topology: str = TOPOLOGY, flows: str = FLOWS, **others
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
-def test_a_scenario_written_in_this_format_gives_the_same_results(file: Path, tmp_path: Path) -> None:
+def test_a_scenario_written_in_this_format_is_the_same_one(file: Path, tmp_path: Path) -> None:
     reference = Scenario.load(file)
     topology, flows = published(reference)
     others = {"preset": reference.preset, "time_limit_ns": reference.time_limit_ns}
     published_scenario = Scenario.load(written(tmp_path, topology, flows, **others))
     assert published_scenario.to_simulator_json() == reference.to_simulator_json()
-    if "websearch" not in file.stem:  # the same question would be answered the same; it takes longer
-        with Simulator() as simulator:
-            assert simulator.play(published_scenario.under("hpcc")) == simulator.play(reference.under("hpcc"))
 
 
 def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(

@@ -148,6 +148,15 @@ def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedP
             "'cards': 1 nodes and 0 hosts: each node is a card of one host",
         ),
         (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+        (
+            ("streams", "rate_bps"),
+            [0],
+            "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a",
+        ),
+        (("streams", "stop_ns"), [0], "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
+        (("streams", "dst"), [3], "'streams' row 0: node 3 is no host"),
+        (("streams", "dst"), [0], "'streams' row 0: a stream from host 0 to itself"),
+        (("streams", "dst"), [], "'streams' has columns of different lengths"),
     ],
 )
 def test_the_program_names_key_value_and_range_on_one_line(

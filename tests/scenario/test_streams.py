@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
@@ -248,14 +247,16 @@ def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: 
 
 
 @pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
-def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
+def test_endless_flows_share_what_a_stream_leaves_under_every_controller(
     simulator: Simulator, controller: str
 ) -> None:
     flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
     stream_scenario = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
     results = simulator.play(stream_scenario.under(controller))
     assert results["streams"]["lost_bytes"] == [0]
-    assert all(0 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
+    # Each has a tenth of half the link at least, of 0.7 Gb/s and 4 ms.
+    assert all(0.035e6 / 2 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
+    assert all(np.isfinite(x) for x in results["totals"].values())
     conserved(results)
 
 
@@ -268,28 +269,6 @@ def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator,
     assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
     assert results["streams"]["lost_bytes"] == [0]
     conserved(results)
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "words"),
-    [
-        ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
-        ("stop_ns", 0, "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
-        ("dst", 5, "'streams' row 0: node 5 is no host"),
-        ("dst", 0, "'streams' row 0: a stream from host 0 to itself"),
-    ],
-)
-def test_the_simulator_itself_refuses_wrong_rows(
-    simulator: Simulator, column: str, value: int, words: str
-) -> None:
-    content = scenario(stream(0, 1e6)).to_simulator_json()
-    content["streams"][column] = [value]
-    with pytest.raises(ScenarioError) as refused:
-        simulator.play(content)
-    assert str(refused.value) == words
-    content["streams"][column] = []
-    with pytest.raises(ScenarioError, match="'streams' has columns of different lengths"):
-        simulator.play(content)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from ns3_env.scenario.traffic import (
     sample_sizes,
 )
 from tests.samples.files import dumped
-from tests.samples.scenarios import refusal, results_of
+from tests.samples.scenarios import results_of
 
 RANDOM = np.random.default_rng
 
@@ -213,8 +213,6 @@ def test_a_distribution_with_its_mean_first_begins_at_its_first_size(tmp_path: P
     sizes = Scenario.load(scenario_file(tmp_path, POISSON)).flows().size_bytes
     assert (min(sizes), max(sizes) <= 30_000) == (100, True)
     assert 0.2 < sum(size == 100 for size in sizes) / len(sizes) < 0.3
-    write_cdf(tmp_path, "100 0.25\n500 0.5\n30000 1.0\n")
-    assert "from 0 to 100 percent" in refusal(scenario_file(tmp_path, POISSON))
 
 
 def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path) -> None:
@@ -271,11 +269,3 @@ def test_recurring_incasts_offer_their_load() -> None:
     assert len({pairs[0][1] for pairs in events.values()}) > 25  # of 64, with some 53 incasts
     gaps = np.diff(sorted(events))
     assert gaps.std() == pytest.approx(gaps.mean(), rel=0.4)  # exponential
-
-
-def test_they_join_a_mix_and_are_played(tmp_path: Path) -> None:
-    incasts = {"kind": "poisson_incast", "fan_in": 8, "size_bytes": "20kB", "duration_ns": "1ms"}
-    mix = {"kind": "mix", "parts": [{**POISSON, "sizes": "fb_hadoop"}, {**incasts, "events_per_s": 5000}]}
-    file = scenario_file(tmp_path, mix)
-    assert Scenario.load(file).flow_count > 8
-    assert main(["run", str(file), "--controllers", "hpcc", "--out", str(tmp_path / "out")]) == 0

@@ -29,7 +29,6 @@ from tests.paths import ROOT
 from tests.processes import (
     alive,
     descriptors_before,
-    dummy_sim,
     open_descriptors,
     shared_memory,
     wait_until,
@@ -169,7 +168,9 @@ def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
     branch.close()
 
 
-def test_branches_end_with_the_process_that_uses_them() -> None:
+@pytest.mark.alone
+def test_simulators_and_branches_end_with_the_process_that_uses_them() -> None:
+    before = shared_memory()
     code = (
         "import time; from tests.simulator.test_branching import *\n"
         "s = Simulator(); s.send_reset(scenario()); s.receive()\n"
@@ -183,6 +184,7 @@ def test_branches_end_with_the_process_that_uses_them() -> None:
         assert all(map(alive, pids))
         user.kill()
     assert wait_until(lambda: not any(map(alive, pids)))
+    assert shared_memory() == before
 
 
 @pytest.mark.alone
@@ -353,14 +355,6 @@ def test_a_horizon_charges_what_is_left_as_links_shared_equally() -> None:
     lived = end.results["totals"]["end_ns"] - np.asarray(flows["start_ns"])
     charged = (lived + shared) / np.asarray(flows["standalone_ns"])
     assert charged_slowdowns(end.results) == pytest.approx(charged)
-
-
-def test_the_dummy_simulator_branches_too() -> None:
-    content = {"seed": 7, "dummy": {"slots": 3, "steps": 6}}
-    with at_a_decision(content, executable=dummy_sim()) as (original, _):
-        (branch,) = original.branch()
-        assert played_from(branch) == played_from(original)
-        branch.close()
 
 
 def test_captures_stay_the_originals(tmp_path: Path) -> None:

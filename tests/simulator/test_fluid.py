@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ScenarioError
+from ns3_env.programs.executable import references
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
@@ -42,20 +43,15 @@ def time_ns(transport: str, size_bytes: float) -> float:
     return size_bytes * wire / payload * 8e9 / RATE_BPS
 
 
-@pytest.mark.parametrize("transport", ["rdma", "tcp"])
-def test_max_min_is_as_late_as_by_hand(simulator: Simulator, transport: str) -> None:
+@fluids
+def test_flows_are_as_late_as_by_hand(simulator: Simulator, transport: str, reference: str) -> None:
+    """Shares: through when the link has carried 6, 5 and 3 MB; the least first: 6, 3 and 1 MB."""
+    assert reference in references(transport)  # type: ignore[arg-type]
     sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
-    flows = simulator.play(scenario(transport, "max_min", sent))["flows"]
+    flows = simulator.play(scenario(transport, reference, sent))["flows"]
     late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
-    # Through when the link has carried 6, 5 and 3 MB.
-    assert late == pytest.approx([time_ns(transport, x) for x in (3e6, 3e6, 2e6)], rel=1e-9)
-
-
-def test_the_oracle_is_as_late_as_by_hand(simulator: Simulator) -> None:
-    sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
-    flows = simulator.play(scenario("tcp", "oracle", sent))["flows"]
-    late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
-    assert late == pytest.approx([time_ns("tcp", x) for x in (3e6, 1e6, 0)], rel=1e-9, abs=2e-3)
+    others_bytes = (3e6, 3e6, 2e6) if reference == "max_min" else (3e6, 1e6, 0)
+    assert late == pytest.approx([time_ns(transport, x) for x in others_bytes], rel=1e-9, abs=2e-3)
 
 
 @fluids

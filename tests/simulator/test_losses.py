@@ -14,6 +14,7 @@ from ns3_env.eval.metrics import measure
 from ns3_env.eval.report import write
 from ns3_env.programs.executable import references
 from ns3_env.scenario import Controller, Scenario, Switch
+from ns3_env.scenario.reliability import Nic, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator, list_controllers
@@ -45,9 +46,16 @@ def place(lost: Results) -> dict[str, Any]:
 CONTROLLERS = sorted({*list_controllers()} - {"agent", "policy", *references()})
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [{}, {"recovery": SelectiveRepeat(), "nic": Nic(cnp_delay_ns=5000, ack_every=3)}],
+    ids=["back", "sr"],
+)
 @pytest.mark.parametrize("controller", CONTROLLERS)
-def test_flows_finish_on_a_shallow_buffer_without_pfc(simulator: Simulator, controller: str) -> None:
-    results = simulator.play(incast(controller))
+def test_flows_finish_on_a_shallow_buffer_without_pfc(
+    simulator: Simulator, controller: str, keys: dict[str, Any]
+) -> None:
+    results = simulator.play(incast(controller, **keys))
     totals, flows = results["totals"], results["flows"]
     assert totals["unfinished"] == totals["pfc_frames"] == 0
     assert flows["acked_bytes"] == flows["size_bytes"]
@@ -57,6 +65,12 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(simulator: Simulator, cont
     assert lost["packets"] == totals["dropped_packets"] > 0
     (queue,) = (port for port in results["queues"] if place(port) == UPLINK)
     assert 150_000 < queue["max_bytes"] <= SHALLOW.buffer_bytes
+    if keys:
+        delivered = totals["delivered_payload_bytes"]
+        assert sum(flows["size_bytes"]) + results["reordering"]["duplicate_bytes"] == delivered
+        assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
+        again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
+        assert sum(flows["retransmitted_bytes"]) == again
 
 
 def test_each_cause_is_counted_at_its_port(simulator: Simulator) -> None:

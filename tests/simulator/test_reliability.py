@@ -16,7 +16,7 @@ from ns3_env.scenario import Controller, Record, Scenario, Switch
 from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList, Incast
-from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import charged_slowdowns
 
 SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
@@ -32,24 +32,6 @@ def incast(controller: str = "dcqcn", **values: Any) -> Scenario:
         "recovery": SelectiveRepeat(),
     }
     return Scenario(**{**fields, **values})
-
-
-@pytest.mark.parametrize(
-    "controller", [name for name in list_controllers() if name not in ("agent", "policy")]
-)
-def test_every_controller_finishes_by_selective_repeat_and_loses_no_byte(
-    simulator: Simulator, controller: str
-) -> None:
-    results = simulator.play(incast(controller, nic=Nic(cnp_delay_ns=5000, ack_every=3)))
-    flows, totals = results["flows"], results["totals"]
-    assert totals["unfinished"] == 0
-    assert flows["acked_bytes"] == flows["size_bytes"]
-    if "reordering" in results:  # not of fluids
-        delivered = totals["delivered_payload_bytes"]
-        assert sum(flows["size_bytes"]) + results["reordering"]["duplicate_bytes"] == delivered
-        assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
-        again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
-        assert sum(flows["retransmitted_bytes"]) == again
 
 
 @pytest.mark.parametrize("kind", ["go_back_n", "selective_repeat"])
