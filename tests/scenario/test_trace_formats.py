@@ -95,22 +95,32 @@ def test_files_may_have_the_rank_elsewhere_in_their_names(tmp_path: Path) -> Non
     for rank in range(2):
         (tmp_path / f"rank{rank}_step.et").write_bytes(PROTOBUF)
     assert scenario(file=str(tmp_path / "rank%d_step.et")).flow_count == 2
-    with pytest.raises(ScenarioError, match=r"rank0_stop\.et: No such file"):
-        scenario(file=str(tmp_path / "rank%d_stop.et"))
 
 
-def test_traces_of_one_job_have_one_form(tmp_path: Path) -> None:
-    """A rank in another form is named rather than left out."""
-    for rank, end in enumerate(("et", "et", "json")):
-        (tmp_path / f"step.{rank}.{end}").write_bytes(PROTOBUF)
-    with pytest.raises(ScenarioError, match=r"step\.2\.json has another form than .*step\.0\.et"):
-        scenario(file=str(tmp_path / "step"))
+WHOLE = gzip.compress(PROTOBUF)
 
 
-def test_a_compressed_trace_that_is_cut_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.0.et").write_bytes(gzip.compress(PROTOBUF)[:-9])
-    with pytest.raises(ScenarioError, match=r"t\.0\.et: not whole: "):
-        scenario(file=str(tmp_path / "t"))
+@pytest.mark.parametrize(
+    ("files", "pattern", "fault"),
+    [
+        ({}, "rank%d_stop.et", r"rank0_stop\.et: No such file"),
+        (
+            {"t.0.et": PROTOBUF, "t.2.et": PROTOBUF},
+            "t",
+            r"t\.1\.et: there is no such file, .*t\.2\.et",
+        ),
+        ({"t.0.et": WHOLE, "t.1.json": WHOLE}, "t", r"t\.1\.json has another form than .*t\.0\.et"),
+        ({"t.0.et": WHOLE[:-9]}, "t", r"t\.0\.et: not whole: "),
+        ({"t.0.et": PROTOBUF, "t.1.et": PROTOBUF[:-1]}, "t", r"t\.1\.et: a message of"),
+    ],
+)
+def test_a_file_that_is_missing_cut_or_of_another_form_is_named(
+    files: dict[str, bytes], pattern: str, fault: str, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ScenarioError, match=fault):
+        scenario(file=str(tmp_path / pattern))
 
 
 def collective(id: int, group: str, size: int = 4000, after: tuple[int, ...] = (), kind: str = "") -> Node:
@@ -141,28 +151,6 @@ def test_process_groups_are_those_of_a_file_of_astra_sim(tmp_path: Path, simulat
     results = simulator.play(trace_scenario)
     assert results["totals"]["unfinished"] == 0
     assert sum(results["flows"]["size_bytes"]) == 4 * 4000
-
-
-@pytest.mark.parametrize(
-    ("groups", "ranks", "fault"),
-    [
-        (
-            {"1": [0, 2]},
-            ["1", "1", "1"],
-            "node 0 (nccl) of rank 1: process group '1' has ranks 0, 2, and not",
-        ),
-        ({"1": [0, 1]}, ["1", ""], "process group '1' has rank 1, whose trace has fewer collectives of it"),
-        ({"1": [0, 9]}, ["1", "1"], "process group '1' has rank 9; there are ranks 0 to 1"),
-        ({"1": [0, 1]}, ["7", "7"], "no process group '7'; there are 1"),
-        ({"1": [0, 2]}, ["0", "0", "1"], "process group '0' has rank 2, whose trace has fewer"),
-    ],
-)
-def test_ranks_that_do_not_fit_their_group_are_named(
-    groups: dict[str, list[int]], ranks: list[str], fault: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ScenarioError) as info:
-        scenario(**write(tmp_path, *[[collective(0, group)] for group in ranks]), groups=groups)
-    assert fault in str(info.value)
 
 
 def metadata(groups: dict[str, list[int]]) -> bytes:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -242,7 +243,8 @@ def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with at_a_decision() as (original, message):
-        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", NoFile)
+        no_file = SimpleNamespace(fd=99_999, close=lambda: None)
+        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", lambda name: no_file)
         with pytest.raises(SimulatorError, match="cannot be copied: No such file"):
             original.branch()
         goes_on(original, message)
@@ -270,18 +272,6 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
         gc.collect()  # frames of the interruption
         assert open_descriptors() == before
         assert played_from(original) == expected
-
-
-class NoFile:
-    """What is no open file for the copy's output."""
-
-    fd = 99_999
-
-    def __init__(self, name: str) -> None:
-        """Nothing is made."""
-
-    def close(self) -> None:
-        """Nothing is closed."""
 
 
 def test_only_a_simulator_that_waits_for_actions_branches() -> None:
