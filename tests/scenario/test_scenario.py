@@ -11,7 +11,7 @@ import pytest
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
-from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.simulator import list_controllers
 from tests.samples.scenarios import INCAST
 
 
@@ -110,12 +110,17 @@ def with_csv(folder: Path, text: str | bytes) -> Path:
 
 
 def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
-    path = with_csv(tmp_path, "start_ns, dst,size_bytes,src\r\n7,4,1000,3\r\n\r\n0,4,20,0\r\n0,4,30,1\r\n")
-    flows = Scenario.load(path).to_simulator_json()["flows"]
-    assert flows["src"] == [3, 0, 1]  # the file's order, also where flows start together
-    assert flows["dst"] == [4, 4, 4]
-    assert flows["size_bytes"] == [1000, 20, 30]
-    assert flows["start_ns"] == [7, 0, 0]
+    """In the file's order, also where flows start together or rows are equal; sizes and times with units."""
+    rows = "7,4,2MB,3,,a,\r\n\r\n1.5us,4,1e3,0,2us,,a\r\n0.001s,4,0.5KiB,1,,,\r\n0,4,9,1,,,\r\n0,4,9,1,,,\r\n"
+    scenario = Scenario.load(
+        with_csv(tmp_path, f"start_ns, dst,size_bytes,src,delay_ns,name,after\r\n{rows}")
+    )
+    flows = scenario.to_simulator_json()["flows"]
+    assert flows["src"] == [3, 0, 1, 1, 1]
+    assert flows["dst"] == [4] * 5
+    assert flows["size_bytes"] == [2_000_000, 1000, 512, 9, 9]
+    assert flows["start_ns"] == [7, 1500, 1_000_000, 0, 0]
+    assert scenario.flows().tasks.waits[1].delay_ns == 2000
 
 
 def test_a_csv_may_name_each_flow_s_controller(tmp_path: Path) -> None:
@@ -140,26 +145,6 @@ def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Scenario.from_mapping(scenario.model_dump(), "again").flow_count == 1
     monkeypatch.chdir(tmp_path)
     assert Scenario.from_mapping({"traffic": {"kind": "csv", "file": "flows.csv"}}, "x").flow_count == 1
-
-
-def test_equal_rows_are_flows_of_their_own(tmp_path: Path, simulator: Simulator) -> None:
-    (tmp_path / "flows.csv").write_text(HEADER + 2 * "0,4,1000,5\n" + "0,4,2000,5\n")
-    content = {"controllers": [{"name": "dctcp"}], "traffic": {"kind": "csv", "file": "flows.csv"}}
-    results = simulator.play(Scenario.from_mapping(content, "x", tmp_path))["flows"]
-    assert results["size_bytes"] == [1000, 1000, 2000]
-    assert len(set(results["end_ns"])) == 3
-
-
-def test_sizes_and_times_of_a_csv_may_have_units(tmp_path: Path) -> None:
-    text = (
-        HEADER.strip() + ",delay_ns,name,after\n0,4,2MB,1.5us,,a,\n1,4,1e3,0.001s,2us,,a\n2,4,0.5KiB,7,,,\n"
-    )
-    (tmp_path / "flows.csv").write_text(text)
-    traffic = {"kind": "csv", "file": "flows.csv"}
-    flows = Scenario.from_mapping({"traffic": traffic}, "x", tmp_path).flows()
-    assert flows.size_bytes == [2_000_000, 1000, 512]
-    assert flows.start_ns == [1500, 1_000_000, 7]
-    assert flows.tasks.waits[1].delay_ns == 2000
 
 
 @pytest.mark.parametrize(

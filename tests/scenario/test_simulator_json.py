@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator, find_executable
+from ns3_env.simulator import Simulator
+from tests.processes import program
 from tests.samples.tables import changed, fits, pairs
 from tests.scenario.json_places import Place, at, last_name, named, places, replaced, valid
 
@@ -114,13 +114,6 @@ def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator)
             simulator.play(content)
 
 
-def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    path = folder / "x.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    command = [str(find_executable()), *options, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
@@ -162,7 +155,7 @@ def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedP
 def test_the_program_names_key_value_and_range_on_one_line(
     place: Place, value: Any, words: str, tmp_path: Path
 ) -> None:
-    done = run(json.dumps(replaced(valid(), place, value)), tmp_path)
+    done = program(replaced(valid(), place, value), tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
@@ -190,7 +183,7 @@ def test_the_program_names_key_value_and_range_on_one_line(
     ],
 )
 def test_what_is_no_scenario_is_a_line(text: str | bytes, words: str, tmp_path: Path) -> None:
-    done = run(text, tmp_path)
+    done = program(text, tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
@@ -198,7 +191,7 @@ def test_what_is_no_scenario_is_a_line(text: str | bytes, words: str, tmp_path: 
 
 
 def test_what_is_no_scenario_is_a_line_with_an_option_as_well(tmp_path: Path) -> None:
-    done = run("null", tmp_path, "--pcap=x")
+    done = program("null", tmp_path, "--pcap=x")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
@@ -218,7 +211,7 @@ def test_flows_under_an_agent_have_slots_of_their_own(
 def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path) -> None:
     content = valid()
     same = {**content, "payload_bytes": float(content["payload_bytes"])}
-    assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
+    assert program(same, tmp_path).stdout == program(content, tmp_path).stdout
 
 
 #: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.

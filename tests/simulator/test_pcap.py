@@ -19,7 +19,8 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
-from ns3_env.simulator import Simulator, find_executable
+from ns3_env.simulator import Simulator
+from tests.processes import program
 from tests.simulator.frames import Frame, frames_of
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
@@ -59,9 +60,7 @@ def interface_name(path: Path) -> str:
 
 
 def rdma_sim(folder: Path, scenario: Scenario, *options: str) -> subprocess.CompletedProcess[str]:
-    (folder / "scenario.json").write_text(json.dumps(scenario.to_simulator_json()))
-    command = [str(find_executable()), *options, str(folder / "scenario.json")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return program(scenario.to_simulator_json(), folder, *options)
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +163,10 @@ def test_a_full_disk_is_a_line_that_names_the_file(file: str, transport: Transpo
     controller = {"rdma": "hpcc", "tcp": "cubic"}[transport]
     data = {"transport": transport, "traffic": flow, "controllers": [controller]}
     scenario = Scenario.from_mapping(data, "s.yaml")
-    (tmp_path / "s.json").write_text(json.dumps(scenario.to_simulator_json()))
-    command = [find_executable(transport), tmp_path / "s.json", f"--pcap={tmp_path / 'x'}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    option = f"--pcap={tmp_path / 'x'}"
+    done = program(scenario.to_simulator_json(), tmp_path, option, transport=transport)
     why = f"'record.pcap': cannot write '{tmp_path / file}': No space left on device"
-    assert done.stderr == f"{transport}-sim: {tmp_path / 's.json'}: {why}\n"
+    assert done.stderr == f"{transport}-sim: {tmp_path / 'x.json'}: {why}\n"
     assert done.returncode == 2
     record = scenario.record.model_copy(update={"pcap": str(tmp_path / "x")})
     with Simulator() as simulator:
