@@ -67,7 +67,7 @@ MEAN_YAML = {
     "digits": (f"seed: {'9' * 5000}", ":1:7: not YAML: a number of 5000 characters"),
     "hex": (f"seed: 0x{'f' * 100_000}", "a number of 100002 characters"),
     "sexagesimal": (f"seed: 1{':10' * 50_000}", "a number of"),
-    "flow nesting": ("seed: " + "[" * 500 + "]" * 500, f"more than {MAX_DEPTH} deep"),
+    "flow nesting": ("seed: " + "[" * 60 + "]" * 60, f"more than {MAX_DEPTH} deep"),
     "mapping nesting": ("{a: " * 500 + "1" + "}" * 500, f"more than {MAX_DEPTH} deep"),
     "block nesting": ("seed:\n  " + "- " * 500 + "1", f"more than {MAX_DEPTH} deep"),
     "deepest nesting": ("seed: " + "[" * 300_000, f"more than {MAX_DEPTH} deep"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of refusals: an input, ``->``, and the sentence on it."""
+"""The tables of refusals in tests/data/refusals.yaml."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ns3_env.config.yaml import parse, put
+from ns3_env.config.yaml import parse, put, read_mapping
+from tests.paths import DATA
+
+#: Tables of scenarios that Python accepts, and of contents that are no scenarios.
+INSIDE = ("inside the simulator", "no way per packet")
+OTHERS = ("policy header",)
 
 
-def pairs(text: str) -> list[tuple[str, str]]:
-    """The rows of a table; an input may have several lines, its sentence has one."""
-    return [(row[0].strip(), row[1].strip()) for row in re.findall(r"(.+?)\s+-> ([^\n]+)", text, re.DOTALL)]
+def refusals(*names: str) -> list[tuple[dict[str, Any], str]]:
+    """Contents of scenarios and the sentences on them, of these tables."""
+    tables = read_mapping(DATA / "refusals.yaml")
+    return [
+        (changed(tables[name]["base"], text.strip()), sentence.strip())
+        for name in names
+        for text, sentence in re.findall(r"(.+?)\s+-> ([^\n]+)", tables[name]["rows"], re.DOTALL)
+    ]
+
+
+def scenario_tables() -> list[str]:
+    """Tables of scenarios that Python refuses."""
+    return [name for name in read_mapping(DATA / "refusals.yaml") if name not in (*INSIDE, *OTHERS)]
 
 
 def fits(sentence: str, line: str, source: str = "s.yaml") -> bool:

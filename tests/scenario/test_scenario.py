@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.errors import ScenarioError
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
 from ns3_env.simulator import list_controllers
@@ -39,31 +39,7 @@ def test_controlled_flows_have_slots_and_the_others_a_controller() -> None:
     assert scenario.to_simulator_json()["controllers"][1]["attributes"] == {"Eta": "0.9"}
 
 
-def test_least_rates_beyond_the_link_are_a_warning_with_both_rates() -> None:
-    with pytest.warns(
-        ScenarioWarning,
-        match=r"x: min_rate_bps: 4 flows x 5e\+10 bit/s = 2e\+11 bit/s exceed .* 1e\+11 bit/s",
-    ):
-        scenario = Scenario.from_mapping({"min_rate_bps": 50e9, "traffic": INCAST}, "x")
-    assert scenario.to_simulator_json()["min_rate_bps"] == 50e9
-
-
 SHALLOW = {"pfc": False, "buffer_bytes": 300_000}
-
-
-@pytest.mark.parametrize(
-    ("kmin", "message"),
-    [
-        (100_000, r"x: switch.ecn.kmin_bytes: 400000 B at a port of 100 Gb/s .* none is ever marked"),
-        (10_000, r"x: switch.ecn.kmax_bytes: 1.6e\+06 B at a port of 100 Gb/s .* 300000 B: no queue"),
-    ],
-)
-def test_thresholds_above_the_buffer_are_a_warning(kmin: int, message: str) -> None:
-    ecn = {"kmin_bytes": kmin, "kmax_bytes": 400_000, "at_rate_bps": 25e9}
-    with pytest.warns(ScenarioWarning, match=message):
-        scenario = Scenario.from_mapping({"switch": {**SHALLOW, "ecn": ecn}}, "x")
-    assert len(scenario.warnings()) == 1
-    assert scenario.to_simulator_json()["switch"]["ecn"]["kmax_bytes"] == 400_000  # what is given is played
 
 
 @pytest.mark.filterwarnings("error::ns3_env.errors.ScenarioWarning")

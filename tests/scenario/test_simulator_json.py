@@ -13,7 +13,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.processes import program
-from tests.samples.tables import changed, fits, pairs
+from tests.samples.tables import INSIDE, fits, refusals
 from tests.scenario.json_places import Place, at, last_name, named, places, replaced, valid
 
 LARGE = 2**32 + 5
@@ -214,62 +214,14 @@ def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path)
     assert program(same, tmp_path).stdout == program(content, tmp_path).stdout
 
 
-#: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.
-FOUND_INSIDE = """
-controllers: [hpc] -> controllers.0.name: unknown controller 'hpc'
-controllers: [{name: hpcc, attributes: {Etta: 1}}] -> controllers.0.attributes.Etta:
-controllers: [dcqcn, {name: hpcc, attributes: {Eta: 7}}] -> controllers.1.attributes.Eta:
-controllers: [policy] -> controllers.0.attributes.File:
-controllers: [{name: policy, attributes: {File: /nowhere}}]
-    -> controllers.0.attributes.File: policy /nowhere: there is no such file
-controllers: [{name: max_min, attributes: {Gain: 1}}]
-    -> controllers.0.attributes.Gain: ... cannot set attribute
-clock: {name: per_notification} -> switch.congestion_points: the clock 'per_notification' waits
-record: {pcap: /nowhere/x} -> record.pcap: there is no folder '/nowhere'
-record: {pcap: /tmp/x, pcap_ports: [[99, 0]]} -> record.pcap_ports: there is no node 99
-controllers: [max_min]
-record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
-transport: tcp
-controllers: [max_min]
-record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
-transport: tcp
-controllers: [oracle]
-record: {pcap: /tmp/x} -> record.pcap: there are no packets to capture
-transport: tcp
-controllers: [{name: oracle, attributes: {Gain: 1}}]
-    -> controllers.0.attributes.Gain: ... cannot set attribute
-transport: tcp
-controllers: [cubi] -> controllers.0.name: unknown congestion controller 'cubi'
-transport: tcp
-controllers: [{name: cubic, attributes: {Beta: x}}] -> controllers.0.attributes.Beta:
-transport: tcp
-controllers: [cubic]
-tcp: {queue: {limit: 1 kB, marking: null}} -> tcp.queue.limit: a queue of 1000 bytes holds no
-transport: tcp
-controllers: [cubic]
-tcp: {host_queue: {limit: 1 kB, marking: null}} -> tcp.host_queue.limit: a queue of 1000 bytes holds no
-transport: tcp
-controllers: [cubic]
-tcp: {queue: {marking: {red: {least: 90kB, most: 15 packets}}}} -> tcp.queue.marking: RED marks from
-"""
-#: Who cannot choose a way per packet, by Python or by the simulator.
-FIXED_WAYS = """
-controllers: [max_min] -> flows under a fluid reference have no packets to steer
-controllers: [oracle] -> ports that send of the flow with the least bytes left
-controllers: [qcn]
-classes: [{name: one}] -> feedback frames of congestion points go back by the way that data came
-controllers: [qcn] -> feedback frames of congestion points go back by the way that data came
-preset: published -> the published simulator gives a flow one path, and its links never fail
-transport: tcp
-controllers: [cubic] -> is RDMA's, and the transport is tcp
-"""
+#: Who cannot choose a way per packet, by Python or by the simulator, of either key that asks for it.
 STEERING = {"failures": {"outages": [{"switch": 24, "at_ns": 1}]}, "load_balancing": "spray"}
 REFUSED = [
-    *((changed({}, text), sentence) for text, sentence in pairs(FOUND_INSIDE)),
+    *refusals(INSIDE[0]),
     *(
-        (changed({"topology": {"kind": "fat_tree_3"}, "controllers": ["hpcc"], key: value}, text), words)
+        ({**content, key: value}, f"{key}: ... {words}")
         for key, value in STEERING.items()
-        for text, words in ((text, f"{key}: ... {words}") for text, words in pairs(FIXED_WAYS))
+        for content, words in refusals(INSIDE[1])
     ),
 ]
 

@@ -269,23 +269,3 @@ def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator,
     assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
     assert results["streams"]["lost_bytes"] == [0]
     conserved(results)
-
-
-@pytest.mark.parametrize(
-    ("rates", "starts", "warned"),
-    [
-        ((0.6, 0.6), (0, 0), True),
-        ((0.6, 0.6), (0, 500), False),
-        ((0.6, 0.601), (0, 0), False),
-        ((0.4, 0.4), (0, 0), False),
-        ((0.4, 0.4, 0.4), (0, 0, 0), True),
-    ],
-)
-def test_equal_streams_that_overload_a_link_are_warned_of(
-    rates: tuple[float, ...], starts: tuple[int, ...], warned: bool
-) -> None:
-    each = zip(rates, starts, strict=True)
-    overloaded = scenario(*(stream(i, rate * GBPS, start) for i, (rate, start) in enumerate(each)))
-    warnings = [text for text in overloaded.warnings() if "same instant" in text]
-    assert len(warnings) == warned
-    assert all("traffic: packets of the streams" in text and "rate_bps differ" in text for text in warnings)

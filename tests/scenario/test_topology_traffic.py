@@ -34,7 +34,8 @@ RANDOM = np.random.default_rng
 
 
 def test_dumbbell_is_numbered_as_the_reference() -> None:
-    net = Dumbbell(senders=4).build()
+    net = Dumbbell(senders=4, rate_bps=1e10, bottleneck_bps=1e9).build()
+    assert [link.rate_bps for link in net.links] == [1e10] * 4 + [1e9, 1e10]
     assert net.nodes == ["host"] * 5 + ["switch"] * 2
     assert [(link.a, link.b) for link in net.links] == [(0, 5), (1, 5), (2, 5), (3, 5), (5, 6), (6, 4)]
     assert not net.faults()

@@ -52,6 +52,8 @@ def test_flows_of_mixed_controllers_share_one_network() -> None:
     assert set(of_group(results, "storage")["flows"]["header_bytes"]) == {48}  # DCQCN's
     assert set(of_group(results, "rpc")["flows"]["header_bytes"]) == {48 + 42}  # HPCC's
     assert set(of_group(results, "rpc")["flows"]["class"]) == {"urgent"}
+    early = {"time_limit_ns": 100_000}
+    assert of_group(play(**early), "storage")["totals"]["unfinished"] == 2
     with pytest.raises(KeyError, match="there are storage, rpc"):
         of_group(results, "other")
 
