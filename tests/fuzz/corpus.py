@@ -41,17 +41,22 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
         record=Record.model_validate({"queue_series_ns": 1000, **all_recorded}),
     )
     yield "fat-tree", published
-    parts = [
+    parts: list[Any] = [
         LongShort(long_bytes="endless", short_bytes=20_000, short_start_ns=2000),
         ConstantRate(src=1, dst=3, rate_bps=2e10),
         ConstantRate(src=2, dst=3, rate_bps=9e10, start_ns=1000, stop_ns=8000),
     ]
     yield "streams", Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=parts), controllers=dcqcn)
     queues = {"dctcp": {"limit": "60 packets", "marking": {"threshold": "20 packets"}}, "cubic": {}}
-    slow = {"transport": "tcp", "topology": Dumbbell(senders=3, rate_bps=1e10), "traffic": small}
+    slow: dict[str, Any] = {
+        "transport": "tcp",
+        "topology": Dumbbell(senders=3, rate_bps=1e10),
+        "traffic": small,
+    }
     for name, queue in queues.items():
-        tcp = Tcp(queue=queue, min_rto_ns="5ms", delayed_ack_timeout_ns="500us")
-        yield f"tcp-{name}", Scenario(**slow, controllers=[Controller(name=name)], tcp=tcp)
+        tcp = Tcp.model_validate({"queue": queue, "min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us"})
+        keys: dict[str, Any] = {"transport": "tcp", "controllers": [Controller(name=name)], "tcp": tcp}
+        yield f"tcp-{name}", Scenario(topology=slow, traffic=small, **keys)
     eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)
     agent = [Controller(name=AGENT)]
     clocks = {"agent": PerFlowRtt(), "agent-per-ack": PerAck(), "agent-synchronous": Synchronous()}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ns3_env.config.bounds import MAX_JOB_BYTES, MAX_NODES
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.chakra import (
@@ -258,7 +259,7 @@ def test_metadata_that_is_no_group_says_nothing(tmp_path: Path) -> None:
     ids=lambda traffic: str(traffic["kind"]),
 )
 def test_jobs_of_files_have_one_bound(traffic: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wire.Budget().nodes == wire.MAX_NODES == 1_000_000
-    monkeypatch.setattr(wire.Budget.__init__, "__defaults__", (1000, wire.MAX_JOB_BYTES))
+    assert wire.Budget().nodes == MAX_NODES == 1_000_000
+    monkeypatch.setattr(wire.Budget.__init__, "__defaults__", (1000, MAX_JOB_BYTES))
     with pytest.raises(ScenarioError, match="a job may have at most 1000000 nodes, of all ranks"):
         idle_star.scenario(**traffic)
