@@ -48,11 +48,7 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
     ]
     yield "streams", Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=parts), controllers=dcqcn)
     queues = {"dctcp": {"limit": "60 packets", "marking": {"threshold": "20 packets"}}, "cubic": {}}
-    slow: dict[str, Any] = {
-        "transport": "tcp",
-        "topology": Dumbbell(senders=3, rate_bps=1e10),
-        "traffic": small,
-    }
+    slow = Dumbbell(senders=3, rate_bps=1e10)
     for name, queue in queues.items():
         tcp = Tcp.model_validate({"queue": queue, "min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us"})
         keys: dict[str, Any] = {"transport": "tcp", "controllers": [Controller(name=name)], "tcp": tcp}

@@ -8,39 +8,33 @@ from typing import Any
 
 import pytest
 
+from ns3_env.config.yaml import parse
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import AGENT, Scenario
 
-CLASSES = [{"name": "urgent"}, {"name": "bulk", "weight": 3}, {"name": "rest", "weight": 1}]
-GROUPS = {
-    "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
-    "rpc": {"controller": "hpcc", "attributes": {"Eta": 0.9}, "traffic_class": "urgent"},
-    "mine": {},
-}
-PARTS: list[dict[str, Any]] = [
-    {"kind": "poisson", "load": 0.2, "duration_ns": 100_000, "group": "storage"},
-    {"kind": "incast", "flows": 2, "size_bytes": 10_000, "group": "rpc"},
-    {"kind": "constant_rate", "src": 0, "dst": 4, "rate_bps": 1e9, "group": "rpc"},
-    {
-        "kind": "list",
-        "group": "mine",
-        "flows": [
-            {"src": 0, "dst": 4, "size_bytes": 1000},
-            {"src": 1, "dst": 4, "size_bytes": 1, "group": "rpc"},
-        ],
-    },
-    {"kind": "incast", "flows": 1, "size_bytes": 10_000},
-]
+KEYS: dict[str, Any] = parse("""
+topology: {kind: dumbbell, senders: 4}
+traffic:
+  kind: mix
+  parts:
+    - {kind: poisson, load: 0.2, duration_ns: 100000, group: storage}
+    - {kind: incast, flows: 2, size_bytes: 10000, group: rpc}
+    - {kind: constant_rate, src: 0, dst: 4, rate_bps: 1.0e+9, group: rpc}
+    - kind: list
+      group: mine
+      flows: [{src: 0, dst: 4, size_bytes: 1000}, {src: 1, dst: 4, size_bytes: 1, group: rpc}]
+    - {kind: incast, flows: 1, size_bytes: 10000}
+groups:
+  storage: {controller: dcqcn, traffic_class: bulk}
+  rpc: {controller: hpcc, attributes: {Eta: 0.9}, traffic_class: urgent}
+  mine: {}
+classes: [{name: urgent}, {name: bulk, weight: 3}, {name: rest, weight: 1}]
+""")
+CLASSES, GROUPS = KEYS["classes"], KEYS["groups"]
 
 
 def keys(**values: Any) -> dict[str, Any]:
-    return {
-        "topology": {"kind": "dumbbell", "senders": 4},
-        "traffic": {"kind": "mix", "parts": PARTS},
-        "groups": GROUPS,
-        "classes": CLASSES,
-        **values,
-    }
+    return {**KEYS, **values}
 
 
 def test_flows_are_under_their_groups_controller_and_in_its_class() -> None:

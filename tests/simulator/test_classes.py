@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.training.checkpoint import env_of
+from ns3_env.config.yaml import parse
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -19,26 +20,21 @@ from tests.samples.files import dumped, rows
 from tests.samples.policy_files import mlp_file
 from tests.samples.scenarios import results_of
 
-LONG = {"size_bytes": 2_000_000}
-KEYS: dict[str, Any] = {
-    "seed": 3,
-    "time_limit_ns": 20_000_000,
-    "topology": {"kind": "dumbbell", "senders": 4},
-    "classes": [{"name": "urgent"}, {"name": "bulk"}],
-    "groups": {
-        "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
-        "rpc": {"controller": "hpcc", "traffic_class": "urgent"},
-    },
-    "traffic": {
-        "kind": "mix",
-        "parts": [
-            {"kind": "incast", "senders": [0, 1], "group": "storage", **LONG},
-            {"kind": "poisson_incast", "fan_in": 2, "size_bytes": 5000, "load": 0.05, "duration_ns": 500_000}
-            | {"group": "rpc"},
-        ],
-    },
-    "controllers": ["swift"],
-}
+KEYS: dict[str, Any] = parse("""
+seed: 3
+time_limit_ns: 20000000
+topology: {kind: dumbbell, senders: 4}
+classes: [{name: urgent}, {name: bulk}]
+groups:
+  storage: {controller: dcqcn, traffic_class: bulk}
+  rpc: {controller: hpcc, traffic_class: urgent}
+traffic:
+  kind: mix
+  parts:
+    - {kind: incast, senders: [0, 1], group: storage, size_bytes: 2000000}
+    - {kind: poisson_incast, fan_in: 2, size_bytes: 5000, load: 0.05, duration_ns: 500000, group: rpc}
+controllers: [swift]
+""")
 
 
 def play(**changes: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ns3_env.config.yaml import parse
 from ns3_env.decision.observations import column
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import EpisodeEnd, Simulator
@@ -16,46 +17,30 @@ from ns3_env.simulator.messages import DecisionBatch
 from tests.paths import ROOT
 from tests.samples.sums import conserved
 
-NETWORK: dict[str, Any] = {
-    "topology": {"kind": "fat_tree_3", "pods": 4, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4}
-    | {"hosts_per_tor": 4},
-    "traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.6, "duration_ns": 200_000},
-    "time_limit_ns": 20_000_000,
-}
-CLASSES: dict[str, Any] = {
-    "classes": [{"name": "urgent"}, {"name": "bulk", "weight": 2}],
-    "groups": {
-        "storage": {"controller": "dcqcn", "traffic_class": "bulk"},
-        "rpc": {"controller": "hpcc", "traffic_class": "urgent"},
-    },
-    "traffic": {
-        "kind": "mix",
-        "parts": [
-            {
-                "kind": "poisson",
-                "sizes": "fb_hadoop",
-                "load": 0.4,
-                "duration_ns": 200_000,
-                "group": "storage",
-            },
-            {"kind": "poisson_incast", "fan_in": 8, "size_bytes": 20_000, "load": 0.1, "duration_ns": 200_000}
-            | {"group": "rpc"},
-        ],
-    },
-}
-
+NETWORK: dict[str, Any] = parse("""
+topology:
+  {kind: fat_tree_3, pods: 4, tors_per_pod: 2, aggregation_per_pod: 2, cores: 4, hosts_per_tor: 4}
+traffic: {kind: poisson, sizes: websearch, load: 0.6, duration_ns: 200000}
+time_limit_ns: 20000000
+""")
+CLASSES: dict[str, Any] = parse("""
+classes: [{name: urgent}, {name: bulk, weight: 2}]
+groups:
+  storage: {controller: dcqcn, traffic_class: bulk}
+  rpc: {controller: hpcc, traffic_class: urgent}
+traffic:
+  kind: mix
+  parts:
+    - {kind: poisson, sizes: fb_hadoop, load: 0.4, duration_ns: 200000, group: storage}
+    - {kind: poisson_incast, fan_in: 8, size_bytes: 20000, load: 0.1, duration_ns: 200000, group: rpc}
+""")
 #: One step of training on 32 GPUs, four to a node.
-TRAINING: dict[str, Any] = {
-    "topology": {"kind": "cluster", "nodes": 8, "gpus_per_node": 4, "scale_out": {"nodes_per_group": 4}},
-    "switch": {"buffer_bytes": 64_000_000},
-    "traffic": {
-        "kind": "training",
-        "parallel": {"tp": 4, "pp": 2, "dp": 4},
-        "layers_together": 16,
-        "scale": 0.002,
-    },
-    "time_limit_ns": 1_000_000_000,
-}
+TRAINING: dict[str, Any] = parse("""
+topology: {kind: cluster, nodes: 8, gpus_per_node: 4, scale_out: {nodes_per_group: 4}}
+switch: {buffer_bytes: 64000000}
+traffic: {kind: training, parallel: {tp: 4, pp: 2, dp: 4}, layers_together: 16, scale: 0.002}
+time_limit_ns: 1000000000
+""")
 
 
 def policy(name: str) -> dict[str, Any]:
