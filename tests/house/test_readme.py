@@ -28,6 +28,10 @@ def test_link_leads_somewhere(page: Path, target: str) -> None:
     assert (page.parent / target).exists()
 
 
+def test_the_readme_is_read_in_minutes() -> None:
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 120
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_says_how_many_runs_the_quick_suite_has(page: Path) -> None:
     match = re.search(r"benchmark quick --out runs/quick +# ([\d,]+) runs", page.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ns3_env.config.yaml import put
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -117,45 +118,29 @@ def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator)
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        (
-            ("payload_bytes",),
-            4294967301,
-            "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number",
-        ),
-        (("flows", "src", 0), LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
-        (("links", 0, "a"), True, "'links[0].a' is true, must be in [0, 4], a whole number"),
-        (("links", 0, "b"), 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
-        (
-            ("switch", "headroom_frames"),
-            -1e30,
-            "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a whole",
-        ),
-        (("switch", "resume_offset_bytes"), 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
-        (("record", "queue_series_ns"), 2**62, "must be in [0, 4000000000000], a whole number"),
-        (("links", 0, "rate_bps"), "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
-        (("nodes", 0), "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
-        (("nodes",), ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
-        (
-            ("cards",),
-            {"node": [1], "host": []},
-            "'cards': 1 nodes and 0 hosts: each node is a card of one host",
-        ),
-        (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
-        (
-            ("streams", "rate_bps"),
-            [0],
-            "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a",
-        ),
-        (("streams", "stop_ns"), [0], "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
-        (("streams", "dst"), [3], "'streams' row 0: node 3 is no host"),
-        (("streams", "dst"), [0], "'streams' row 0: a stream from host 0 to itself"),
-        (("streams", "dst"), [], "'streams' has columns of different lengths"),
+        ("payload_bytes", LARGE, "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number"),
+        ("flows.src.0", LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
+        ("links.0.a", True, "'links[0].a' is true, must be in [0, 4], a whole number"),
+        ("links.0.b", 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
+        ("switch.headroom_frames", -1e30, "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a who"),
+        ("switch.resume_offset_bytes", 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
+        ("record.queue_series_ns", 2**62, "must be in [0, 4000000000000], a whole number"),
+        ("links.0.rate_bps", "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
+        ("nodes.0", "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
+        ("nodes", ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        ("cards", {"node": [1], "host": []}, "'cards': 1 nodes and 0 hosts: each node is a card of one"),
+        ("flows.slot", [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+        ("streams.rate_bps", [0], "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
+        ("streams.stop_ns", [0], "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
+        ("streams.dst", [3], "'streams' row 0: node 3 is no host"),
+        ("streams.dst", [0], "'streams' row 0: a stream from host 0 to itself"),
+        ("streams.dst", [], "'streams' has columns of different lengths"),
     ],
 )
 def test_the_program_names_key_value_and_range_on_one_line(
-    place: Place, value: Any, words: str, tmp_path: Path
+    place: str, value: Any, words: str, tmp_path: Path
 ) -> None:
-    done = program(replaced(valid(), place, value), tmp_path)
+    done = program(put(valid(), place, value), tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line

@@ -17,9 +17,13 @@ from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
+from tests.paths import ROOT
 from tests.samples import runs, searches
 
 pytestmark = pytest.mark.alone
+
+
+SCENARIO = ROOT / "configs" / "scenarios" / "dumbbell_100g_4to1.yaml"
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +64,10 @@ def test_the_option_reaches_every_simulator_of_a_run(
     limits.clear()
     assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0
     assert set(limits) == {40.0}
+    limits.clear()
+    run = ["run", str(SCENARIO), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
+    assert eval_main([*run, "--hang-timeout", "50"]) == 0
+    assert set(limits) == {50.0}
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "inf", "nan", "soon"])
