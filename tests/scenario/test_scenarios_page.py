@@ -24,7 +24,7 @@ EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DO
 #: What examples need around them.
 LARGE = ("poisson_incast", "mix", "list", "collective", "jobs", "workload")
 ROOM: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(LARGE, {"topology": {"kind": "leaf_spine"}}),
+    **{kind: {"topology": {"kind": "leaf_spine"}} for kind in LARGE},
     "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
 }
 
