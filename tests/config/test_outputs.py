@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Output files and folders: foreign ones are kept, what is named is whole, nothing is left open."""
+"""Commands and their files: foreign ones are kept, what is named is whole, nothing is left open."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from ns3_env.agents.training.layout import write_arrays
 from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
+from ns3_env.decision.actions import make_action_map
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
@@ -395,3 +396,25 @@ def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str
         guarded(lambda: 0)
         text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
     assert text == "warning: one and more\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["plot", "values", "runs/x", "--out", "x.png"], "the command 'plot values' went in 0.3: use FlowSt"),
+        (["run", "x.yaml", "--planner=hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
+        (
+            ["benchmark", "quick", "--planner", "x"],
+            "the option '--planner' went in 0.3: use Simulator.branch",
+        ),
+    ],
+)
+def test_a_command_or_an_option_that_went_says_what_to_use_instead(
+    command: list[str], words: str, refused: Refused
+) -> None:
+    assert words in refused(main, *command)
+
+
+def test_an_action_that_went_says_what_to_use_instead() -> None:
+    with pytest.raises(ConfigError, match=r"the action 'residual' went in 0\.3: use 'exponential_window'"):
+        make_action_map("residual", base="hpcc")

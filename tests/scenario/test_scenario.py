@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: what their files mean to the simulator, and errors that name file and key."""
+"""Scenarios: what their files mean to the simulator, in JSON and as text, and presets of controllers."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ns3_env.config.folders import DATA
+from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.programs import executable
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
-from ns3_env.simulator import list_controllers
+from ns3_env.scenario.parameters import PAPER
+from ns3_env.simulator import default_attributes, list_controllers
 from tests.samples.scenarios import INCAST
 
 
@@ -175,3 +182,82 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
     monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda **_: declared)
     dcqcn = published_ecn()["dcqcn"]
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()
+
+
+FILES = sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_text_for_the_simulator_says_what_the_json_says_of_every_seed_and_controller(file: Path) -> None:
+    scenario = Scenario.load(file)
+    others = ("cubic", "dctcp") if scenario.transport == "tcp" else ("dcqcn", "hpcc")
+    for under in (scenario, *map(scenario.under, others)):
+        for seed in (1, 2, 1):
+            variant = under.with_seed(seed)
+            assert json.loads(variant.to_simulator_text()) == json.loads(
+                json.dumps(variant.to_simulator_json())
+            )
+
+
+def test_what_the_simulator_declares_is_asked_for_again_where_it_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = incast_scenario(2).under("dcqcn")
+    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 100_000
+    real = executable.find_executable()
+    program = tmp_path / "rdma-sim"
+    program.write_text(f'#!/bin/sh\n{real} $@ | sed \'s/"kmin_bytes": 100000/"kmin_bytes": 90000/\'\n')
+    os.chmod(program, 0o755)
+    monkeypatch.setenv(executable.EXECUTABLE_VARIABLE, str(program))
+    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 90_000
+
+
+NETWORK = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
+
+
+def test_a_preset_stands_for_attributes_and_a_files_own_take_their_place() -> None:
+    written = {"name": "dcqcn", "parameters": "paper", "attributes": {"FastRecoveryStages": 3}}
+    scenario = Scenario.from_mapping({**NETWORK, "controllers": [written]}, "x.yaml")
+    assert scenario.controllers[0].attributes == {**PAPER["dcqcn"], "FastRecoveryStages": 3}
+    entry = Entry.model_validate({"name": "mine", "controller": "hpcc", "parameters": "paper"})
+    assert entry.attributes == PAPER["hpcc"]
+    published = Entry.model_validate({"name": "mine", "controller": "hpcc", "parameters": "published"})
+    assert published.attributes == {}
+
+
+@pytest.mark.parametrize("controller", PAPER)
+def test_presets_name_attributes_that_the_controller_has(controller: str) -> None:
+    assert set(PAPER[controller]) <= set(default_attributes(controller))
+
+
+#: Each number that a paper prints, by the attribute that has it.
+PRINTED = {
+    "dcqcn": {  # Zhu 2015: sec. 3 (N, K, F, B, T), sec. 5 (marking, R_AI at 40 Gb/s)
+        "DecreaseInterval": "50us",
+        "AlphaInterval": "55us",
+        "IncreaseInterval": "55us",
+        "ByteCounter": 10e6,
+        "FastRecoveryStages": 5,
+        "AdditiveIncrease": 40e6 / 40e9,
+        "Kmin": 5e3,
+        "Kmax": 200e3,
+        "Pmax": 0.01,
+        "MarkingRate": 40e9,
+        "KeepTarget": False,
+    },
+    "timely": {"HyperBelowLow": False},  # Mittal 2015, Algorithm 1
+    "hpcc": {"MaxStage": 5, "AdditiveIncrease": pytest.approx(80 * 8 / 13e-6 / 100e9, rel=0.01)},
+    "dctcp": {"PacketIncrease": True},  # Alizadeh 2010, sec. 3
+}
+
+
+@pytest.mark.parametrize("controller", PAPER)
+def test_the_papers_numbers_are_printed_ones(controller: str) -> None:
+    assert PAPER[controller] == PRINTED[controller]
+
+
+def test_switches_mark_by_the_thresholds_of_the_paper() -> None:
+    paper = {"name": "dcqcn", "parameters": "paper"}
+    scenario = Scenario.from_mapping({**NETWORK, "controllers": [paper]}, "x.yaml")
+    ecn = scenario.to_simulator_json()["switch"]["ecn"]
+    assert (ecn["kmin_bytes"], ecn["kmax_bytes"], ecn["pmax"], ecn["at_rate_bps"]) == (5e3, 200e3, 0.01, 40e9)
