@@ -22,7 +22,7 @@ from ns3_env.scenario.topology import Dumbbell, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
-from tests.samples.sums import conserved
+from tests.samples.scenarios import conserved
 
 #: Of a full packet, on the wire.
 WIRE = 1048

@@ -26,7 +26,7 @@ from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
 from ns3_env.scenario.traffic import Flow, FlowList, Group
 from ns3_env.simulator import Simulator
-from tests.samples.sums import conserved
+from tests.samples.scenarios import conserved
 
 LIMIT_NS = 20_000_000
 CLASSES = [

@@ -19,7 +19,7 @@ from ns3_env.scenario import (
     Scenario,
 )
 from ns3_env.simulator import Simulator
-from tests.samples.sums import conserved
+from tests.samples.scenarios import conserved
 
 
 def drawn(seed: int = 1, **values: Any) -> Scenario:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from scapy.utils import RawPcapNgReader
@@ -21,7 +22,6 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator
 from tests.processes import program
-from tests.simulator.frames import Frame, frames_of
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
 #: There are marks and pauses, last packets that need padding, and a flow of one packet.
@@ -42,6 +42,28 @@ SCENARIO = Scenario(
 )
 BOTTLENECK = (4, 3)  # node 4's link to the other switch
 PORTS = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3), (5, 0), (5, 1)]
+
+
+class Frame(NamedTuple):
+    time_ns: int
+    length: int
+    data: bytes
+
+    @property
+    def is_pfc(self) -> bool:
+        return self.data[12:14] == b"\x88\x08"
+
+
+def frames_of(path: Path) -> Iterator[Frame]:
+    """The records of a capture; see pcap-savefile(5)."""
+    content = path.read_bytes()
+    magic, major, minor, _, _, _, link_type = struct.unpack_from("<IHHiIII", content)
+    assert (magic, major, minor, link_type) == (0xA1B23C4D, 2, 4, 1)
+    at = 24
+    while at < len(content):
+        seconds, nanoseconds, captured_length, length = struct.unpack_from("<IIII", content, at)
+        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + captured_length])
+        at += 16 + captured_length
 
 
 def merged_frames(path: Path) -> Iterator[tuple[str, bool, Frame]]:

@@ -15,7 +15,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import EpisodeEnd, Simulator
 from ns3_env.simulator.messages import DecisionBatch
 from tests.paths import ROOT
-from tests.samples.sums import conserved
+from tests.samples.scenarios import conserved
 
 NETWORK: dict[str, Any] = parse("""
 topology:
