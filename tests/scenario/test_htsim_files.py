@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""htsim's connection matrices and topologies: read as they are, or refused at their line."""
+"""htsim's connection matrices and topologies: read as they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import HtsimTopology
 from ns3_env.simulator import Simulator
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
@@ -21,16 +20,10 @@ def matrix(folder: Path, text: str) -> Scenario:
     return idle_star.scenario(kind="connections", file=str(folder / "m.cm"))
 
 
-def network(folder: Path, text: str) -> HtsimTopology:
+def tree(folder: Path, text: str, *flows: dict[str, Any]) -> Scenario:
     (folder / "t.topo").write_text(text)
-    return HtsimTopology(file=str(folder / "t.topo"))
-
-
-def play(folder: Path, topology: str, *flows: dict[str, Any]) -> Scenario:
-    network(folder, topology)
-    controllers = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
-    content = {"topology": {"kind": "htsim", "file": str(folder / "t.topo")}, "controllers": controllers}
-    return Scenario.from_mapping({**content, "traffic": {"kind": "list", "flows": list(flows)}}, "x")
+    topology = {"kind": "htsim", "file": str(folder / "t.topo")}
+    return idle_star.scenario(topology, kind="list", flows=list(flows))
 
 
 def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simulator: Simulator) -> None:
@@ -56,7 +49,7 @@ def test_a_connection_without_a_size_never_ends(tmp_path: Path) -> None:
 def test_two_tiers_are_leaves_and_spines(tmp_path: Path, simulator: Simulator) -> None:
     """A switch's latency is halved between its links: a way over three switches has it thrice."""
     text = TWO_TIERS.replace("Switch_Latency_ns 0", "Switch_Latency_ns 300")
-    scenario = play(tmp_path, text, {"src": 0, "dst": 31, "size_bytes": 1000})
+    scenario = tree(tmp_path, text, {"src": 0, "dst": 31, "size_bytes": 1000})
     assert scenario.topology.counts() == (32, 4 + 2, 32 + 4 * 2)
     there = 4 * (1048 * 8 / 100 + 1000) + 3 * 300
     back = 4 * (60 * 8 / 100 + 1000) + 3 * 300
@@ -65,7 +58,7 @@ def test_two_tiers_are_leaves_and_spines(tmp_path: Path, simulator: Simulator) -
 
 def test_three_tiers_have_pods_and_links_side_by_side(tmp_path: Path, simulator: Simulator) -> None:
     flows = [{"src": 0, "dst": dst, "size_bytes": 1000, "start_ns": dst * 100_000} for dst in (1, 2, 7)]
-    scenario = play(tmp_path, THREE_TIERS, *flows)
+    scenario = tree(tmp_path, THREE_TIERS, *flows)
     assert scenario.topology.counts() == (8, 4 + 4 + 4, 8 + 4 * 2 + 4 * 2)
     links = [2, 4, 6]
     expected = [hops * ((1048 + 60) * 8 / 200 + 2000) for hops in links]

@@ -11,6 +11,7 @@ import pytest
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Cluster, Network
+from tests.samples import idle_star
 from tests.samples.scenarios import results_of
 
 CLUSTER: dict[str, Any] = {
@@ -41,9 +42,7 @@ def scenario(topology: dict[str, Any], *flows: tuple[int, int], size_bytes: int 
         {"src": src, "dst": dst, "size_bytes": size_bytes, "start_ns": i * 1_000_000}
         for i, (src, dst) in enumerate(flows)
     ]
-    controllers = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
-    content = {"topology": topology, "controllers": controllers, "traffic": {"kind": "list", "flows": listed}}
-    return Scenario.from_mapping({**content, "time_limit_ns": "1s"}, "x")
+    return idle_star.scenario(topology, kind="list", flows=listed)
 
 
 #: Each transmission and each delay is a whole number of picoseconds; these are of up to a dozen.
