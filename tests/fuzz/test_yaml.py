@@ -100,10 +100,7 @@ def plan_curriculum(path: Path) -> list[Any]:
 FILES: dict[str, tuple[list[dict[str, Any]], Callable[[Path], Any]]] = {
     "scenario": ([SCENARIO, *({**SCENARIO, **other} for other in OTHERS)], Scenario.load),
     "suite": ([SUITE, from_file("configs/suites/incast.yaml")], Suite.load),
-    "config": (
-        [from_file(f"configs/{name}.yaml") for name in ("fdcc", "sb3", "mpcc", "dcqcn")],
-        plan,
-    ),
+    "config": ([from_file(f"configs/{name}.yaml") for name in ("fdcc", "sb3", "mpcc", "dcqcn")], plan),
     "curriculum": ([from_file("curricula/incast.yaml")], plan_curriculum),
 }
 

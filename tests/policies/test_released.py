@@ -59,11 +59,7 @@ def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> 
 
 @pytest.mark.parametrize("name", ["small", "folder", "folder/policy.safetensors"])
 def test_what_stands_for_a_policy_does_so_in_every_command(
-    one: Path,
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    one: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     one.parent.with_name("folder").symlink_to(one.parent)

@@ -60,11 +60,7 @@ def seen(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_out_of_its_range_from_the_start_a_policy_is_swift_to_the_byte(tmp_path: Path) -> None:
-    file = grows(
-        tmp_path / "policy",
-        clock=PerFlowRtt(start_bdps=1.0),
-        safety={"ranges": NEVER},
-    )
+    file = grows(tmp_path / "policy", clock=PerFlowRtt(start_bdps=1.0), safety={"ranges": NEVER})
     results = played(incast(8), file)
     assert seen(results) == seen(played(incast(8)))
     assert results["counters"]["policy_fallbacks"] == 8
@@ -88,10 +84,7 @@ def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(t
 
 
 #: A policy that may ask for less than a packet on the way, and gets it.
-SHRINKS = {
-    "answer": -0.9,
-    "action": {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25},
-}
+SHRINKS = {"answer": -0.9, "action": {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}}
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,7 @@ from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from tests.paths import DATA
 
 #: What the header's network says of each kind of sample.
-_KINDS = {
-    "mlp": {"kind": "mlp"},
-    "lstm": {"kind": "lstm"},
-    "carried": {"kind": "lstm", "memory": "carried"},
-}
+_KINDS = {"mlp": {"kind": "mlp"}, "lstm": {"kind": "lstm"}, "carried": {"kind": "lstm", "memory": "carried"}}
 FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
 
 

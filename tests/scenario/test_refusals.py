@@ -35,8 +35,7 @@ GRAPHS = [
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
-    [*refusals(*(name for name in scenario_tables() if name != TOGETHER)), *GRAPHS],
+    ("content", "sentence"), [*refusals(*(name for name in scenario_tables() if name != TOGETHER)), *GRAPHS]
 )
 def test_a_fault_is_a_line_with_file_key_and_what_would_be_right(
     content: dict[str, Any], sentence: str

@@ -27,12 +27,7 @@ from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.tcp_queue import Tcp
-from ns3_env.simulator import (
-    EXECUTABLE_VARIABLE,
-    TCP_EXECUTABLE_VARIABLE,
-    find_executable,
-    list_controllers,
-)
+from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
 from tests.paths import ROOT
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}

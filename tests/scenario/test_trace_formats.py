@@ -105,11 +105,7 @@ WHOLE = gzip.compress(PROTOBUF)
     ("files", "pattern", "fault"),
     [
         ({}, "rank%d_stop.et", r"rank0_stop\.et: No such file"),
-        (
-            {"t.0.et": PROTOBUF, "t.2.et": PROTOBUF},
-            "t",
-            r"t\.1\.et: there is no such file, .*t\.2\.et",
-        ),
+        ({"t.0.et": PROTOBUF, "t.2.et": PROTOBUF}, "t", r"t\.1\.et: there is no such file, .*t\.2\.et"),
         ({"t.0.et": WHOLE, "t.1.json": WHOLE}, "t", r"t\.1\.json has another form than .*t\.0\.et"),
         ({"t.0.et": WHOLE[:-9]}, "t", r"t\.0\.et: not whole: "),
         ({"t.0.et": PROTOBUF, "t.1.et": PROTOBUF[:-1]}, "t", r"t\.1\.et: a message of"),

@@ -77,8 +77,7 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
 
 
 @pytest.mark.parametrize(
-    ("bucket", "sums"),
-    [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])],
+    ("bucket", "sums"), [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])]
 )
 def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
     """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""

@@ -27,13 +27,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
 from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
-from tests.processes import (
-    alive,
-    descriptors_before,
-    open_descriptors,
-    shared_memory,
-    wait_until,
-)
+from tests.processes import alive, descriptors_before, open_descriptors, shared_memory, wait_until
 from tests.samples.policy_files import mlp_file, needed_attributes
 
 Actions = NDArray[np.float64]

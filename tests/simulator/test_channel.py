@@ -23,14 +23,7 @@ from ns3_env.decision.observations import FIELDS
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, find_executable
-from tests.processes import (
-    alive,
-    descriptors_before,
-    dummy_sim,
-    open_descriptors,
-    shared_memory,
-    wait_until,
-)
+from tests.processes import alive, descriptors_before, dummy_sim, open_descriptors, shared_memory, wait_until
 
 pytestmark = pytest.mark.alone
 

@@ -9,31 +9,21 @@ import numpy as np
 import pytest
 
 from ns3_env.eval.metrics import measure
-from ns3_env.scenario import (
-    Controller,
-    DrawnOutages,
-    Failures,
-    FatTree3,
-    Outage,
-    Poisson,
-    Scenario,
-)
+from ns3_env.scenario import Controller, DrawnOutages, Failures, FatTree3, Outage, Poisson, Scenario
 from ns3_env.simulator import Simulator
 from tests.samples.scenarios import conserved
 
 
-def drawn(seed: int = 1, **values: Any) -> Scenario:
-    up, down = values.pop("mean_up_ns", 2_000_000), values.pop("mean_down_ns", 300_000)
-    of = values.pop("of", "fabric_links")
+def drawn(seed: int = 1, of: Any = "fabric_links") -> Scenario:
+    outages = DrawnOutages(of=of, mean_up_ns=2_000_000, mean_down_ns=300_000)
     return Scenario(
         seed=seed,
         topology=FatTree3(),
         traffic=Poisson(sizes="websearch", load=0.2, duration_ns=1_000_000),
         controllers=[Controller(name="dcqcn")],
-        failures=Failures(convergence_ns=50_000, drawn=DrawnOutages(of=of, mean_up_ns=up, mean_down_ns=down)),
+        failures=Failures(convergence_ns=50_000, drawn=outages),
         retransmission_timeout_ns=500_000,
         time_limit_ns=100_000_000,
-        **values,
     )
 
 
