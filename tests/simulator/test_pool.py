@@ -20,7 +20,8 @@ from ns3_env.simulator.simulator import Simulator
 def run_script(folder: Path, text: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
     """Runs mine.py with this text; what the folder has may be imported."""
     (folder / "mine.py").write_text(text)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, str(folder / "mine.py")]
     # The processes that a script starts have its standard streams: their end is its own.
     return subprocess.run(
