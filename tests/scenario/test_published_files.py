@@ -15,32 +15,8 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.samples.files import dumped
-from tests.samples.published_texts import FLOWS, TOPOLOGY
+from tests.samples.published_texts import FLOWS, RING_OF_ASTRA_SIM, STAR_OF_ASTRA_SIM, TOPOLOGY
 
-#: examples/network/ns3/topology/8_nodes_1_switch_topology.txt of astra-sim/astra-sim (MIT).
-STAR_OF_ASTRA_SIM = """9 1 8
-8
-8 0 400Gbps 0.0005ms 0
-8 1 400Gbps 0.0005ms 0
-8 2 400Gbps 0.0005ms 0
-8 3 400Gbps 0.0005ms 0
-8 4 400Gbps 0.0005ms 0
-8 5 400Gbps 0.0005ms 0
-8 6 400Gbps 0.0005ms 0
-8 7 400Gbps 0.0005ms 0
-"""
-#: examples/network/ns3/topology/8nodes_ring_topology.txt of astra-sim/astra-sim (MIT): no switch at all.
-RING_OF_ASTRA_SIM = """8 0 8
-
-0 1 25Gbps 0.005ms 0
-1 2 25Gbps 0.005ms 0
-2 3 25Gbps 0.005ms 0
-3 4 25Gbps 0.005ms 0
-4 5 25Gbps 0.005ms 0
-5 6 25Gbps 0.005ms 0
-6 7 25Gbps 0.005ms 0
-7 0 25Gbps 0.005ms 0
-"""
 #: Those of RDMA without groups: the format knows neither another transport nor those.
 SCENARIOS = [
     path
