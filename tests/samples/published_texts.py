@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Texts in formats of the published simulator, htsim and ASTRA-sim; tests/data/formats has their origin."""
+"""Files in formats of other projects, as texts; tests/data/formats/README.md has their origin."""
 
 from __future__ import annotations
 
