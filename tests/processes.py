@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The dummy simulator, processes, and what they leave in shared memory and hold open."""
+"""The simulators' programs, processes, and what they leave in shared memory and hold open."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from ns3_env.programs.executable import find_executable
+from ns3_env.programs.transport import Transport
 from tests.paths import BUILD
 
 
@@ -18,6 +23,17 @@ def dummy_sim() -> Path:
     path = Path(variable) if variable else BUILD / "rdma-dummy-sim"
     assert path.exists(), f"no {path}: `cmake --build build/dev --target rdma-dummy-sim` builds it"
     return path
+
+
+def program(
+    content: Mapping[str, Any] | str | bytes, folder: Path, *options: str, transport: Transport = "rdma"
+) -> subprocess.CompletedProcess[str]:
+    """Runs the simulator's program on a scenario's JSON, in the file x.json of the folder."""
+    text = json.dumps(content) if isinstance(content, Mapping) else content
+    path = folder / "x.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    command = [str(find_executable(transport)), *options, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def alive(pid: int) -> bool:

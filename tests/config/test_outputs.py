@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Output files and folders: foreign ones are kept, what is named is whole, nothing is left open."""
+"""Commands and their files: foreign ones are kept, what is named is whole, nothing is left open."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ns3_env.agents.training.layout import write_arrays
 from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
+from ns3_env.decision.actions import make_action_map
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
-from ns3_env.simulator import Simulator
 from tests.paths import ROOT
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
@@ -141,42 +141,28 @@ def test_brackets_in_a_folder_s_name_are_shown(
     assert "[abc] [/b]/s.yaml)" in output
 
 
-def open_simulator() -> None:
-    simulator = Simulator(executable=dummy_sim())
-    simulator.send_reset({"dummy": {}})
-    simulator.receive()
-    simulator.close()
-    KEPT.append(simulator)
-
-
-def open_vec_env() -> None:
+def open_vec_env() -> FlowVecEnv:
     env = FlowVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
     env.reset()
     env.step(np.zeros((6, 1)))
     env.close()
-    KEPT.append(env)
+    return env
 
 
-def open_gymnasium_env() -> None:
+def open_gymnasium_env() -> FlowEnv:
     env = FlowEnv(flows=2)
     env.reset(seed=1)
     env.step(env.action_space.sample())
     env.close()
-    KEPT.append(env)
+    return env
 
 
-KEPT: list[object] = []
-
-
-@pytest.mark.parametrize("cycle", [open_simulator, open_vec_env, open_gymnasium_env])
-def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], None]) -> None:
-    cycle()
+@pytest.mark.parametrize("cycle", [open_vec_env, open_gymnasium_env])
+def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], object]) -> None:
+    objects = [cycle()]
     before = descriptors_before()
-    for _ in range(15):
-        cycle()
-    after = open_descriptors()  # all are still referred to
-    KEPT.clear()
-    assert after == before
+    objects += [cycle() for _ in range(15)]
+    assert open_descriptors() == before  # all are still referred to
 
 
 TRAINING = {"config": [Path("x")], "overrides": ["seed=3", "train.decisions=5"]}
@@ -214,12 +200,6 @@ def test_options_and_overrides_mix(command: str, read: dict[str, object]) -> Non
         else eval_parser().parse_args([program, *arguments])
     )
     assert {name: getattr(parsed, name) for name in read} == read
-
-
-@pytest.mark.parametrize("command", ["run --controllers hpcc --out o", "speed --wrong"])
-def test_what_a_command_does_not_take_ends_it(command: str) -> None:
-    with pytest.raises(SystemExit):
-        eval_parser().parse_args(command.split())
 
 
 @pytest.fixture
@@ -312,10 +292,23 @@ def full_disk() -> Iterator[None]:
 
 
 MUCH = "x" * 5000
+#: The fixture ``ended``.
+Ended = Callable[[Callable[[], object]], tuple[int, str]]
 
 
 def cell(folder: Path) -> None:
     replace_folder(folder / "a", lambda partial: write_file(partial / "flows.csv", MUCH))
+
+
+@pytest.fixture
+def ended(capsys: pytest.CaptureFixture[str]) -> Ended:
+    """The exit code of a command whose work this is, and what it writes on standard error."""
+
+    def run_guarded(work: Callable[[], object]) -> tuple[int, str]:
+        code = guarded(lambda: 0 if work() is None else 1)
+        return code, capsys.readouterr().err
+
+    return run_guarded
 
 
 @pytest.mark.parametrize(
@@ -328,45 +321,31 @@ def cell(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_written_is_a_line_that_names_it(
-    write: Callable[[Path], None],
-    path: str,
-    tmp_path: Path,
-    full_disk: None,
-    capsys: pytest.CaptureFixture[str],
+    write: Callable[[Path], None], path: str, tmp_path: Path, full_disk: None, ended: Ended
 ) -> None:
-    def work() -> int:
-        write(tmp_path)
-        return 0
-
-    assert guarded(work) == 2
-    assert capsys.readouterr().err == f"error: {tmp_path / path}: File too large\n"
+    assert ended(lambda: write(tmp_path)) == (2, f"error: {tmp_path / path}: File too large\n")
     assert not list(tmp_path.glob(".*"))  # nothing half-written takes room
 
 
 @pytest.mark.parametrize("out", ["file", "file/below"])
-def test_an_output_folder_that_is_a_file_is_said_so(
-    out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_folder_that_is_a_file_is_said_so(out: str, tmp_path: Path, ended: Ended) -> None:
     (tmp_path / "file").touch()
-
-    def work() -> int:
-        (tmp_path / out).mkdir(parents=True, exist_ok=True)
-        return 0
-
-    assert guarded(work) == 2
     expected = f"error: {tmp_path / 'file'} is a file, where a folder is to be: name another\n"
-    assert capsys.readouterr().err == expected
+    assert ended(lambda: (tmp_path / out).mkdir(parents=True, exist_ok=True)) == (2, expected)
 
 
-def test_sigterm_is_ctrl_c_to_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def hidden() -> None:
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        raise RuntimeError("what a library makes of it") from None
+
+
+@pytest.mark.parametrize("work", [lambda: signal.raise_signal(signal.SIGTERM), hidden])
+def test_sigterm_is_ctrl_c_to_every_command(work: Callable[[], None], ended: Ended) -> None:
+    """Also where a library makes another error of it."""
     before = signal.getsignal(signal.SIGTERM)
-
-    def work() -> int:
-        signal.raise_signal(signal.SIGTERM)
-        return 0
-
-    assert guarded(work) == 130
-    assert capsys.readouterr().err == "interrupted\n"
+    assert ended(work) == (130, "interrupted\n")
     assert signal.getsignal(signal.SIGTERM) == before
 
 
@@ -384,14 +363,10 @@ def test_a_path_that_is_not_utf8_is_refused_in_a_line(
     assert "not UTF-8" in message
 
 
-def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def work() -> int:
-        return len("b\udcfcch".encode())
-
-    assert guarded(work) == 2
-    assert capsys.readouterr().err.startswith("error: b\\udcfcch: a name that is not UTF-8")
+def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(ended: Ended) -> None:
+    code, message = ended(lambda: len("b\udcfcch".encode()))
+    assert code == 2
+    assert message.startswith("error: b\\udcfcch: a name that is not UTF-8")
 
 
 @pytest.mark.parametrize(
@@ -415,21 +390,31 @@ def test_an_interrupt_while_a_command_imports_is_a_line(
     assert (done.returncode, done.stderr) == (130, b"interrupted\n")
 
 
-def test_an_interrupt_that_a_library_hides_ends_a_command(capsys: pytest.CaptureFixture[str]) -> None:
-    def work() -> int:
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-            return 0
-        except KeyboardInterrupt:
-            raise RuntimeError("what a library makes of it") from None
-
-    assert guarded(work) == 130
-    assert capsys.readouterr().err == "interrupted\n"
-
-
 def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(warnings, "formatwarning", warnings.formatwarning)
         guarded(lambda: 0)
         text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
     assert text == "warning: one and more\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["plot", "values", "runs/x", "--out", "x.png"], "the command 'plot values' went in 0.3: use FlowSt"),
+        (["run", "x.yaml", "--planner=hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
+        (
+            ["benchmark", "quick", "--planner", "x"],
+            "the option '--planner' went in 0.3: use Simulator.branch",
+        ),
+    ],
+)
+def test_a_command_or_an_option_that_went_says_what_to_use_instead(
+    command: list[str], words: str, refused: Refused
+) -> None:
+    assert words in refused(main, *command)
+
+
+def test_an_action_that_went_says_what_to_use_instead() -> None:
+    with pytest.raises(ConfigError, match=r"the action 'residual' went in 0\.3: use 'exponential_window'"):
+        make_action_map("residual", base="hpcc")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of any model: faults by their place, lookup by name."""
+"""Files of any model: faults by their place, lookup by name, YAML as PyYAML writes it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
+import yaml
 from pydantic import Field, create_model
 
 from ns3_env.config.folders import DATA, data_names, find_file
 from ns3_env.config.model import Strict, validate
-from ns3_env.config.yaml import parse, put, read_mapping
+from ns3_env.config.yaml import parse, put, read_mapping, to_text
 from ns3_env.errors import ConfigError, ScenarioError
+from ns3_env.eval.benchmark.suite import Suite, known_suites
 from ns3_env.scenario import Controller, Scenario
 
 
@@ -159,3 +161,23 @@ def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(w
             assert str(error.value) == f"x.yaml: place.{key}: is {word!r}; write null for none", model
             keys.add(key)
     assert keys > {"ecn", "congestion_points", "failures", "pcap", "chunk_bytes", "headroom_frames", "group"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "8-to-1 within 100 µs: 'all'", "a\\b", "bell \a " * 20, "two\nlines", "😀 " * 40, "- x: 1"]
+)
+def test_odd_text_is_written_as_pyyaml_writes_it(text: str) -> None:
+    content = {"b": text, "a": [1.5e300, None, True, {"n": text}]}
+    assert to_text(content) == yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def test_a_suite_is_written_as_pyyaml_writes_it() -> None:
+    content = Suite.load(known_suites()[0]).model_dump(mode="json")
+    assert to_text(content) == yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def test_merge_keys_have_a_bound() -> None:
+    levels = ["a0: &a0 {k0: 1}"]
+    levels += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 8)}]}}" for i in range(1, 9)]
+    with pytest.raises(yaml.YAMLError, match=r"merge keys \(<<\) bring in more than 100000 keys"):
+        parse("\n".join(levels))

@@ -25,66 +25,38 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
             controller = Controller(
                 name=name, attributes={**default_attributes(name), **needed_attributes(name)}
             )
-            yield (
-                name,
-                Scenario(topology=Dumbbell(senders=3), traffic=small, controllers=[controller]),
-            )
+            yield name, Scenario(topology=Dumbbell(senders=3), traffic=small, controllers=[controller])
     dcqcn = [Controller(name="dcqcn")]
-    yield (
-        "parking-lot",
-        Scenario(topology=ParkingLot(), traffic=Joining(sizes_bytes=[20_000, 10_000]), controllers=dcqcn),
+    joining = Joining(sizes_bytes=[20_000, 10_000])
+    yield "parking-lot", Scenario(topology=ParkingLot(), traffic=joining, controllers=dcqcn)
+    all_recorded = {"windows": True, "events": True, "controller_state": True, "controller_counters": True}
+    published = Scenario(
+        preset="published",
+        topology=FatTree2(access=2, aggregation=2, hosts_per_access=2),
+        traffic=LongShort(long_bytes=50_000, short_bytes=20_000),
+        controllers=dcqcn,
+        switch=Switch(ecn=Ecn(), flow_counter="timeout", pfc=False),
+        loss_probability=0.01,
+        min_rate_bps=1e7,
+        record=Record.model_validate({"queue_series_ns": 1000, **all_recorded}),
     )
-    yield (
-        "fat-tree",
-        Scenario(
-            preset="published",
-            topology=FatTree2(access=2, aggregation=2, hosts_per_access=2),
-            traffic=LongShort(long_bytes=50_000, short_bytes=20_000),
-            controllers=dcqcn,
-            switch=Switch(ecn=Ecn(), flow_counter="timeout", pfc=False),
-            loss_probability=0.01,
-            min_rate_bps=1e7,
-            record=Record(
-                queue_series_ns=1000,
-                windows=True,
-                events=True,
-                controller_state=True,
-                controller_counters=True,
-            ),
-        ),
-    )
-    background = [
+    yield "fat-tree", published
+    parts: list[Any] = [
+        LongShort(long_bytes="endless", short_bytes=20_000, short_start_ns=2000),
         ConstantRate(src=1, dst=3, rate_bps=2e10),
         ConstantRate(src=2, dst=3, rate_bps=9e10, start_ns=1000, stop_ns=8000),
     ]
-    beside = LongShort(long_bytes="endless", short_bytes=20_000, short_start_ns=2000)
-    yield (
-        "streams",
-        Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=[beside, *background]), controllers=dcqcn),
-    )
+    yield "streams", Scenario(topology=Dumbbell(senders=3), traffic=Mix(parts=parts), controllers=dcqcn)
+    queues = {"dctcp": {"limit": "60 packets", "marking": {"threshold": "20 packets"}}, "cubic": {}}
     slow = Dumbbell(senders=3, rate_bps=1e10)
-    for name, queue in (
-        ("dctcp", {"limit": "60 packets", "marking": {"threshold": "20 packets"}}),
-        ("cubic", {}),
-    ):
-        tcp = {"queue": queue, "min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us"}
-        yield (
-            f"tcp-{name}",
-            Scenario(
-                transport="tcp",
-                topology=slow,
-                traffic=small,
-                controllers=[Controller(name=name)],
-                tcp=Tcp.model_validate(tcp),
-            ),
-        )
+    for name, queue in queues.items():
+        tcp = Tcp.model_validate({"queue": queue, "min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us"})
+        keys: dict[str, Any] = {"transport": "tcp", "controllers": [Controller(name=name)], "tcp": tcp}
+        yield f"tcp-{name}", Scenario(topology=slow, traffic=small, **keys)
     eight = Incast(flows=8, size_bytes=20_000, spread_ns=1000)
     agent = [Controller(name=AGENT)]
-    for name, clock in (
-        ("agent", PerFlowRtt()),
-        ("agent-per-ack", PerAck()),
-        ("agent-synchronous", Synchronous()),
-    ):
+    clocks = {"agent": PerFlowRtt(), "agent-per-ack": PerAck(), "agent-synchronous": Synchronous()}
+    for name, clock in clocks.items():
         yield name, Scenario(traffic=eight, topology=Dumbbell(senders=8), controllers=agent, clock=clock)
 
 

@@ -56,7 +56,7 @@ def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
 def is_in_its_range(simulator: Simulator, content: dict[str, Any], place: Place) -> bool:
     """Whether the number there is what the reader itself declares right."""
     try:
-        play(simulator, json.dumps(json_places.changed(content, place, {})))
+        play(simulator, json.dumps(json_places.replaced(content, place, {})))
     except ScenarioError as error:
         if (declared := DECLARED.search(str(error))) is not None:
             value = at(content, place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Examples of learning libraries and code of two pages, run as they stand for a few steps."""
+"""Examples of learning libraries and code of pages, run as they stand for a few steps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ EXAMPLES = {
 
 BLOCKS = [
     (page, code)
-    for page in ("getting-started", "learning-libraries", "tasks")
-    for code in re.findall(r"```python\n(.*?)```", (ROOT / f"docs/{page}.md").read_text("utf-8"), re.DOTALL)
+    for page in ("README", "docs/getting-started", "docs/learning-libraries", "docs/tasks")
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / f"{page}.md").read_text("utf-8"), re.DOTALL)
 ]
 
 
@@ -33,7 +33,7 @@ def test_what_a_page_shows_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    exec(compile(code, f"docs/{page}.md", "exec"), {})
+    exec(compile(code, f"{page}.md", "exec"), {})
 
 
 def ran(name: str, options: list[str], folder: Path) -> str:

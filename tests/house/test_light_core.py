@@ -54,8 +54,7 @@ sys.exit(main("run {tmp_path}/my.yaml --controllers hpcc --out {tmp_path}/out".s
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["benchmark.cell", "episodes.policy", "episodes.scenario", "comparisons.objective", "metrics"],
+    "module", ["benchmark.cell", "episodes.policy", "episodes.scenario", "comparisons.objective", "metrics"]
 )
 def test_what_a_pools_processes_import_is_light(module: str) -> None:
     done = light(f"import ns3_env.eval.{module}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.papers.experiments import EXPERIMENTS
 from ns3_env.programs import scripts
 from ns3_env.scenario import script
+from ns3_env.tasks import TASKS
 from tests.paths import ROOT
 
 FILES = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "checkpoints").rglob("*.md")}
@@ -36,22 +38,8 @@ PROGRAMS = {
 }
 #: Programs on pages that come with the system, a package or ns-3, or are a page's own.
 FOREIGN = {
-    "make",
-    "cd",
-    "cp",
-    "cmake",
-    "export",
-    "ray",
-    "waf",
-    "git",
-    "g++",
-    "mkdir",
-    "pip",
-    "tensorboard",
-    "rdma-tests",
-    "ln",
-    "ns3",
-    "incast",
+    *("make", "cd", "cp", "cmake", "export", "ray", "waf", "git", "g++", "mkdir", "pip", "tensorboard"),
+    *("rdma-tests", "ln", "ns3", "incast"),
 }
 
 
@@ -117,3 +105,16 @@ def test_a_file_or_folder_that_the_architecture_names_exists() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     places = "".join(f"/{file}\n" for file in listed.split())
     assert not [name for name in names if f"/{name}" not in places]
+
+
+def test_the_pages_of_tasks_say_what_is_declared() -> None:
+    checked = subprocess.run(
+        [sys.executable, "docs/make/task_pages.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_each_task_has_a_picture_and_nothing_else_has() -> None:
+    pictures = list((ROOT / "docs/images/tasks").iterdir())
+    assert {picture.stem for picture in pictures} == {name.lower() for name in TASKS}
+    assert sum(picture.stat().st_size for picture in pictures) < 1_000_000

@@ -54,3 +54,16 @@ def test_names_say_what_a_value_is() -> None:
             if PARTICIPLE.fullmatch(name) and (path, name) not in EXEMPT:
                 wrong.append(f"{path}:{getattr(node, 'lineno', 0)}: {name}")
     assert wrong == []
+
+
+def test_a_files_first_line_is_a_short_statement() -> None:
+    """Of at most 100 characters, and no question."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    wrong = []
+    for path in (ROOT / name for name in listed.stdout.splitlines()):
+        if path.suffix in (".py", ".h", ".cc") and not path.is_symlink():
+            head = "\n".join(path.read_text("utf-8").splitlines()[:3])
+            line = next(iter(re.findall(r'^(?:// |""")(?!SPDX)(.*?)(?:""")?$', head, re.MULTILINE)), "")
+            if "?" in line or len(line) > 100:
+                wrong.append(f"{path}: {line}")
+    assert wrong == []

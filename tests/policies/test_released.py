@@ -59,11 +59,7 @@ def test_a_bare_name_is_the_released_policys_and_a_path_is_a_path(one: Path) -> 
 
 @pytest.mark.parametrize("name", ["small", "folder", "folder/policy.safetensors"])
 def test_what_stands_for_a_policy_does_so_in_every_command(
-    one: Path,
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    one: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     one.parent.with_name("folder").symlink_to(one.parent)
@@ -123,11 +119,8 @@ def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) ->
 
 
 @pytest.mark.parametrize("name", released_names())
-def test_what_comes_with_the_project_is_small_and_says_what_it_is(name: str) -> None:
+def test_what_comes_with_the_project_is_small_and_loads(name: str) -> None:
     path = released(name)
     assert path.stat().st_size < 1 << 20
     resolve(path).load()
-    card = (path.parent / "README.md").read_text(encoding="utf-8")
-    for what in ("task", "learned from", "command", "seed", "time", "## Scores", "## Limits"):
-        assert what in card, f"{path.parent}/README.md says nothing of {what}"
     assert (path.parent / "learning.png").stat().st_size < 1 << 20

@@ -14,15 +14,15 @@ from ns3_env.agents.export.export import export
 from ns3_env.agents.export.safety import secured
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import measure
-from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.file import read_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import charged_slowdowns
-from tests.samples.policy_files import policy_file
+from tests.samples.policy_files import constant_file
+from tests.samples.scenarios import results_of
 
 #: Fields of the sample, and ranges that hold whatever comes.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
@@ -35,13 +35,8 @@ draw: {families: [incast], flows: 20, packets: 2000}
 
 
 def grows(path: Path, answer: float = 0.9, **changes: Any) -> Path:
-    """A policy that lets every window grow, whatever it sees; or shrink, where ``answer`` is below 0."""
-    settings = {"telemetry_bytes": 8, **changes}
-    policy = read_policy(policy_file(path, "mlp", 4, zero=True, **settings))
-    tensors = dict(policy.tensors)
-    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], math.atanh(answer))
-    write_policy(path, PolicyFile(policy.spec, tensors))
-    return path
+    """A policy that lets every window grow; or shrink, if ``answer`` is below 0."""
+    return constant_file(path, answer, **{"telemetry_bytes": 8, **changes})
 
 
 def incast(flows: int, size: int = 1_000_000) -> Scenario:
@@ -55,8 +50,7 @@ def incast(flows: int, size: int = 1_000_000) -> Scenario:
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
     """Under a policy's file, or under Swift."""
     variant = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
-    with Simulator() as simulator:
-        return simulator.play(variant)
+    return results_of(variant)
 
 
 def seen(results: dict[str, Any]) -> dict[str, Any]:
@@ -66,11 +60,7 @@ def seen(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_out_of_its_range_from_the_start_a_policy_is_swift_to_the_byte(tmp_path: Path) -> None:
-    file = grows(
-        tmp_path / "policy",
-        clock=PerFlowRtt(start_bdps=1.0),
-        safety={"ranges": NEVER},
-    )
+    file = grows(tmp_path / "policy", clock=PerFlowRtt(start_bdps=1.0), safety={"ranges": NEVER})
     results = played(incast(8), file)
     assert seen(results) == seen(played(incast(8)))
     assert results["counters"]["policy_fallbacks"] == 8
@@ -93,24 +83,22 @@ def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(t
         assert queue == pytest.approx((rtts - 1) * 78_000, rel=0.06)
 
 
-def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(tmp_path: Path) -> None:
-    plain = grows(tmp_path / "plain")
-    safe = grows(tmp_path / "safe", safety={"most_rtts": 100.0, "ranges": ANY})
-    results = played(incast(4), safe)
-    assert seen(results) == seen(played(incast(4), plain))
+#: A policy that may ask for less than a packet on the way, and gets it.
+SHRINKS = {"answer": -0.9, "action": {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "most_rtts", "size"), [({}, {"most_rtts": 100.0}, 1_000_000), (SHRINKS, {}, 100_000)]
+)
+def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(
+    tmp_path: Path, changes: dict[str, Any], most_rtts: dict[str, float], size: int
+) -> None:
+    """Bounds raise no window."""
+    plain = grows(tmp_path / "plain", **changes)
+    safe = grows(tmp_path / "safe", **changes, safety={**most_rtts, "ranges": ANY})
+    results = played(incast(4, size), safe)
+    assert seen(results) == seen(played(incast(4, size), plain))
     assert results["counters"]["policy_fallbacks"] == results["counters"]["policy_windows_bounded"] == 0
-
-
-def test_bounds_raise_no_window(tmp_path: Path) -> None:
-    """A policy may ask for less than a packet on the way, and gets it."""
-    action = {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}
-    plain, safe = (
-        grows(tmp_path / name, answer=-0.9, action=action, **changes)
-        for name, changes in (("plain", {}), ("safe", {"safety": {"ranges": ANY}}))
-    )
-    results = played(incast(4, 100_000), safe)
-    assert seen(results) == seen(played(incast(4, 100_000), plain))
-    assert results["counters"]["policy_windows_bounded"] == 0
 
 
 @pytest.mark.parametrize("whole", [0.0, 50.0])

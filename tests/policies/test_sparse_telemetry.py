@@ -6,21 +6,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.entry import Entry, played_by
 from ns3_env.eval.episodes.policy import run_policy
-from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.file import read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import decisions_taken
-from tests.samples.policy_files import policy_file
+from tests.samples.policy_files import constant_file, policy_file
 
 #: Bytes of telemetry that are easily told from everything else.
 CARRIED = 100
@@ -28,12 +27,7 @@ RATE = 100e9
 
 
 def always(path: Path, answer: float, **changes: Any) -> Path:
-    """A policy whose network answers the same, whatever it sees."""
-    policy = read_policy(policy_file(path, "mlp", 4, zero=True, telemetry_bytes=CARRIED, **changes))
-    tensors = dict(policy.tensors)
-    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], np.arctanh(answer))
-    write_policy(path, PolicyFile(policy.spec, tensors))
-    return path
+    return constant_file(path, answer, telemetry_bytes=CARRIED, **changes)
 
 
 def alone(size: int, **record: Any) -> Scenario:
@@ -57,16 +51,17 @@ def delay_ns(policy: Path, size: int) -> float:
     return float(flows["fct_ns"][0] - flows["standalone_ns"][0])
 
 
-def test_a_flow_of_one_window_goes_as_fast_as_without_a_policy(tmp_path: Path) -> None:
-    size = 50_000  # the path's BDP is 78 kB
-    assert delay_ns(always(tmp_path / "all", 0.9), size) > 8e9 * 50 * CARRIED / RATE * 0.99
-    assert delay_ns(always(tmp_path / "short", 0.9, telemetry_from_bdps=1.0), size) == 0
-
-
-def test_a_flow_above_the_line_carries_telemetry(tmp_path: Path) -> None:
-    policy = always(tmp_path / "policy", 0.9, telemetry_from_bdps=0.5)
-    assert delay_ns(policy, 20_000) == 0
-    assert delay_ns(policy, 60_000) > 8e9 * 60 * CARRIED / RATE * 0.99
+@pytest.mark.parametrize(
+    ("size", "from_bdps", "packets"),
+    [(50_000, 0.0, 50), (50_000, 1.0, 0), (20_000, 0.5, 0), (60_000, 0.5, 60)],
+)
+def test_a_flow_from_so_many_bdps_carries_telemetry_and_a_shorter_one_is_as_fast_as_without(
+    size: int, from_bdps: float, packets: int, tmp_path: Path
+) -> None:
+    """The path's BDP is 78 kB."""
+    policy = always(tmp_path / "policy", 0.9, telemetry_from_bdps=from_bdps)
+    cost_ns = 8e9 * packets * CARRIED / RATE
+    assert delay_ns(policy, size) > 0.99 * cost_ns if packets else delay_ns(policy, size) == 0
 
 
 def test_a_flow_below_the_line_leaves_at_line_rate_and_decides_nothing(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,10 @@ from tests.paths import DATA
 TRIED = ["-1", "0", "1e30", "-1e30", "nan", "inf", "5", "", " ", "1e-300"]
 TRIED += ["5 us", "0s", "-5us", "1e30s", "5e300y", "x" * 10_000]
 
-ATTRIBUTES = [
-    (name, attribute)
-    for name in list_controllers()
-    for attribute in default_attributes(name)
-    if attribute != "File"  # a policy's file: tests/policies/test_placement.py
-]
-ATTRIBUTES += [(name, of_both) for name in (AGENT, "policy") for of_both in ("Quantised", "InitialWindow")]
+#: A policy's file is tested in tests/policies/test_placement.py.
+ATTRIBUTES = {name: [x for x in default_attributes(name) if x != "File"] for name in list_controllers()}
+for both in (AGENT, "policy"):
+    ATTRIBUTES[both] += ["Quantised", "InitialWindow"]
 SMALL_POLICY = DATA / "policy.safetensors"
 
 
@@ -53,25 +50,18 @@ def played(simulator: Simulator, content: dict[str, Any]) -> dict[str, Any]:
     return answer.results
 
 
-@pytest.fixture
-def wrong(simulator: Simulator) -> Callable[[str, str, str], str]:
-    """What is said of a controller's attribute of this value."""
-
-    def said(controller: str, attribute: str, value: str) -> str:
-        with pytest.raises(ScenarioError) as error:
-            simulator.play(two_flows(controller, {attribute: value}))
-        return str(error.value)
-
-    return said
+def wrong(simulator: Simulator, controller: str, attribute: str, value: str) -> str:
+    """The sentence on a controller's attribute of this value."""
+    with pytest.raises(ScenarioError) as error:
+        simulator.play(two_flows(controller, {attribute: value}))
+    return str(error.value)
 
 
-@pytest.mark.parametrize(("controller", "attribute"), ATTRIBUTES)
-def test_a_value_works_or_is_an_error_with_attribute_and_range(
-    controller: str, attribute: str, simulator: Simulator
-) -> None:
+@pytest.mark.parametrize("controller", ATTRIBUTES)
+def test_a_value_works_or_is_an_error_with_attribute_and_range(controller: str, simulator: Simulator) -> None:
     simulator.start()
     pid = simulator.pid
-    for value in TRIED:
+    for attribute, value in itertools.product(ATTRIBUTES[controller], TRIED):
         try:
             results = played(simulator, two_flows(controller, {attribute: value}))
         except ScenarioError as error:
@@ -88,48 +78,51 @@ def test_a_value_works_or_is_an_error_with_attribute_and_range(
         assert simulator.pid == pid
 
 
-@pytest.mark.parametrize("controller", list_controllers())
 @pytest.mark.parametrize(
     "name", ["", " ", "x", "Gain|x", "rdma::Gain", "../Gain", "Gain\n", "\0", "%s%n", "é", "x" * 10_000]
 )
-def test_what_is_no_attribute_is_named_on_a_line(
-    controller: str, name: str, simulator: Simulator, wrong: Callable[[str, str, str], str]
-) -> None:
+def test_what_is_no_attribute_is_named_on_a_line(name: str, simulator: Simulator) -> None:
     simulator.start()
     pid = simulator.pid
-    message = wrong(controller, name, "1")
-    assert simulator.pid == pid
-    assert f"controller '{controller}'" in message
-    assert "\n" not in message
-    assert len(message) < 600
+    for controller in list_controllers():
+        message = wrong(simulator, controller, name, "1")
+        assert simulator.pid == pid
+        assert f"controller '{controller}'" in message
+        assert "\n" not in message
+        assert len(message) < 600
 
 
-def test_telemetry_of_an_agent_may_be_nothing_and_a_kilobyte(
-    simulator: Simulator, wrong: Callable[[str, str, str], str]
-) -> None:
+def test_telemetry_of_an_agent_may_be_nothing_and_a_kilobyte(simulator: Simulator) -> None:
     for value in ("0", "1000"):
         results = played(simulator, two_flows(AGENT, {"TelemetryBytes": value}, 1_000_000))
         assert results["flows"]["header_bytes"] == [48 + int(value)] * 2
-    for value in ("-1", "1001", "4294967338"):
-        assert "it takes uint32_t 0:1000" in wrong(AGENT, "TelemetryBytes", value)
 
 
-@pytest.mark.parametrize("value", ["20000000", "5", "0", "1e3"])
-def test_a_time_without_its_unit_is_shown_the_form(value: str, wrong: Callable[[str, str, str], str]) -> None:
-    assert wrong("swift", "BaseTarget", value).startswith(
-        "'controllers[0].attributes.BaseTarget': controller 'swift': cannot set attribute 'BaseTarget' to "
-        f"'{value}'; it takes Time 0s:1000s with its unit, as in 20us: Target delay before hops and flows "
-        "are counted"
-    )
+TARGET = "it takes Time 0s:1000s with its unit, as in 20us: Target delay before hops and flows are counted"
+INTERVALS = ("0s", "-5us", "9ns", "1001s", "5 us", "1e300s", "nans", "us", "5us5", "0x5us")
 
 
 @pytest.mark.parametrize(
-    "value", ["0s", "-5us", "9ns", "1001s", "5 us", "1e300s", "nans", "us", "5us5", "0x5us"]
+    ("controller", "attribute", "value", "range_text"),
+    [
+        *((AGENT, "TelemetryBytes", x, "it takes uint32_t 0:1000") for x in ("-1", "1001", "4294967338")),
+        *(("swift", "BaseTarget", x, TARGET) for x in ("20000000", "5", "0", "1e3")),
+        *(("dcqcn", "AlphaInterval", x, "it takes Time 10ns:1000s with its unit") for x in INTERVALS),
+        ("mpcc", "Horizon", "2.5", "it takes int32_t 1:100: P, steps predicted"),
+        ("mpcc", "Horizon", "five", "it takes int32_t 1:100"),
+        ("mpcc", "Horizon", "101", "it takes int32_t 1:100"),
+        ("mpcc", "WeightQueue", "1,5", "it takes double 1e-09:1e+09: W_Q, the cost"),
+        ("mpcc", "ComputationTime", "5 minutes", "it takes Time"),
+        ("mpcc", "Shortcut", "maybe", "it takes bool"),
+        ("mpcc", "Solver", "Exact", "it takes Qp|Lqr"),
+        ("mpcc", "Horizn", "5", "its attributes: WeightQueue, WeightWindow, "),
+    ],
 )
-def test_an_interval_is_neither_nothing_nor_before_it(
-    value: str, wrong: Callable[[str, str, str], str]
+def test_a_value_that_makes_no_sense_is_refused_with_what_would(
+    controller: str, attribute: str, value: str, range_text: str, simulator: Simulator
 ) -> None:
-    assert "it takes Time 10ns:1000s with its unit" in wrong("dcqcn", "AlphaInterval", value)
+    refusal = f"controller '{controller}': cannot set attribute '{attribute}' to '{value}'; {range_text}"
+    assert refusal in wrong(simulator, controller, attribute, value)
 
 
 @pytest.mark.parametrize("value", ["1us", "1.5us", "+2us", "1e3ns", ".5ms", "0.1s", "10ns", "1000s", "1min"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -47,12 +46,6 @@ SLOW_LATER = {
 }
 RDMA = [name for name in list_controllers() if name not in (AGENT, "policy")]
 TCP = [name for name in list_controllers(transport="tcp") if name not in (AGENT, "policy")]
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[Simulator]:
-    with Simulator() as process:
-        yield process
 
 
 def played(simulator: Simulator, name: str, rate_bps: float, delay_ns: int, packets: int) -> dict[str, Any]:

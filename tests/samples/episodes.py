@@ -32,15 +32,5 @@ def played(
 
 
 def same(a: Rollout, b: Rollout) -> bool:
-    names = [
-        "flows",
-        "first",
-        "terminated",
-        "truncated",
-        "observations",
-        "actions",
-        "rewards",
-        "windows",
-        "records",
-    ]
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
+    columns = "flows first terminated truncated observations actions rewards windows records"
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in columns.split())

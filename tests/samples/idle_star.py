@@ -10,13 +10,13 @@ from ns3_env.scenario import Scenario
 RATE_GBPS, DELAY_NS = 100, 1000
 
 
-def scenario(**traffic: Any) -> Scenario:
-    """This traffic under windows that never fill."""
+def scenario(topology: dict[str, Any] | None = None, **traffic: Any) -> Scenario:
+    """This traffic under windows that never fill, on another topology if one is named."""
     star = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8}
-    topology = {**star, "rate_bps": f"{RATE_GBPS}Gbps", "delay_ns": DELAY_NS}
+    star |= {"rate_bps": f"{RATE_GBPS}Gbps", "delay_ns": DELAY_NS}
     controllers = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
-    content = {"topology": topology, "controllers": controllers, "traffic": traffic}
-    return Scenario.from_mapping(content, "x")
+    content = {"topology": topology or star, "controllers": controllers, "traffic": traffic}
+    return Scenario.from_mapping({**content, "time_limit_ns": "1s"}, "x")
 
 
 def one_way_ns(size_bytes: int) -> float:

@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from tests.paths import DATA
 
 #: What the header's network says of each kind of sample.
-_KINDS = {
-    "mlp": {"kind": "mlp"},
-    "lstm": {"kind": "lstm"},
-    "carried": {"kind": "lstm", "memory": "carried"},
-}
+_KINDS = {"mlp": {"kind": "mlp"}, "lstm": {"kind": "lstm"}, "carried": {"kind": "lstm", "memory": "carried"}}
 FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
 
 
@@ -42,6 +38,15 @@ def policy_file(path: Path, kind: str, hidden: int, zero: bool = False, **change
     scale = 0.0 if zero else 0.5
     tensors = {name: random.normal(0, scale, shape).astype(np.float32) for name, shape in shapes.items()}
     write_policy(path, PolicyFile(spec, tensors))
+    return path
+
+
+def constant_file(path: Path, answer: float, **changes: Any) -> Path:
+    """A network that answers the same, whatever it observes."""
+    policy = read_policy(policy_file(path, "mlp", 4, zero=True, **changes))
+    tensors = dict(policy.tensors)
+    tensors["layers.1.bias"] = np.full_like(tensors["layers.1.bias"], np.arctanh(answer))
+    write_policy(path, PolicyFile(policy.spec, tensors))
     return path
 
 

@@ -11,8 +11,18 @@ import pytest
 
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results, endless
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
+
+
+def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
+    """Results of a scenario, or of its contents, in a simulator of its own."""
+    with Simulator() as simulator:
+        if isinstance(scenario, Scenario):
+            return simulator.play(scenario)
+        return simulator.play(Scenario.from_mapping(scenario, "x"))
 
 
 def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:
@@ -27,3 +37,21 @@ def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:
     with pytest.raises(ScenarioError) as caught:
         read()
     return str(caught.value)
+
+
+def conserved(results: Results) -> None:
+    """Each byte that was sent was delivered, was lost at some port by some cause, or is on its way."""
+    totals, flows = results["totals"], results["flows"]
+    lost = sum(row["payload_bytes"] for row in results["losses"])
+    on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost
+    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
+    assert lost == totals["dropped_payload_bytes"]
+    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
+    columns = (flows[name] for name in ("size_bytes", "acked_bytes", "fct_ns"))
+    for never, size, acked, fct in zip(endless(results), *columns, strict=True):
+        assert never or (acked == size if fct >= 0 else acked < size)
+    streams = results.get("streams", {})
+    sums = (streams.get(f"{name}_bytes", ()) for name in ("sent", "received", "lost"))
+    for sent, received, dropped in zip(*sums, strict=True):
+        assert min(sent, received, dropped) >= 0
+        assert 0 <= sent - received - dropped <= on_the_way

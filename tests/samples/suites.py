@@ -7,29 +7,24 @@ import json
 from pathlib import Path
 from typing import Any
 
-SUITE: dict[str, Any] = {
-    "title": "tiny",
-    "controllers": ["hpcc", "dctcp"],
-    "seeds": [1, 2],
-    "scenarios": [
-        {
-            "name": "incast",
-            "group": "g",
-            "scenario": {
-                "topology": {"kind": "dumbbell", "senders": 3},
-                "traffic": {"kind": "incast", "size_bytes": 60000, "spread_ns": 5000},
-            },
-        },
-        {
-            "name": "apart",
-            "series": False,
-            "scenario": {
-                "topology": {"kind": "dumbbell", "senders": 2},
-                "traffic": {"kind": "incast", "size_bytes": 30000, "spread_ns": 5000},
-            },
-        },
-    ],
-}
+from ns3_env.config.yaml import parse
+
+SUITE: dict[str, Any] = parse("""
+title: tiny
+controllers: [hpcc, dctcp]
+seeds: [1, 2]
+scenarios:
+  - name: incast
+    group: g
+    scenario:
+      topology: {kind: dumbbell, senders: 3}
+      traffic: {kind: incast, size_bytes: 60000, spread_ns: 5000}
+  - name: apart
+    series: false
+    scenario:
+      topology: {kind: dumbbell, senders: 2}
+      traffic: {kind: incast, size_bytes: 30000, spread_ns: 5000}
+""")
 
 
 def contents(out: Path) -> dict[str, bytes]:

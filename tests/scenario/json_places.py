@@ -56,7 +56,7 @@ def at(content: Any, path: Place) -> Any:
     return content
 
 
-def changed(content: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
+def replaced(content: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
     other = copy.deepcopy(content)
     at(other, path[:-1])[path[-1]] = value
     return other

@@ -15,13 +15,12 @@ from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
-from ns3_env.scenario import AGENT, Controller, Record, Scenario
+from ns3_env.scenario import Controller, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Flow, FlowList, Incast, Joining, LongShort
-from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.scenario.traffic import Flow, FlowList, Joining, LongShort
+from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import endless
 from tests.samples.files import rows
-from tests.samples.scenarios import refusal
 
 LIMIT = 2_000_000
 
@@ -96,15 +95,6 @@ def test_every_kind_says_it_alike(tmp_path: Path) -> None:
     assert Joining(sizes_bytes=["endless"]).sizes_bytes == ["endless"]
 
 
-def test_a_file_may_say_endless_but_not_zero(tmp_path: Path) -> None:
-    (tmp_path / "flows.csv").write_text(
-        "src,dst,size_bytes,start_ns\n0,4,endless,0\n1,4,0,0\n2,4,unending,0\n"
-    )
-    zero, word = refusal({"traffic": {"kind": "csv", "file": "flows.csv"}}, tmp_path).splitlines()
-    assert "flows.csv:3: size_bytes is 0, must be in [1, " in zero
-    assert "flows.csv:4: size_bytes is 'unending', must be a whole number" in word
-
-
 @pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])
 @pytest.mark.parametrize("also", [[], [{"src": 2, "dst": 4, "size_bytes": "60kB", "controller": "hpcc"}]])
 def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str, also: list[Any]) -> None:
@@ -148,14 +138,3 @@ def test_a_run_folder_says_which_flows_have_no_end(simulator: Simulator, tmp_pat
     long, short = rows(tmp_path / "flows.csv")
     assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
     assert (short["endless"], short["finished"]) == ("0", "1")
-
-
-@pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
-def test_every_controller_shares_the_link_among_flows_that_never_end(
-    simulator: Simulator, controller: str
-) -> None:
-    incast = scenario(Incast(flows=3, size_bytes="endless", spread_ns=1000), controller)
-    results = simulator.play(incast)
-    assert results == simulator.play(incast)
-    assert all(x > 0.05 * 10e9 * LIMIT / 8e9 for x in results["flows"]["acked_bytes"])
-    assert all(np.isfinite(x) for x in results["totals"].values())

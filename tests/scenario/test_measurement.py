@@ -16,8 +16,8 @@ from ns3_env.eval.benchmark.frames import read_flows
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
 from tests.samples.files import dumped, rows
+from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
 SIZES = [[10_000, 0], [50_000, 100]]
@@ -41,9 +41,7 @@ def experiment(load: float, **others: Any) -> dict[str, Any]:
 
 
 def played(data: dict[str, Any]) -> dict[str, Any]:
-    scenario = Scenario.from_mapping(data, "test").under("dctcp")
-    with Simulator() as simulator:
-        return simulator.play(scenario)
+    return results_of(Scenario.from_mapping(data, "test").under("dctcp"))
 
 
 @pytest.mark.parametrize("load", [0.3, 0.5, 0.8])

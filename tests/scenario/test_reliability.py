@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ns3_env.config.yaml import parse
-from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
 SMALL = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast", "size_bytes": 20_000}}
@@ -57,35 +54,3 @@ def test_the_last_that_names_a_link_counts_in_each_direction() -> None:
     assert loss_rates.pop((0, 3)) == (0.0, 1e-9)
     assert loss_rates.pop((3, 0)) == (0.5, 0.0)
     assert set(loss_rates.values()) == {(0.1, 0.0)}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("recovery: selective", "recovery: is 'selective': write {kind: selective_repeat, ...}"),
-        ("recovery: {rto_low_ns: 1us}", "recovery: has no 'kind': one of 'go_back_n', 'selective_repeat'"),
-        ("recovery: {kind: go_back_n, bdp_cap: 1}", "recovery: unknown key 'bdp_cap'"),
-        ("recovery: {kind: selective_repeat, rto_low_ns: 0}", "recovery.rto_low_ns: "),
-        ("recovery: {kind: selective_repeat, bdp_cap: 0}", "recovery.bdp_cap: "),
-        ("nic: {ack_every: 0}", "nic.ack_every: "),
-        ("corruption: [{link: [0, 3]}]", "write packet_rate or bit_error_rate, one of them"),
-        (
-            "corruption: [{link: [0, 1], packet_rate: 0.1}]",
-            "corruption.0.link: no link joins nodes 0 and 1; beside node 0 are 3",
-        ),
-        (
-            "corruption: [{link: [0, 3], towards: 4, packet_rate: 0.1}]",
-            "corruption.0.towards: 4 is no end of the link; write 0 or 3",
-        ),
-        ("corruption: [{link: all, towards: 4, packet_rate: 0.1}]", "towards: names an end of one link"),
-        ("transport: tcp\nrecovery: selective_repeat", "recovery: is RDMA's, and the transport is tcp"),
-        ("transport: tcp\nnic: {ack_every: 2}", "nic: is RDMA's, and the transport is tcp"),
-        ("transport: tcp\ncorruption: [{link: all, packet_rate: 0.1}]", "corruption: is RDMA's"),
-        ("transport: tcp\nrecord: {reordering: true}", "record.reordering: is counted of RDMA's flows alone"),
-    ],
-)
-def test_what_is_wrong_is_said_by_its_key(text: str, message: str) -> None:
-    controllers = [{"name": "cubic" if "tcp" in text else "dcqcn"}]
-    with pytest.raises(ScenarioError) as error:
-        read(text, controllers=controllers)
-    assert message in str(error.value)

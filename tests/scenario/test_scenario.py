@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: what their files mean to the simulator, and errors that name file and key."""
+"""Scenarios: what their files mean to the simulator, in JSON and as text, and presets of controllers."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.config.folders import DATA
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.errors import ScenarioError
+from ns3_env.eval.episodes.entry import Entry
+from ns3_env.programs import executable
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.scenario import MIB, Scenario, published_ecn
-from ns3_env.simulator import Simulator
-from tests.samples.scenarios import INCAST, refusal
+from ns3_env.scenario.parameters import PAPER
+from ns3_env.simulator import default_attributes, list_controllers
+from tests.samples.scenarios import INCAST
 
 
 def test_presets_differ_in_timing_and_buffers_follow_the_rate() -> None:
@@ -39,31 +46,7 @@ def test_controlled_flows_have_slots_and_the_others_a_controller() -> None:
     assert scenario.to_simulator_json()["controllers"][1]["attributes"] == {"Eta": "0.9"}
 
 
-def test_least_rates_beyond_the_link_are_a_warning_with_both_rates() -> None:
-    with pytest.warns(
-        ScenarioWarning,
-        match=r"x: min_rate_bps: 4 flows x 5e\+10 bit/s = 2e\+11 bit/s exceed .* 1e\+11 bit/s",
-    ):
-        scenario = Scenario.from_mapping({"min_rate_bps": 50e9, "traffic": INCAST}, "x")
-    assert scenario.to_simulator_json()["min_rate_bps"] == 50e9
-
-
 SHALLOW = {"pfc": False, "buffer_bytes": 300_000}
-
-
-@pytest.mark.parametrize(
-    ("kmin", "message"),
-    [
-        (100_000, r"x: switch.ecn.kmin_bytes: 400000 B at a port of 100 Gb/s .* none is ever marked"),
-        (10_000, r"x: switch.ecn.kmax_bytes: 1.6e\+06 B at a port of 100 Gb/s .* 300000 B: no queue"),
-    ],
-)
-def test_thresholds_above_the_buffer_are_a_warning(kmin: int, message: str) -> None:
-    ecn = {"kmin_bytes": kmin, "kmax_bytes": 400_000, "at_rate_bps": 25e9}
-    with pytest.warns(ScenarioWarning, match=message):
-        scenario = Scenario.from_mapping({"switch": {**SHALLOW, "ecn": ecn}}, "x")
-    assert len(scenario.warnings()) == 1
-    assert scenario.to_simulator_json()["switch"]["ecn"]["kmax_bytes"] == 400_000  # what is given is played
 
 
 @pytest.mark.filterwarnings("error::ns3_env.errors.ScenarioWarning")
@@ -110,12 +93,17 @@ def with_csv(folder: Path, text: str | bytes) -> Path:
 
 
 def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
-    path = with_csv(tmp_path, "start_ns, dst,size_bytes,src\r\n7,4,1000,3\r\n\r\n0,4,20,0\r\n0,4,30,1\r\n")
-    flows = Scenario.load(path).to_simulator_json()["flows"]
-    assert flows["src"] == [3, 0, 1]  # the file's order, also where flows start together
-    assert flows["dst"] == [4, 4, 4]
-    assert flows["size_bytes"] == [1000, 20, 30]
-    assert flows["start_ns"] == [7, 0, 0]
+    """In the file's order, also where flows start together or rows are equal; sizes and times with units."""
+    rows = "7,4,2MB,3,,a,\r\n\r\n1.5us,4,1e3,0,2us,,a\r\n0.001s,4,0.5KiB,1,,,\r\n0,4,9,1,,,\r\n0,4,9,1,,,\r\n"
+    scenario = Scenario.load(
+        with_csv(tmp_path, f"start_ns, dst,size_bytes,src,delay_ns,name,after\r\n{rows}")
+    )
+    flows = scenario.to_simulator_json()["flows"]
+    assert flows["src"] == [3, 0, 1, 1, 1]
+    assert flows["dst"] == [4] * 5
+    assert flows["size_bytes"] == [2_000_000, 1000, 512, 9, 9]
+    assert flows["start_ns"] == [7, 1500, 1_000_000, 0, 0]
+    assert scenario.flows().tasks.waits[1].delay_ns == 2000
 
 
 def test_a_csv_may_name_each_flow_s_controller(tmp_path: Path) -> None:
@@ -140,80 +128,6 @@ def test_csv_lies_beside_its_scenario(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Scenario.from_mapping(scenario.model_dump(), "again").flow_count == 1
     monkeypatch.chdir(tmp_path)
     assert Scenario.from_mapping({"traffic": {"kind": "csv", "file": "flows.csv"}}, "x").flow_count == 1
-
-
-def test_equal_rows_are_flows_of_their_own(tmp_path: Path, simulator: Simulator) -> None:
-    (tmp_path / "flows.csv").write_text(HEADER + 2 * "0,4,1000,5\n" + "0,4,2000,5\n")
-    content = {"controllers": [{"name": "dctcp"}], "traffic": {"kind": "csv", "file": "flows.csv"}}
-    results = simulator.play(Scenario.from_mapping(content, "x", tmp_path))["flows"]
-    assert results["size_bytes"] == [1000, 1000, 2000]
-    assert len(set(results["end_ns"])) == 3
-
-
-def test_sizes_and_times_of_a_csv_may_have_units(tmp_path: Path) -> None:
-    text = (
-        HEADER.strip() + ",delay_ns,name,after\n0,4,2MB,1.5us,,a,\n1,4,1e3,0.001s,2us,,a\n2,4,0.5KiB,7,,,\n"
-    )
-    (tmp_path / "flows.csv").write_text(text)
-    traffic = {"kind": "csv", "file": "flows.csv"}
-    flows = Scenario.from_mapping({"traffic": traffic}, "x", tmp_path).flows()
-    assert flows.size_bytes == [2_000_000, 1000, 512]
-    assert flows.start_ns == [1500, 1_000_000, 7]
-    assert flows.tasks.waits[1].delay_ns == 2000
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "fault"),
-    [
-        (HEADER + "0,4,1,0\n9,4,1,0\n", 3, "src: there is no host 9; hosts are 0 to 4"),
-        (HEADER + "0,5,1,0\n", 2, "dst: there is no host 5"),
-        (HEADER + "\n3,3,1,0\n", 3, "a flow from host 3 to itself"),
-        (HEADER + "0,4,0,0\n", 2, "size_bytes is 0, must be in [1,"),
-        (HEADER + "0,4,-7,0\n", 2, "size_bytes is -7"),
-        (HEADER + "0,4,1,-1\n", 2, "start_ns is -1, must be in [0,"),
-        (
-            HEADER + "0,4,1MBps,0\n",
-            2,
-            "size_bytes is '1MBps', must be a whole number of bytes; a size takes B, kB",
-        ),
-        (HEADER + "0,4,1,0.5\n", 2, "start_ns is '0.5', must be a whole number"),
-        (HEADER + "0,4,1,\n", 2, "start_ns is '', must be a whole number"),
-        (HEADER + "0,4,1\n", 2, "3 values, but there are 4 columns"),
-        (HEADER.strip() + ",controller\n0,4,1,0\n", 2, "4 values, but there are 5 columns"),
-        (
-            HEADER.strip() + ",law\n0,4,1,0,x\n",
-            1,
-            "and may name controller, name, after, delay_ns; it names src",
-        ),
-        (HEADER + "0,4,1,0,9\n", 2, "5 values, but there are 4 columns"),
-        (HEADER + '0,"4,1,0\n', 2, "not a CSV"),
-        ("s\x85rc,d\u2028st,size_bytes,start_ns\n", 1, "s\\x85rc,d\\u2028st"),
-        ("src,dst,size_bytes\n0,4,1\n", 1, "the header must name src,dst,size_bytes,start_ns"),
-        ("0,4,1,0\n", 1, "it names 0,4,1,0"),
-        ("", 1, "it names nothing"),
-        (HEADER, None, "no flows after the header"),
-        (b"\xff\xfe", None, "not UTF-8 text"),
-    ],
-)
-def test_a_faulty_row_is_refused_with_file_and_line(
-    text: str | bytes, line: int | None, fault: str, tmp_path: Path
-) -> None:
-    path = with_csv(tmp_path, text)
-    message = refusal(path)
-    assert message.startswith(
-        f"{path}: traffic.file: {tmp_path / 'flows.csv'}" + (f":{line}: " if line else ": ")
-    )
-    assert fault in message
-    assert len(message.splitlines()) == 1
-
-
-def test_many_faulty_rows_have_a_line_each_in_their_order(tmp_path: Path) -> None:
-    path = with_csv(tmp_path, HEADER + "9,4,1,0\n0,4,x,0\n" + "0,0,1,0\n" * 30)
-    lines = refusal(path).split("\n")
-    assert len(lines) == 11
-    assert all(line.startswith(f"{path}: traffic.file: {tmp_path / 'flows.csv'}:") for line in lines)
-    assert [line.split("flows.csv:")[1].split(":")[0] for line in lines[:3]] == ["2", "3", "4"]
-    assert lines[-1].endswith("22 more faults like these")
 
 
 @pytest.mark.parametrize(
@@ -252,27 +166,8 @@ def test_explicit_marking_stands_whatever_the_controllers() -> None:
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(
-            "agent",
-            "bcn",
-            "fixed-window",
-            "hpcc",
-            "hpcc-pint",
-            "mpcc",
-            "oracle",
-            "powertcp",
-            "qcn",
-            "smcc",
-            "swift",
-        ),
-        *("swift", "theta-powertcp", "timely"),
-    ],
-)
+@pytest.mark.parametrize("name", sorted({*list_controllers()} - {"policy"} - {*published_ecn()}))
 def test_controllers_that_ignore_marks_get_none(name: str) -> None:
-    assert name not in published_ecn()
     data = {"controllers": [{"name": name}], "traffic": INCAST}
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
 
@@ -287,3 +182,82 @@ def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch
     monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda **_: declared)
     dcqcn = published_ecn()["dcqcn"]
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()
+
+
+FILES = sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_text_for_the_simulator_says_what_the_json_says_of_every_seed_and_controller(file: Path) -> None:
+    scenario = Scenario.load(file)
+    others = ("cubic", "dctcp") if scenario.transport == "tcp" else ("dcqcn", "hpcc")
+    for under in (scenario, *map(scenario.under, others)):
+        for seed in (1, 2, 1):
+            variant = under.with_seed(seed)
+            assert json.loads(variant.to_simulator_text()) == json.loads(
+                json.dumps(variant.to_simulator_json())
+            )
+
+
+def test_what_the_simulator_declares_is_asked_for_again_where_it_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = incast_scenario(2).under("dcqcn")
+    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 100_000
+    real = executable.find_executable()
+    program = tmp_path / "rdma-sim"
+    program.write_text(f'#!/bin/sh\n{real} $@ | sed \'s/"kmin_bytes": 100000/"kmin_bytes": 90000/\'\n')
+    os.chmod(program, 0o755)
+    monkeypatch.setenv(executable.EXECUTABLE_VARIABLE, str(program))
+    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 90_000
+
+
+NETWORK = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
+
+
+def test_a_preset_stands_for_attributes_and_a_files_own_take_their_place() -> None:
+    written = {"name": "dcqcn", "parameters": "paper", "attributes": {"FastRecoveryStages": 3}}
+    scenario = Scenario.from_mapping({**NETWORK, "controllers": [written]}, "x.yaml")
+    assert scenario.controllers[0].attributes == {**PAPER["dcqcn"], "FastRecoveryStages": 3}
+    entry = Entry.model_validate({"name": "mine", "controller": "hpcc", "parameters": "paper"})
+    assert entry.attributes == PAPER["hpcc"]
+    published = Entry.model_validate({"name": "mine", "controller": "hpcc", "parameters": "published"})
+    assert published.attributes == {}
+
+
+@pytest.mark.parametrize("controller", PAPER)
+def test_presets_name_attributes_that_the_controller_has(controller: str) -> None:
+    assert set(PAPER[controller]) <= set(default_attributes(controller))
+
+
+#: Each number that a paper prints, by the attribute that has it.
+PRINTED = {
+    "dcqcn": {  # Zhu 2015: sec. 3 (N, K, F, B, T), sec. 5 (marking, R_AI at 40 Gb/s)
+        "DecreaseInterval": "50us",
+        "AlphaInterval": "55us",
+        "IncreaseInterval": "55us",
+        "ByteCounter": 10e6,
+        "FastRecoveryStages": 5,
+        "AdditiveIncrease": 40e6 / 40e9,
+        "Kmin": 5e3,
+        "Kmax": 200e3,
+        "Pmax": 0.01,
+        "MarkingRate": 40e9,
+        "KeepTarget": False,
+    },
+    "timely": {"HyperBelowLow": False},  # Mittal 2015, Algorithm 1
+    "hpcc": {"MaxStage": 5, "AdditiveIncrease": pytest.approx(80 * 8 / 13e-6 / 100e9, rel=0.01)},
+    "dctcp": {"PacketIncrease": True},  # Alizadeh 2010, sec. 3
+}
+
+
+@pytest.mark.parametrize("controller", PAPER)
+def test_the_papers_numbers_are_printed_ones(controller: str) -> None:
+    assert PAPER[controller] == PRINTED[controller]
+
+
+def test_switches_mark_by_the_thresholds_of_the_paper() -> None:
+    paper = {"name": "dcqcn", "parameters": "paper"}
+    scenario = Scenario.from_mapping({**NETWORK, "controllers": [paper]}, "x.yaml")
+    ecn = scenario.to_simulator_json()["switch"]["ecn"]
+    assert (ecn["kmin_bytes"], ecn["kmax_bytes"], ecn["pmax"], ecn["at_rate_bps"]) == (5e3, 200e3, 0.01, 40e9)

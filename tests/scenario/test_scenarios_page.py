@@ -22,13 +22,9 @@ from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
 #: What examples need around them.
-ROOM = {
-    "poisson_incast": {"topology": {"kind": "leaf_spine"}},
-    "mix": {"topology": {"kind": "leaf_spine"}},
-    "list": {"topology": {"kind": "leaf_spine"}},
-    "collective": {"topology": {"kind": "leaf_spine"}},
-    "jobs": {"topology": {"kind": "leaf_spine"}},
-    "workload": {"topology": {"kind": "leaf_spine"}},
+LARGE = ("poisson_incast", "mix", "list", "collective", "jobs", "workload")
+ROOM: dict[str, dict[str, Any]] = {
+    **{kind: {"topology": {"kind": "leaf_spine"}} for kind in LARGE},
     "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
 }
 

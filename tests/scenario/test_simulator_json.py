@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ns3_env.config.yaml import parse
+from ns3_env.config.yaml import put
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator, find_executable
-from tests.scenario.json_places import Place, at, changed, last_name, named, places, valid
+from ns3_env.simulator import Simulator
+from tests.processes import program
+from tests.samples.tables import INSIDE, fits, refusals
+from tests.scenario.json_places import Place, at, last_name, named, places, replaced, valid
 
 LARGE = 2**32 + 5
 
@@ -78,7 +79,7 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
             tried += 1
             what = f"{named(place)} = {value!r}"
             try:
-                simulator.play(changed(valid(), place, value))
+                simulator.play(replaced(valid(), place, value))
             except ScenarioError as error:
                 message = str(error)
                 # A list that is short leaves its neighbours too long: those are named then.
@@ -98,67 +99,48 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
     assert valid_count > 20
 
 
+#: Keys that have a default.
+OPTIONAL = {"min_rate_bps", "loss", "nic", "selective_repeat", "retransmission_timeout_ns"}
+OPTIONAL |= {"decision_quantum_ns", "record", "streams"}
+
+
 @pytest.mark.parametrize("key", sorted({named(p) for p in places(valid()) if len(p) == 1}))
 def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator) -> None:
     content = valid()
     del content[key]
-    optional = [
-        "min_rate_bps",
-        "loss",
-        "nic",
-        "selective_repeat",
-        "retransmission_timeout_ns",
-        "decision_quantum_ns",
-        "record",
-        "streams",
-    ]
-    if key in optional:
+    if key in OPTIONAL:
         simulator.play(content)
     else:
         with pytest.raises(ScenarioError, match=f"^'{key}' is missing$"):
             simulator.play(content)
 
 
-def run(text: str | bytes, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    path = folder / "x.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    command = [str(find_executable()), *options, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        (
-            ("payload_bytes",),
-            4294967301,
-            "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number",
-        ),
-        (("flows", "src", 0), LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
-        (("links", 0, "a"), True, "'links[0].a' is true, must be in [0, 4], a whole number"),
-        (("links", 0, "b"), 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
-        (
-            ("switch", "headroom_frames"),
-            -1e30,
-            "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a whole",
-        ),
-        (("switch", "resume_offset_bytes"), 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
-        (("record", "queue_series_ns"), 2**62, "must be in [0, 4000000000000], a whole number"),
-        (("links", 0, "rate_bps"), "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
-        (("nodes", 0), "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
-        (("nodes",), ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
-        (
-            ("cards",),
-            {"node": [1], "host": []},
-            "'cards': 1 nodes and 0 hosts: each node is a card of one host",
-        ),
-        (("flows", "slot"), [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+        ("payload_bytes", LARGE, "'payload_bytes' is 4294967301, must be in [1, 65000], a whole number"),
+        ("flows.src.0", LARGE, "'flows.src[0]' is 4294967301, must be in [0, 4], a whole number"),
+        ("links.0.a", True, "'links[0].a' is true, must be in [0, 4], a whole number"),
+        ("links.0.b", 1.5, "'links[0].b' is 1.5, must be in [0, 4], a whole number"),
+        ("switch.headroom_frames", -1e30, "'switch.headroom_frames' is -1e+30, must be in [0, 1000], a who"),
+        ("switch.resume_offset_bytes", 2**32, "'switch.resume_offset_bytes' is 4294967296, must be"),
+        ("record.queue_series_ns", 2**62, "must be in [0, 4000000000000], a whole number"),
+        ("links.0.rate_bps", "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
+        ("nodes.0", "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
+        ("nodes", ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        ("cards", {"node": [1], "host": []}, "'cards': 1 nodes and 0 hosts: each node is a card of one"),
+        ("flows.slot", [[0]] * 2, "'flows.slot[0]' is a list, must be"),
+        ("streams.rate_bps", [0], "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
+        ("streams.stop_ns", [0], "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
+        ("streams.dst", [3], "'streams' row 0: node 3 is no host"),
+        ("streams.dst", [0], "'streams' row 0: a stream from host 0 to itself"),
+        ("streams.dst", [], "'streams' has columns of different lengths"),
     ],
 )
 def test_the_program_names_key_value_and_range_on_one_line(
-    place: Place, value: Any, words: str, tmp_path: Path
+    place: str, value: Any, words: str, tmp_path: Path
 ) -> None:
-    done = run(json.dumps(changed(valid(), place, value)), tmp_path)
+    done = program(put(valid(), place, value), tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
@@ -185,15 +167,17 @@ def test_the_program_names_key_value_and_range_on_one_line(
         (json.dumps({**valid(), "seed": "\x85\u2028"}, ensure_ascii=False), "'seed' is \"\\u0085\\u2028\""),
     ],
 )
-@pytest.mark.parametrize("options", [[], ["--pcap=x"]], ids=["", "pcap"])
-def test_what_is_no_scenario_is_a_line(
-    text: str | bytes, words: str, options: list[str], tmp_path: Path
-) -> None:
-    done = run(text, tmp_path, *options)
+def test_what_is_no_scenario_is_a_line(text: str | bytes, words: str, tmp_path: Path) -> None:
+    done = program(text, tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert words in line
     assert len(line) < 600
+
+
+def test_what_is_no_scenario_is_a_line_with_an_option_as_well(tmp_path: Path) -> None:
+    done = program("null", tmp_path, "--pcap=x")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +187,7 @@ def test_what_is_no_scenario_is_a_line(
 def test_flows_under_an_agent_have_slots_of_their_own(
     slots: list[int], words: str, simulator: Simulator
 ) -> None:
-    content = changed(changed(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
+    content = replaced(replaced(valid(), ("controllers",), [{"name": "agent"}]), ("flows", "slot"), slots)
     simulator.send_reset(content)
     with pytest.raises(ScenarioError, match=words):
         simulator.receive()
@@ -212,46 +196,28 @@ def test_flows_under_an_agent_have_slots_of_their_own(
 def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path) -> None:
     content = valid()
     same = {**content, "payload_bytes": float(content["payload_bytes"])}
-    assert run(json.dumps(same), tmp_path).stdout == run(json.dumps(content), tmp_path).stdout
+    assert program(same, tmp_path).stdout == program(content, tmp_path).stdout
 
 
-TCP = "transport: tcp\ncontrollers: [cubic]\ntcp: "
-#: What Python does not find, and where the simulator finds it: under the keys of the scenario's file.
-FOUND_INSIDE = [
-    ("controllers: [hpc]", "controllers.0.name: unknown controller 'hpc'"),
-    ("controllers: [{name: hpcc, attributes: {Etta: 1}}]", "controllers.0.attributes.Etta: "),
-    ("controllers: [dcqcn, {name: hpcc, attributes: {Eta: 7}}]", "controllers.1.attributes.Eta: "),
-    ("controllers: [policy]", "controllers.0.attributes.File: "),
-    (
-        "controllers: [{name: policy, attributes: {File: /nowhere}}]",
-        "controllers.0.attributes.File: policy /nowhere: there is no such file",
-    ),
-    ("clock: {name: per_notification}", "switch.congestion_points: the clock 'per_notification' waits"),
-    ("record: {pcap: /nowhere/x}", "record.pcap: there is no folder '/nowhere'"),
-    ("record: {pcap: /tmp/x, pcap_ports: [[99, 0]]}", "record.pcap_ports: there is no node 99"),
-    (TCP.replace("cubic", "cubi") + "{}", "controllers.0.name: unknown congestion controller 'cubi'"),
-    (TCP.replace("cubic", "{name: cubic, attributes: {Beta: x}}") + "{}", "controllers.0.attributes.Beta: "),
+#: Who cannot choose a way per packet, by Python or by the simulator, of either key that asks for it.
+STEERING = {"failures": {"outages": [{"switch": 24, "at_ns": 1}]}, "load_balancing": "spray"}
+REFUSED = [
+    *refusals(INSIDE[0]),
     *(
-        (
-            f"{TCP}{{{key}: {{limit: 1 kB, marking: null}}}}",
-            f"tcp.{key}.limit: a queue of 1000 bytes holds no",
-        )
-        for key in ("queue", "host_queue")
-    ),
-    (
-        TCP + "{queue: {marking: {red: {least: 90kB, most: 15 packets}}}}",
-        "tcp.queue.marking: RED marks from ",
+        ({**content, key: value}, f"{key}: ... {words}")
+        for key, value in STEERING.items()
+        for content, words in refusals(INSIDE[1])
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "place"), FOUND_INSIDE)
+@pytest.mark.parametrize(("content", "sentence"), REFUSED)
 def test_what_only_the_simulator_finds_names_file_and_key(
-    text: str, place: str, simulator: Simulator
+    content: dict[str, Any], sentence: str, simulator: Simulator
 ) -> None:
     with pytest.raises(ScenarioError) as caught:
-        simulator.play(Scenario.from_mapping(parse(text), "s.yaml"))
-    assert str(caught.value).startswith(f"s.yaml: {place}")
+        simulator.play(Scenario.from_mapping(content, "s.yaml"))
+    assert fits(sentence, str(caught.value)), caught.value
     assert "\n" not in str(caught.value)
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.errors import ScenarioError
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
@@ -23,6 +22,7 @@ from ns3_env.scenario.topology import Dumbbell, ParkingLot
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
+from tests.samples.scenarios import conserved
 
 #: Of a full packet, on the wire.
 WIRE = 1048
@@ -41,22 +41,6 @@ def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: An
 
 def stream(src: int, rate_bps: float, start_ns: int = 0, stop_ns: int | None = 2_000_000) -> ConstantRate:
     return ConstantRate(src=src, dst=4, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns)
-
-
-def conserved(results: dict[str, Any]) -> None:
-    """What was sent was delivered or lost, or is on its way: of all, and of each stream."""
-    totals, streams = results["totals"], results["streams"]
-    on_the_way = (
-        totals["transmitted_payload_bytes"]
-        - totals["delivered_payload_bytes"]
-        - totals["dropped_payload_bytes"]
-    )
-    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
-    for sent, received, lost in zip(
-        *(streams[f"{x}_bytes"] for x in ("sent", "received", "lost")), strict=True
-    ):
-        assert min(sent, received, lost) >= 0
-        assert 0 <= sent - received - lost <= on_the_way
 
 
 @pytest.mark.parametrize("preset", ["default", "published"])
@@ -137,7 +121,7 @@ parts = st.builds(
     controller=st.sampled_from(["hpcc", "dcqcn"]),
     seed=st.integers(0, 1000),
 )
-def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
+def test_bytes_are_conserved_with_losses(
     simulator: Simulator,
     streams: list[ConstantRate],
     loss: float,
@@ -164,7 +148,6 @@ def test_bytes_are_conserved_with_losses_and_the_same_seed_gives_the_same_bits(
     conserved(results)
     if loss == 0 and pfc:
         assert sum(results["streams"]["lost_bytes"]) == 0
-    assert simulator.play(stream_scenario) == results
 
 
 def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:
@@ -264,14 +247,16 @@ def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: 
 
 
 @pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])
-def test_every_controller_leaves_the_rest_of_the_link_to_a_stream(
+def test_endless_flows_share_what_a_stream_leaves_under_every_controller(
     simulator: Simulator, controller: str
 ) -> None:
     flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
     stream_scenario = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
     results = simulator.play(stream_scenario.under(controller))
     assert results["streams"]["lost_bytes"] == [0]
-    assert all(0 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
+    # Each has a tenth of half the link at least, of 0.7 Gb/s and 4 ms.
+    assert all(0.035e6 / 2 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
+    assert all(np.isfinite(x) for x in results["totals"].values())
     conserved(results)
 
 
@@ -284,45 +269,3 @@ def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator,
     assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
     assert results["streams"]["lost_bytes"] == [0]
     conserved(results)
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "words"),
-    [
-        ("rate_bps", 0, "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
-        ("stop_ns", 0, "'streams' row 0: it stops at 0 ns, not after its start at 0 ns"),
-        ("dst", 5, "'streams' row 0: node 5 is no host"),
-        ("dst", 0, "'streams' row 0: a stream from host 0 to itself"),
-    ],
-)
-def test_the_simulator_itself_refuses_wrong_rows(
-    simulator: Simulator, column: str, value: int, words: str
-) -> None:
-    content = scenario(stream(0, 1e6)).to_simulator_json()
-    content["streams"][column] = [value]
-    with pytest.raises(ScenarioError) as refused:
-        simulator.play(content)
-    assert str(refused.value) == words
-    content["streams"][column] = []
-    with pytest.raises(ScenarioError, match="'streams' has columns of different lengths"):
-        simulator.play(content)
-
-
-@pytest.mark.parametrize(
-    ("rates", "starts", "warned"),
-    [
-        ((0.6, 0.6), (0, 0), True),
-        ((0.6, 0.6), (0, 500), False),
-        ((0.6, 0.601), (0, 0), False),
-        ((0.4, 0.4), (0, 0), False),
-        ((0.4, 0.4, 0.4), (0, 0, 0), True),
-    ],
-)
-def test_equal_streams_that_overload_a_link_are_warned_of(
-    rates: tuple[float, ...], starts: tuple[int, ...], warned: bool
-) -> None:
-    each = zip(rates, starts, strict=True)
-    overloaded = scenario(*(stream(i, rate * GBPS, start) for i, (rate, start) in enumerate(each)))
-    warnings = [text for text in overloaded.warnings() if "same instant" in text]
-    assert len(warnings) == warned
-    assert all("traffic: packets of the streams" in text and "rate_bps differ" in text for text in warnings)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,7 @@ from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.tcp_queue import Tcp
-from ns3_env.simulator import (
-    EXECUTABLE_VARIABLE,
-    TCP_EXECUTABLE_VARIABLE,
-    find_executable,
-    list_controllers,
-)
+from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
 from tests.paths import ROOT
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}
@@ -183,34 +177,6 @@ def test_a_suite_s_controllers_are_those_of_its_scenarios_transports() -> None:
     ):
         with pytest.raises(ScenarioError, match=message):
             check(suite(controllers, scenarios))
-
-
-@pytest.mark.parametrize(
-    ("size", "delay", "buffer", "warns"),
-    [
-        ("9MB", "50us", "4MB", False),  # the path holds 300 us of 100 Gb/s, 3.75 MB
-        ("9MB", "500us", "4MB", True),
-        ("endless", "500us", "4MB", True),
-        ("3MB", "500us", "4MB", False),  # the flow fits into the buffer
-        ("50MB", "500us", "38MB", False),
-    ],
-)
-def test_a_path_that_holds_more_than_a_socket_is_a_warning(
-    size: str, delay: str, buffer: str, warns: bool
-) -> None:
-    content = {
-        "transport": "tcp",
-        "controllers": [{"name": "cubic"}],
-        "topology": {"kind": "dumbbell", "senders": 1, "rate_bps": "100Gbps", "delay_ns": delay},
-        "traffic": {"kind": "incast", "size_bytes": size},
-        "tcp": {"socket_buffer_bytes": buffer},
-    }
-    with warnings.catch_warnings(record=True) as records:
-        warnings.simplefilter("always")
-        Scenario.from_mapping(content, "x.yaml")
-    texts = [str(warning.message) for warning in records]
-    assert len(texts) == warns
-    assert all(text.startswith("x.yaml: tcp.socket_buffer_bytes: 4000000 B") for text in texts)
 
 
 def test_a_cell_is_stale_by_its_own_transport_s_simulator_alone() -> None:

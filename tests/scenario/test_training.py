@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic.training.program import Layout
-from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
+from tests.samples.scenarios import results_of
 
 CLUSTER = {"kind": "cluster", "nodes": 2, "gpus_per_node": 8}
 MODEL = {"parameters": 8e9, "layers": 8, "hidden": 1000, "sequence": 1000}
@@ -73,14 +72,12 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
     forward_ns = 2 * 1000 * 1e6 / 1e12 * 1e9
     alone = {**collective, "ranks": [0, 1], "compute_ns": round(3 * forward_ns)}
     beside = Scenario.from_mapping({**job.model_dump(exclude_unset=True), "traffic": alone}, "x")
-    with Simulator() as simulator:
-        training_ends, collective_ends = (simulator.play(x)["flows"]["end_ns"] for x in (job, beside))
+    training_ends, collective_ends = (results_of(x)["flows"]["end_ns"] for x in (job, beside))
     assert training_ends == collective_ends
 
 
 @pytest.mark.parametrize(
-    ("bucket", "sums"),
-    [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])],
+    ("bucket", "sums"), [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])]
 )
 def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
     """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""
@@ -110,8 +107,7 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
     )
     assert sent(thrice) == {part: 3 * size for part, size in sent(once).items()}
     assert thrice.traffic.expected_flows(thrice.topology.build()) == thrice.flow_count == 3 * once.flow_count
-    with Simulator() as simulator:
-        results = simulator.play(thrice)
+    results = results_of(thrice)
     assert results["totals"]["unfinished"] == 0
     jobs, ends = results["jobs"], ends_of_sums(results)
     flows = len(results["flows"]["src"])
@@ -122,9 +118,7 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
 
 
 def test_a_first_bucket_is_summed_while_layers_before_are_at_work() -> None:
-    with Simulator() as simulator:
-        job = scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4))
-        results = simulator.play(job)
+    results = results_of(scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4)))
     starts = sorted(results["flows"]["start_ns"])
     assert starts[0] < max(results["steps"]["start_ns"])
     assert len(starts) == 4 * 4
@@ -163,25 +157,6 @@ def test_a_stage_passes_each_microbatch_forward_and_then_back(stage: int, batche
         assert forward or (True, i) in passes[: passes.index((False, i))]
         under_way += 1 if forward else -1
         assert under_way <= min(4 - stage, batches), "activations that it has to keep"
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"parallel": {"tp": 8, "dp": 4}}, "parallel: tp · pp · dp are 32 ranks; there are 16 hosts"),
-        ({"parallel": {"pp": 3}}, "model.layers: 8 layers are no multiple of pp · layers_together, 3 · 1"),
-        ({"parallel": {"dp": 4, "ep": 3}}, "parallel.ep: 3 does not divide dp, 4"),
-        (
-            {"parallel": {"dp": 3}, "all_reduce": "halving_doubling_all_reduce"},
-            "parallel.dp: halving and doubling needs a power of two, not 3",
-        ),
-        ({"parallel": {"dp": 2}, "ranks": [3]}, "ranks: 1 hosts for 2 ranks"),
-        ({"parallel": {"dp": 16}, "chunk_bytes": 1000}, "layers_together: about 4.8e.08 flows"),
-    ],
-)
-def test_what_does_not_fit_is_refused(changes: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ScenarioError, match=fault):
-        scenario(**{"parallel": {"dp": 2}, **changes})
 
 
 def test_ranks_are_the_hosts_that_are_named() -> None:

@@ -10,8 +10,10 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,14 +27,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
 from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
-from tests.processes import (
-    alive,
-    descriptors_before,
-    dummy_sim,
-    open_descriptors,
-    shared_memory,
-    wait_until,
-)
+from tests.processes import alive, descriptors_before, open_descriptors, shared_memory, wait_until
 from tests.samples.policy_files import mlp_file, needed_attributes
 
 Actions = NDArray[np.float64]
@@ -53,6 +48,22 @@ def under(controller: str, transport: str, **changes: Any) -> Scenario:
     """The two other flows under the controller."""
     other = {"name": controller, "attributes": needed_attributes(controller)}
     return scenario(transport=transport, controllers=[{"name": "agent"}, other], **changes)
+
+
+@contextmanager
+def at_a_decision(content: Any = None, **options: Any) -> Iterator[tuple[Simulator, DecisionBatch]]:
+    """A simulator that waits for its first actions, and its message."""
+    with Simulator(**options) as original:
+        original.send_reset(scenario() if content is None else content)
+        message = original.receive()
+        assert isinstance(message, DecisionBatch)
+        yield original, message
+
+
+def goes_on(original: Simulator, message: DecisionBatch) -> None:
+    """The simulator takes the actions that were due before."""
+    original.send_actions(drawn(np.random.default_rng(0), message))
+    assert original.receive()
 
 
 def drawn(rng: np.random.Generator, message: DecisionBatch) -> Actions:
@@ -92,10 +103,13 @@ RDMA = sorted({*list_controllers()} - ALONE)
 TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
 
 
+LONG = [("hpcc", "rdma", 4_000_000, 50), ("bcn", "rdma", 4_000_000, 50), ("cubic", "tcp", 4_000_000, 50)]
+
+
 @pytest.mark.parametrize(
-    ("controller", "transport"), [*((name, "rdma") for name in RDMA), *((name, "tcp") for name in TCP)]
+    ("controller", "transport", "size_bytes", "instants"),
+    [*((x, "rdma", 120_000, 3) for x in RDMA), *((x, "tcp", 120_000, 3) for x in TCP), *LONG],
 )
-@pytest.mark.parametrize(("size_bytes", "instants"), [(120_000, 3), (4_000_000, 50)])
 def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
     controller: str, transport: str, size_bytes: int, instants: int
 ) -> None:
@@ -105,14 +119,6 @@ def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
     chosen = np.random.default_rng(len(controller)).choice(decisions, size=instants, replace=False)
     actions, expected, branches = branched_at(branching, lambda n: n in chosen)
     assert len(branches) == instants >= 3
-    for number, branch in branches:
-        assert played(branch, actions[number:]) == expected
-        branch.close()
-
-
-def test_fifty_branches_of_one_episode_have_its_results() -> None:
-    actions, expected, branches = branched_at(scenario(), lambda n: n < 10, at_once=5)
-    assert len(branches) == 50
     for number, branch in branches:
         assert played(branch, actions[number:]) == expected
         branch.close()
@@ -144,9 +150,7 @@ def test_branches_go_their_own_ways_and_leave_the_original_alone() -> None:
 
 
 def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        original.receive()
+    with at_a_decision() as (original, _):
         (branch,) = original.branch()
     assert branch.pid is not None
     assert alive(branch.pid)
@@ -159,7 +163,9 @@ def test_a_branch_outlives_its_original_and_plays_further_episodes() -> None:
     branch.close()
 
 
-def test_branches_end_with_the_process_that_uses_them() -> None:
+@pytest.mark.alone
+def test_simulators_and_branches_end_with_the_process_that_uses_them() -> None:
+    before = shared_memory()
     code = (
         "import time; from tests.simulator.test_branching import *\n"
         "s = Simulator(); s.send_reset(scenario()); s.receive()\n"
@@ -173,14 +179,13 @@ def test_branches_end_with_the_process_that_uses_them() -> None:
         assert all(map(alive, pids))
         user.kill()
     assert wait_until(lambda: not any(map(alive, pids)))
+    assert shared_memory() == before
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_branches_leave_nothing_behind(count: int) -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        original.receive()
+    with at_a_decision() as (original, _):
         before = (descriptors_before(), shared_memory())
         pids = []
         for number in range(count):
@@ -202,25 +207,18 @@ def test_branches_leave_nothing_behind(count: int) -> None:
 def test_a_branch_that_is_killed_or_stopped_is_an_error_of_its_own(
     number: signal.Signals, error: type[SimulatorError], words: str
 ) -> None:
-    with Simulator(hang_timeout_s=0.3) as original:
-        original.send_reset(scenario())
-        message = original.receive()
-        assert isinstance(message, DecisionBatch)
+    with at_a_decision(hang_timeout_s=0.3) as (original, message):
         (branch,) = original.branch()
         assert branch.pid is not None
         os.kill(branch.pid, number)
         branch.send_actions(drawn(np.random.default_rng(0), message))
         with pytest.raises(error, match=words):
             branch.receive()
-        original.send_actions(drawn(np.random.default_rng(0), message))
-        assert original.receive()
+        goes_on(original, message)
 
 
 def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        message = original.receive()
-        assert isinstance(message, DecisionBatch)
+    with at_a_decision() as (original, message):
         before = descriptors_before()
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(
@@ -232,30 +230,24 @@ def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> No
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         assert open_descriptors() == before
-        original.send_actions(drawn(np.random.default_rng(0), message))
-        assert original.receive()
+        goes_on(original, message)
 
 
 def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        message = original.receive()
-        assert isinstance(message, DecisionBatch)
-        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", NoFile)
+    with at_a_decision() as (original, message):
+        no_file = SimpleNamespace(fd=99_999, close=lambda: None)
+        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", lambda name: no_file)
         with pytest.raises(SimulatorError, match="cannot be copied: No such file"):
             original.branch()
-        original.send_actions(drawn(np.random.default_rng(0), message))
-        assert original.receive()
+        goes_on(original, message)
 
 
 def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        original.receive()
+    with at_a_decision() as (original, _):
         (other,) = original.branch()
         expected = played_from(other)
         other.close()
@@ -274,18 +266,6 @@ def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
         gc.collect()  # frames of the interruption
         assert open_descriptors() == before
         assert played_from(original) == expected
-
-
-class NoFile:
-    """What is no open file for the copy's output."""
-
-    fd = 99_999
-
-    def __init__(self, name: str) -> None:
-        """Nothing is made."""
-
-    def close(self) -> None:
-        """Nothing is closed."""
 
 
 def test_only_a_simulator_that_waits_for_actions_branches() -> None:
@@ -328,10 +308,7 @@ def one_answer(simulator: Simulator, message: object, window: float = 3e4) -> st
 
 
 def test_a_horizon_ends_a_copy_there_and_its_copies_too() -> None:
-    with Simulator() as original:
-        original.send_reset(scenario())
-        message = original.receive()
-        assert isinstance(message, DecisionBatch)
+    with at_a_decision() as (original, message):
         until = message.time_ns + 20_000
         (cut,) = original.branch(until_ns=until)
         (inner,) = cut.branch()
@@ -343,10 +320,8 @@ def test_a_horizon_ends_a_copy_there_and_its_copies_too() -> None:
 
 def test_a_horizon_charges_what_is_left_as_links_shared_equally() -> None:
     """Closed form: flow i is done after the sum over j of min(L_i, L_j), on the link that all share."""
-    with Simulator() as original:
-        original.send_reset(scenario(controllers=[{"name": "agent"}], controlled_flows=None))
-        message = original.receive()
-        assert isinstance(message, DecisionBatch)
+    alone = scenario(controllers=[{"name": "agent"}], controlled_flows=None)
+    with at_a_decision(alone) as (original, message):
         (cut,) = original.branch(until_ns=message.time_ns + 20_000, asks=False)
         cut.send_actions(np.tile([3e4, 5e10, 0.0], (int(message.due.sum()), 1)))
         end = cut.receive()
@@ -364,15 +339,6 @@ def test_a_horizon_charges_what_is_left_as_links_shared_equally() -> None:
     lived = end.results["totals"]["end_ns"] - np.asarray(flows["start_ns"])
     charged = (lived + shared) / np.asarray(flows["standalone_ns"])
     assert charged_slowdowns(end.results) == pytest.approx(charged)
-
-
-def test_the_dummy_simulator_branches_too() -> None:
-    with Simulator(executable=dummy_sim()) as original:
-        original.send_reset({"seed": 7, "dummy": {"slots": 3, "steps": 6}})
-        original.receive()
-        (branch,) = original.branch()
-        assert played_from(branch) == played_from(original)
-        branch.close()
 
 
 def test_captures_stay_the_originals(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -24,14 +23,7 @@ from ns3_env.decision.observations import FIELDS
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, find_executable
-from tests.processes import (
-    alive,
-    descriptors_before,
-    dummy_sim,
-    open_descriptors,
-    shared_memory,
-    wait_until,
-)
+from tests.processes import alive, descriptors_before, dummy_sim, open_descriptors, shared_memory, wait_until
 
 pytestmark = pytest.mark.alone
 
@@ -70,15 +62,6 @@ def test_rows_and_actions_cross_both_ways(simulator: Simulator) -> None:
     assert results["action_sum"] == pytest.approx(3 * 2 * 0.25)
     assert simulator._agent is not None
     assert simulator._agent.fields == _native.observation_fields()  # the schema is the compiled one
-
-
-def test_same_seed_same_rows_other_seed_others(simulator: Simulator) -> None:
-    scenario = {"seed": 5, "dummy": {"slots": 4, "steps": 5, "sparse": True}}
-    first, _ = play(simulator, scenario)
-    again, _ = play(simulator, scenario)
-    other, _ = play(simulator, {**scenario, "seed": 6})
-    assert all(np.array_equal(a.records, b.records) for a, b in zip(first, again, strict=True))
-    assert not np.array_equal(first[0].records, other[0].records)
 
 
 def test_reset_in_mid_episode_keeps_the_process(simulator: Simulator) -> None:
@@ -174,29 +157,6 @@ def test_simulator_outlives_the_thread_that_started_it(simulator: Simulator) -> 
     thread.join()
     time.sleep(0.1)
     play(simulator, {"dummy": {}})
-
-
-PARENT = f"""
-import time
-from ns3_env.simulator import Simulator
-both = [Simulator(executable={os.fspath(DUMMY)!r}) for _ in range(2)]
-for simulator in both:
-    simulator.send_reset({{"dummy": {{}}}})
-    simulator.receive()
-print(*(simulator.pid for simulator in both), flush=True)
-time.sleep(60)
-"""
-
-
-def test_simulators_die_with_their_parent_and_leave_nothing() -> None:
-    before = shared_memory()
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        pids = [int(pid) for pid in parent.stdout.readline().split()]
-        assert [alive(pid) for pid in pids] == [True, True]
-        parent.kill()
-        assert wait_until(lambda: not any(map(alive, pids)), 1.0)
-    assert shared_memory() == before
 
 
 def test_nothing_is_left_after_collection_or_close() -> None:

@@ -3,20 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from ns3_env.scenario import Record, Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Windows, results_with_columns
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Iterator[Simulator]:
-    with Simulator() as process:
-        yield process
 
 
 def recorded(controller: str, transport: str = "rdma") -> Scenario:

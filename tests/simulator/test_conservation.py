@@ -1,123 +1,165 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conservation of bytes in random small scenarios, with PFC, lossy links and full buffers."""
+"""Conservation of bytes in random scenarios: PFC, lossy links, full buffers, failures."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ns3_env.scenario import Controller, Ecn, Scenario, Switch
-from ns3_env.scenario.topology import Dumbbell, FatTree2, ParkingLot
-from ns3_env.scenario.traffic import Flow, FlowList
-from ns3_env.simulator import Simulator
-
-IN_SIMULATOR = ("fixed-window", "hpcc", "mpcc")
-MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=20e3)
-
-
-topologies = st.sampled_from(
-    [
-        (Dumbbell(senders=5), range(6)),
-        (Dumbbell(senders=5, rate_bps=25e9, bottleneck_bps=10e9), range(6)),
-        (Dumbbell(senders=5, rate_bps=1e9), range(6)),
-        (ParkingLot(switches=3, hosts_per_switch=2), range(6)),
-        (FatTree2(access=2, aggregation=2, hosts_per_access=3), range(6)),
-    ]
-)
-
-
-#: Small, so that PFC has work to do.
-with_pfc = st.builds(Switch, buffer_bytes=st.sampled_from([700_000, 2_000_000]), ecn=st.just(MARKING))
-#: A dozen packets, so that few flows are enough for losses; the reserves keep ACKs' way open.
-without_pfc = st.builds(
+from ns3_env.scenario import (
+    Controller,
+    Ecmp,
+    Ecn,
+    Failures,
+    FatTree2,
+    FatTree3,
+    Flowlet,
+    Outage,
+    ParkingLot,
+    Scenario,
+    Spray,
     Switch,
-    pfc=st.just(False),
-    buffer_bytes=st.sampled_from([14_000, 20_000]),
-    reserve_bytes=st.just(2000),
-    ecn=st.just(MARKING),
+)
+from ns3_env.scenario.reliability import GoBackN, SelectiveRepeat
+from ns3_env.scenario.switch import TrafficClass
+from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink
+from ns3_env.scenario.topology.network import Network
+from ns3_env.scenario.traffic import Flow, FlowList, Group
+from ns3_env.simulator import Simulator
+from tests.samples.scenarios import conserved
+
+LIMIT_NS = 20_000_000
+CLASSES = [
+    TrafficClass(name="urgent"),
+    TrafficClass(name="heavy", weight=3),
+    TrafficClass(name="light", weight=1),
+]
+GROUPS = {traffic_class.name: Group(traffic_class=traffic_class.name) for traffic_class in CLASSES}
+BALANCING = (
+    Ecmp(),
+    Flowlet(gap_ns=2000),
+    Spray(by="random"),
+    Spray(by="round_robin"),
+    Spray(by="least_queue"),
 )
 
 
 @st.composite
-def scenarios(
-    draw: st.DrawFn, loss: bool, switches: st.SearchStrategy[Switch] = with_pfc, least_flows: int = 1
-) -> Scenario:
-    topology, hosts = draw(topologies)
-    switch = draw(switches)
-    pairs = st.tuples(st.sampled_from(hosts), st.sampled_from(hosts)).filter(lambda pair: pair[0] != pair[1])
-    # The published simulator's headroom is too small where a link holds less than a frame; ours is not.
-    slow = isinstance(topology, Dumbbell) and topology.rate_bps < 10e9
-    # Without PFC it keeps headroom as well, for which these buffers are too small.
-    presets = ["default"] if slow or not switch.pfc else ["default", "published"]
+def graphs(draw: st.DrawFn) -> Graph:
+    """Two to five switches joined in a ring and across, hosts at each."""
+    switches = draw(st.integers(2, 5))
+    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=6))
+    first = len(hosts)
+    pairs = [(i, j) for i in range(switches) for j in range(i + 1, switches)]
+    ring = [(i, i + 1) for i in range(switches - 1)]
+    across = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=6))
+    joined = sorted({*ring, *across})
+    rates = st.sampled_from([10e9, 40e9, 100e9])
+    links = [GraphLink(a=i, b=first + at, rate_bps=draw(rates), delay_ns=1000) for i, at in enumerate(hosts)]
+    links += [GraphLink(a=first + i, b=first + j, rate_bps=draw(rates), delay_ns=500) for i, j in joined]
+    return Graph(nodes=["host"] * len(hosts) + ["switch"] * switches, links=links)
+
+
+topologies = st.one_of(
+    graphs(),
+    st.just(FatTree2(access=2, aggregation=3, hosts_per_access=3)),
+    st.just(FatTree3()),
+    st.just(Dumbbell(senders=5, rate_bps=25e9, bottleneck_bps=10e9)),
+    st.just(Dumbbell(senders=5, rate_bps=1e9)),
+    st.just(ParkingLot(switches=3, hosts_per_switch=2)),
+)
+
+
+@st.composite
+def outages(draw: st.DrawFn, network: Network) -> list[Outage]:
+    failures = []
+    for _ in range(draw(st.integers(0, 8))):
+        at = draw(st.integers(0, 120_000))
+        until = draw(st.none() | st.integers(at + 1, at + 400_000))
+        if draw(st.booleans()):
+            link = draw(st.sampled_from(network.links))
+            ends = draw(st.permutations((link.a, link.b)))
+            failures.append(Outage(link=(ends[0], ends[1]), at_ns=at, until_ns=until))
+        else:
+            node = draw(st.sampled_from([i for i, kind in enumerate(network.nodes) if kind == "switch"]))
+            failures.append(Outage(switch=node, at_ns=at, until_ns=until))
+    return failures
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    topology = draw(topologies)
+    network = topology.build()
+    hosts = st.sampled_from(network.hosts)
+    pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
+    sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
+    groups = st.sampled_from(sorted(GROUPS))
+    rows = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
     flows = [
-        Flow(src=src, dst=dst, size_bytes=size, start_ns=start)
-        for (src, dst), size, start in draw(
-            st.lists(
-                st.tuples(pairs, st.integers(1, 60_000), st.integers(0, 30_000)),
-                min_size=least_flows,
-                max_size=10,
-            )
-        )
+        Flow(src=src, dst=dst, size_bytes=size, start_ns=start, group=group)
+        for (src, dst), size, start, group in rows
     ]
+    classes = draw(st.sampled_from([[], CLASSES]))
     return Scenario(
         seed=draw(st.integers(0, 2**31)),
-        preset=draw(st.sampled_from(presets)),
         topology=topology,
         traffic=FlowList(flows=flows),
-        controllers=[Controller(name=draw(st.sampled_from(IN_SIMULATOR)))],
-        switch=switch,
-        loss_probability=draw(st.floats(0.001, 0.05)) if loss else 0.0,
-        retransmission_timeout_ns=200_000 if loss else 0,
-        time_limit_ns=2_000_000_000,
+        classes=classes,
+        groups=GROUPS if classes else {name: Group() for name in GROUPS},
+        controllers=[Controller(name=draw(st.sampled_from(["fixed-window", "hpcc", "dcqcn", "mpcc"])))],
+        switch=draw(
+            st.sampled_from(
+                [
+                    Switch(),
+                    Switch(pfc=False, buffer_bytes=60_000, reserve_bytes=1500),
+                    Switch(buffer_bytes=2_500_000, ecn=Ecn(kmin_bytes=5e3, kmax_bytes=20e3)),
+                ]
+            )
+        ),
+        load_balancing=draw(st.sampled_from(BALANCING)),
+        failures=Failures(
+            convergence_ns=draw(st.sampled_from([0, 3000, 50_000])), outages=draw(outages(network))
+        ),
+        recovery=draw(st.sampled_from([GoBackN(), SelectiveRepeat()])),
+        loss_probability=draw(st.sampled_from([0.0, 0.02])),
+        retransmission_timeout_ns=100_000,
+        time_limit_ns=LIMIT_NS,
     )
 
 
-def conserved(results: dict[str, Any]) -> None:
+def reached(scenario: Scenario) -> list[bool]:
+    """Whether a flow's ends are joined once no outage is to end any more."""
+    assert scenario.failures is not None
+    assert isinstance(scenario.traffic, FlowList)
+    network = scenario.topology.build()
+    for_ever = [x for x in scenario.failures.outages if x.until_ns is None]
+    gone = {frozenset(link) for outage in for_ever for link in outage.links(network)}
+    part = {node: {node} for node in range(len(network.nodes))}
+    for link in network.links:
+        if frozenset((link.a, link.b)) not in gone and part[link.a] is not part[link.b]:
+            joined = part[link.a] | part[link.b]
+            for node in joined:
+                part[node] = joined
+    return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scenario=scenarios())
+def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, scenario: Scenario) -> None:
+    results = simulator.play(scenario)
+    conserved(results)
     totals, flows = results["totals"], results["flows"]
-    assert totals["unfinished"] == 0
-    assert flows["acked_bytes"] == flows["size_bytes"]
-    sent = sum(flows["size_bytes"]) + sum(flows["retransmitted_bytes"])
-    assert totals["transmitted_payload_bytes"] == sent
-    # What was sent was delivered or lost at some port; only duplicates may still be on the way at the end.
-    lost = sum(row["payload_bytes"] for row in results["losses"])
-    on_the_way = sent - totals["delivered_payload_bytes"] - lost
-    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
-    assert lost == totals["dropped_payload_bytes"]
-    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios(loss=False))
-def test_pfc_never_drops_and_bytes_are_conserved(simulator: Simulator, scenario: Scenario) -> None:
-    results = simulator.play(scenario)
-    conserved(results)
-    assert results["losses"] == []
-    assert sum(results["flows"]["retransmitted_bytes"]) == 0
-    assert results["totals"]["packets_left"] == 0
-    assert all(fct >= 0 for fct in results["flows"]["fct_ns"])
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios(loss=True))
-def test_lossy_links_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
-    results = simulator.play(scenario)
-    conserved(results)
-    assert {row["cause"] for row in results["losses"]} <= {"link"}
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=st.booleans().flatmap(lambda loss: scenarios(loss, without_pfc, least_flows=6)))
-def test_full_buffers_lose_packets_but_no_flow(simulator: Simulator, scenario: Scenario) -> None:
-    results = simulator.play(scenario)
-    conserved(results)
-    assert results["totals"]["pfc_frames"] == 0
+    assert scenario.failures is not None
+    finished = [fct >= 0 for fct in flows["fct_ns"]]
+    for done, joined in zip(finished, reached(scenario), strict=True):
+        assert done or not joined  # a flow whose ends are joined in the end gets there
+    if all(finished):
+        sent = sum(flows["size_bytes"]) + sum(flows["retransmitted_bytes"])
+        assert totals["transmitted_payload_bytes"] == sent
     causes = {row["cause"] for row in results["losses"]}
-    assert causes <= ({"buffer_full"} if scenario.loss_probability == 0 else {"buffer_full", "link"})
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios(loss=True))
-def test_same_seed_same_bits(simulator: Simulator, scenario: Scenario) -> None:
-    assert simulator.play(scenario) == simulator.play(scenario)
+    possible = {"failure"} if scenario.failures.outages else set()
+    possible |= {"link"} if scenario.loss_probability > 0 else set()
+    possible |= set() if scenario.switch.pfc else {"buffer_full"}
+    assert causes <= possible
+    if not scenario.switch.pfc:
+        assert totals["pfc_frames"] == 0

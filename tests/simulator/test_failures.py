@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Failures of links and switches: bytes are conserved through any sequence, flows arrive in the end."""
+"""Failures of links and switches as they are drawn, and flows through them."""
 
 from __future__ import annotations
 
@@ -7,189 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from ns3_env.errors import ScenarioError
 from ns3_env.eval.metrics import measure
-from ns3_env.scenario import (
-    Controller,
-    DrawnOutages,
-    Ecmp,
-    Failures,
-    FatTree2,
-    FatTree3,
-    Flowlet,
-    Outage,
-    ParkingLot,
-    Poisson,
-    Scenario,
-    Spray,
-    Switch,
-)
-from ns3_env.scenario.reliability import GoBackN, SelectiveRepeat
-from ns3_env.scenario.switch import TrafficClass
-from ns3_env.scenario.topology import Graph, GraphLink
-from ns3_env.scenario.topology.network import Network
-from ns3_env.scenario.traffic import Flow, FlowList, Group
+from ns3_env.scenario import Controller, DrawnOutages, Failures, FatTree3, Outage, Poisson, Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.results import Results
-
-LIMIT_NS = 20_000_000
-CLASSES = [
-    TrafficClass(name="urgent"),
-    TrafficClass(name="heavy", weight=3),
-    TrafficClass(name="light", weight=1),
-]
-GROUPS = {traffic_class.name: Group(traffic_class=traffic_class.name) for traffic_class in CLASSES}
-BALANCING = (
-    Ecmp(),
-    Flowlet(gap_ns=2000),
-    Spray(by="random"),
-    Spray(by="round_robin"),
-    Spray(by="least_queue"),
-)
+from tests.samples.scenarios import conserved
 
 
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    """Two to five switches joined in a ring and across, hosts at each."""
-    switches = draw(st.integers(2, 5))
-    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=6))
-    first = len(hosts)
-    pairs = [(i, j) for i in range(switches) for j in range(i + 1, switches)]
-    ring = [(i, i + 1) for i in range(switches - 1)]
-    across = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=6))
-    joined = sorted({*ring, *across})
-    rates = st.sampled_from([10e9, 40e9, 100e9])
-    links = [GraphLink(a=i, b=first + at, rate_bps=draw(rates), delay_ns=1000) for i, at in enumerate(hosts)]
-    links += [GraphLink(a=first + i, b=first + j, rate_bps=draw(rates), delay_ns=500) for i, j in joined]
-    return Graph(nodes=["host"] * len(hosts) + ["switch"] * switches, links=links)
-
-
-topologies = st.one_of(
-    graphs(),
-    st.just(FatTree2(access=2, aggregation=3, hosts_per_access=3)),
-    st.just(FatTree3()),
-    st.just(ParkingLot(switches=3, hosts_per_switch=2)),
-)
-
-
-@st.composite
-def outages(draw: st.DrawFn, network: Network) -> list[Outage]:
-    failures = []
-    for _ in range(draw(st.integers(1, 8))):
-        at = draw(st.integers(0, 120_000))
-        until = draw(st.none() | st.integers(at + 1, at + 400_000))
-        if draw(st.booleans()):
-            link = draw(st.sampled_from(network.links))
-            ends = draw(st.permutations((link.a, link.b)))
-            failures.append(Outage(link=(ends[0], ends[1]), at_ns=at, until_ns=until))
-        else:
-            node = draw(st.sampled_from([i for i, kind in enumerate(network.nodes) if kind == "switch"]))
-            failures.append(Outage(switch=node, at_ns=at, until_ns=until))
-    return failures
-
-
-@st.composite
-def scenarios(draw: st.DrawFn) -> Scenario:
-    topology = draw(topologies)
-    network = topology.build()
-    hosts = st.sampled_from(network.hosts)
-    pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
-    sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
-    groups = st.sampled_from(sorted(GROUPS))
-    rows = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
-    flows = [
-        Flow(src=src, dst=dst, size_bytes=size, start_ns=start, group=group)
-        for (src, dst), size, start, group in rows
-    ]
-    classes = draw(st.sampled_from([[], CLASSES]))
-    return Scenario(
-        seed=draw(st.integers(0, 2**31)),
-        topology=topology,
-        traffic=FlowList(flows=flows),
-        classes=classes,
-        groups=GROUPS if classes else {name: Group() for name in GROUPS},
-        controllers=[Controller(name=draw(st.sampled_from(["fixed-window", "hpcc", "dcqcn", "mpcc"])))],
-        switch=draw(
-            st.sampled_from(
-                [
-                    Switch(),
-                    Switch(pfc=False, buffer_bytes=60_000, reserve_bytes=1500),
-                    Switch(buffer_bytes=2_500_000),
-                ]
-            )
-        ),
-        load_balancing=draw(st.sampled_from(BALANCING)),
-        failures=Failures(
-            convergence_ns=draw(st.sampled_from([0, 3000, 50_000])), outages=draw(outages(network))
-        ),
-        recovery=draw(st.sampled_from([GoBackN(), SelectiveRepeat()])),
-        loss_probability=draw(st.sampled_from([0.0, 0.02])),
-        retransmission_timeout_ns=100_000,
-        time_limit_ns=LIMIT_NS,
-    )
-
-
-def reached(scenario: Scenario) -> list[bool]:
-    """Whether a flow's ends are joined once no outage is to end any more."""
-    assert scenario.failures is not None
-    assert isinstance(scenario.traffic, FlowList)
-    network = scenario.topology.build()
-    for_ever = [x for x in scenario.failures.outages if x.until_ns is None]
-    gone = {frozenset(link) for outage in for_ever for link in outage.links(network)}
-    part = {node: {node} for node in range(len(network.nodes))}
-    for link in network.links:
-        if frozenset((link.a, link.b)) not in gone and part[link.a] is not part[link.b]:
-            joined = part[link.a] | part[link.b]
-            for node in joined:
-                part[node] = joined
-    return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
-
-
-def conserved(results: Results) -> None:
-    """Each byte sent was delivered, lost at some port by some cause, or is on the way."""
-    totals, flows = results["totals"], results["flows"]
-    lost = sum(row["payload_bytes"] for row in results["losses"])
-    on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost
-    assert 0 <= on_the_way <= 1000 * totals["packets_left"]
-    assert lost == totals["dropped_payload_bytes"]
-    assert sum(row["packets"] for row in results["losses"]) == totals["dropped_packets"]
-    for size, acked, fct in zip(flows["size_bytes"], flows["acked_bytes"], flows["fct_ns"], strict=True):
-        assert acked == size if fct >= 0 else acked < size
-
-
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios())
-def test_bytes_are_conserved_through_any_failures(simulator: Simulator, scenario: Scenario) -> None:
-    results = simulator.play(scenario)
-    conserved(results)
-    finished = [fct >= 0 for fct in results["flows"]["fct_ns"]]
-    for done, joined in zip(finished, reached(scenario), strict=True):
-        assert done or not joined  # a flow whose ends are joined in the end gets there
-    if all(finished) and scenario.loss_probability == 0 and not scenario.switch.pfc:
-        assert {row["cause"] for row in results["losses"]} <= {"failure", "buffer_full"}
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(scenario=scenarios())
-def test_same_seed_same_bits(simulator: Simulator, scenario: Scenario) -> None:
-    assert simulator.play(scenario) == simulator.play(scenario)
-
-
-def drawn(seed: int = 1, **values: Any) -> Scenario:
-    up, down = values.pop("mean_up_ns", 2_000_000), values.pop("mean_down_ns", 300_000)
-    of = values.pop("of", "fabric_links")
+def drawn(seed: int = 1, of: Any = "fabric_links") -> Scenario:
+    outages = DrawnOutages(of=of, mean_up_ns=2_000_000, mean_down_ns=300_000)
     return Scenario(
         seed=seed,
         topology=FatTree3(),
         traffic=Poisson(sizes="websearch", load=0.2, duration_ns=1_000_000),
         controllers=[Controller(name="dcqcn")],
-        failures=Failures(convergence_ns=50_000, drawn=DrawnOutages(of=of, mean_up_ns=up, mean_down_ns=down)),
+        failures=Failures(convergence_ns=50_000, drawn=outages),
         retransmission_timeout_ns=500_000,
         time_limit_ns=100_000_000,
-        **values,
     )
 
 
@@ -234,53 +68,3 @@ def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
     )
     assert results == plain
     assert "failure_losses" not in measure(plain)
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"outages": [{"link": [0, 1], "at_ns": 1}]}, "link: no link joins 0 and 1; node 0 is joined to 16"),
-        (
-            {"outages": [{"link": [99, 1], "at_ns": 1}]},
-            "link: no link joins 99 and 1; node 99 is joined to no",
-        ),
-        ({"outages": [{"switch": 3, "at_ns": 1}]}, "switch: node 3 is none; switches are 16, 17"),
-        ({"outages": [{"at_ns": 1}]}, r"says either link: \[NODE, NODE\] or switch: NODE"),
-        ({"outages": [{"switch": 16, "at_ns": 5, "until_ns": 5}]}, "until_ns: 5 is not after at_ns, 5"),
-        ({"drawn": {"mean_up_ns": 1, "mean_down_ns": 1}}, "about 8e.05 outages until time_limit_ns; there"),
-    ],
-)
-def test_a_failure_that_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
-    scenario = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": 100_000, "failures": change}
-    with pytest.raises(ScenarioError, match=f"x.yaml: failures.(outages.0|drawn): {text}"):
-        Scenario.from_mapping(scenario, "x.yaml")
-
-
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        ({"controllers": ["max_min"]}, "flows under a fluid reference have no packets to steer"),
-        (
-            {"controllers": ["oracle"]},
-            "ports that send of the flow with the least bytes left",
-        ),
-        (
-            {"controllers": ["qcn"], "classes": [{"name": "one"}]},
-            "feedback frames of congestion points go back by the way that data came",
-        ),
-        ({"controllers": ["qcn"]}, "feedback frames of congestion points go back by the way that data came"),
-        ({"preset": "published"}, "the published simulator gives a flow one path, and its links never fail"),
-        ({"transport": "tcp", "controllers": ["cubic"]}, "is RDMA's, and the transport is tcp"),
-    ],
-)
-@pytest.mark.parametrize("key", ["failures", "load_balancing"])
-def test_who_cannot_choose_per_packet_says_so(
-    simulator: Simulator, other: dict[str, Any], text: str, key: str
-) -> None:
-    value = {"outages": [{"switch": 24, "at_ns": 1}]} if key == "failures" else "spray"
-    with pytest.raises(ScenarioError, match=f"x.yaml: {key}: .*{text}"):
-        simulator.play(
-            Scenario.from_mapping(
-                {"topology": {"kind": "fat_tree_3"}, "controllers": ["hpcc"], key: value, **other}, "x.yaml"
-            )
-        )

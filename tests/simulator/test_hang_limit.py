@@ -15,8 +15,6 @@ from ns3_env.cluster.worker_context import pack, unpack
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
-from ns3_env.eval.commands.options import set_process
-from ns3_env.eval.papers.experiments import EXPERIMENTS
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
@@ -24,50 +22,14 @@ from tests.samples import runs, searches
 
 pytestmark = pytest.mark.alone
 
+
 SCENARIO = ROOT / "configs" / "scenarios" / "dumbbell_100g_4to1.yaml"
-
-#: Commands that start a simulator in this process; {} is a folder.
-COMMANDS = (
-    f"run {SCENARIO} --controllers hpcc --out {{}}",
-    f"run {SCENARIO} --trace --controllers hpcc --out {{}}",
-    "compare published",
-    "speed",
-    *(f"paper {name} --out {{}}" for name in EXPERIMENTS),
-)
-
-
-class AskedError(Exception):
-    """A simulator was asked for an episode."""
 
 
 @pytest.fixture(autouse=True)
 def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands set the process's; it is restored."""
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_option_reaches_the_simulator(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(runner: Simulator | LocalPool, *_: object, **__: object) -> None:
-        raise AskedError(runner.hang_timeout_s if isinstance(runner, Simulator) else hang_timeout_s())
-
-    monkeypatch.setattr(Simulator, "send_reset", refuse)
-    monkeypatch.setattr(LocalPool, "submit", refuse)
-    monkeypatch.setattr("ns3_env.eval.speed.measure._packet_hops_per_s", lambda: 1.0)
-    monkeypatch.setattr("ns3_env.eval.speed.measure._tcp_packets_per_s", lambda _: 1.0)
-    arguments = parser().parse_args([*command.format(tmp_path / "out").split(), "--hang-timeout", "30"])
-    set_process(arguments)
-    with pytest.raises(AskedError, match=r"^30\.0$"):
-        arguments.work(arguments)
-
-
-@pytest.mark.parametrize("command", [*COMMANDS, "benchmark a --out b", "compare policy a", "report a"])
-@pytest.mark.parametrize("wrong", ["0", "-1", "inf", "nan", "soon"])
-def test_every_command_has_the_option_and_its_bound(command: str, wrong: str) -> None:
-    with pytest.raises(SystemExit):
-        parser().parse_args([*command.split(), "--hang-timeout", wrong])
 
 
 @pytest.mark.parametrize(
@@ -102,6 +64,16 @@ def test_the_option_reaches_every_simulator_of_a_run(
     limits.clear()
     assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0
     assert set(limits) == {40.0}
+    limits.clear()
+    run = ["run", str(SCENARIO), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
+    assert eval_main([*run, "--hang-timeout", "50"]) == 0
+    assert set(limits) == {50.0}
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "inf", "nan", "soon"])
+def test_a_limit_that_is_no_time_is_refused(wrong: str) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["report", "a", "--hang-timeout", wrong])
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "soon", ""])
@@ -112,10 +84,8 @@ def test_a_variable_that_is_no_time_is_named(text: str, monkeypatch: pytest.Monk
 
 
 def test_a_simulator_may_have_a_limit_of_its_own() -> None:
-    with Simulator(hang_timeout_s=60) as simulator:
-        assert simulator.hang_timeout_s == 60
-    with Simulator() as simulator:
-        assert simulator.hang_timeout_s == 0.9
+    with Simulator(hang_timeout_s=60) as simulator, Simulator() as other:
+        assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 0.9)
 
 
 class Limit:

@@ -7,15 +7,8 @@ from typing import Any
 
 import pytest
 
-from ns3_env.scenario import Scenario
-from ns3_env.simulator import Simulator
 from tests.samples.rings import ring
-
-
-def played(mapping: dict[str, Any]) -> dict[str, Any]:
-    with Simulator() as simulator:
-        return simulator.play(Scenario.from_mapping(mapping, "ring"))
-
+from tests.samples.scenarios import results_of
 
 CLASSES = {
     "classes": [{"name": "a", "pfc": False}, {"name": "b"}],
@@ -29,7 +22,7 @@ CLASSES = {
     [(5, {}), (6, {}), (5, {"timing": "published"}), (5, {"controllers": [{"name": "fixed-window"}]})],
 )
 def test_pauses_in_a_circle_are_named_in_their_order(switches: int, changes: dict[str, Any]) -> None:
-    results = played(ring(switches, **changes))
+    results = results_of(ring(switches, **changes))
     assert results["totals"]["unfinished"] > 0
     circle = results["pause_circle"]
     hops = [(port["node"], port["peer"]) for port in circle["ports"]]
@@ -42,7 +35,7 @@ def test_a_class_stands_still_by_itself() -> None:
     mapping = ring(5, **CLASSES)
     for flow in mapping["traffic"]["flows"]:
         flow["group"] = "all"
-    assert len(played(mapping)["pause_circle"]["ports"]) == 5
+    assert len(results_of(mapping)["pause_circle"]["ports"]) == 5
 
 
 @pytest.mark.parametrize(
@@ -54,14 +47,14 @@ def test_a_class_stands_still_by_itself() -> None:
     ],
 )
 def test_pauses_that_will_end_are_none(changes: dict[str, Any]) -> None:
-    assert "pause_circle" not in played(ring(5, **changes))
+    assert "pause_circle" not in results_of(ring(5, **changes))
 
 
 def test_no_moment_of_a_congested_tree_looks_like_a_circle() -> None:
     flows = [{"src": i, "dst": (i // 4 + k) % 3 * 4, "size_bytes": "1MB"} for i in range(12) for k in (1, 2)]
     paused = 0
     for limit_us in range(20, 400, 20):
-        results = played(
+        results = results_of(
             {
                 "topology": {"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4},
                 "traffic": {"kind": "list", "flows": flows},

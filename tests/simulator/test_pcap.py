@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from scapy.utils import RawPcapNgReader
@@ -19,8 +20,8 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList
-from ns3_env.simulator import Simulator, find_executable
-from tests.simulator.frames import Frame, frames_of
+from ns3_env.simulator import Simulator
+from tests.processes import program
 
 HEADERS = 58  # Ethernet, IPv4, UDP, BTH, ICRC
 #: There are marks and pauses, last packets that need padding, and a flow of one packet.
@@ -43,6 +44,28 @@ BOTTLENECK = (4, 3)  # node 4's link to the other switch
 PORTS = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3), (5, 0), (5, 1)]
 
 
+class Frame(NamedTuple):
+    time_ns: int
+    length: int
+    data: bytes
+
+    @property
+    def is_pfc(self) -> bool:
+        return self.data[12:14] == b"\x88\x08"
+
+
+def frames_of(path: Path) -> Iterator[Frame]:
+    """The records of a capture; see pcap-savefile(5)."""
+    content = path.read_bytes()
+    magic, major, minor, _, _, _, link_type = struct.unpack_from("<IHHiIII", content)
+    assert (magic, major, minor, link_type) == (0xA1B23C4D, 2, 4, 1)
+    at = 24
+    while at < len(content):
+        seconds, nanoseconds, captured_length, length = struct.unpack_from("<IIII", content, at)
+        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + captured_length])
+        at += 16 + captured_length
+
+
 def merged_frames(path: Path) -> Iterator[tuple[str, bool, Frame]]:
     """(interface, whether it sent the frame, frame), as others read a pcapng file."""
     with RawPcapNgReader(str(path)) as reader:
@@ -59,9 +82,7 @@ def interface_name(path: Path) -> str:
 
 
 def rdma_sim(folder: Path, scenario: Scenario, *options: str) -> subprocess.CompletedProcess[str]:
-    (folder / "scenario.json").write_text(json.dumps(scenario.to_simulator_json()))
-    command = [str(find_executable()), *options, str(folder / "scenario.json")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return program(scenario.to_simulator_json(), folder, *options)
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +185,10 @@ def test_a_full_disk_is_a_line_that_names_the_file(file: str, transport: Transpo
     controller = {"rdma": "hpcc", "tcp": "cubic"}[transport]
     data = {"transport": transport, "traffic": flow, "controllers": [controller]}
     scenario = Scenario.from_mapping(data, "s.yaml")
-    (tmp_path / "s.json").write_text(json.dumps(scenario.to_simulator_json()))
-    command = [find_executable(transport), tmp_path / "s.json", f"--pcap={tmp_path / 'x'}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    option = f"--pcap={tmp_path / 'x'}"
+    done = program(scenario.to_simulator_json(), tmp_path, option, transport=transport)
     why = f"'record.pcap': cannot write '{tmp_path / file}': No space left on device"
-    assert done.stderr == f"{transport}-sim: {tmp_path / 's.json'}: {why}\n"
+    assert done.stderr == f"{transport}-sim: {tmp_path / 'x.json'}: {why}\n"
     assert done.returncode == 2
     record = scenario.record.model_copy(update={"pcap": str(tmp_path / "x")})
     with Simulator() as simulator:

@@ -16,6 +16,19 @@ from ns3_env.config.command_line import os_fault
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.simulator import Simulator
 
+
+def run_script(folder: Path, text: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    """Runs mine.py with this text; what the folder has may be imported."""
+    (folder / "mine.py").write_text(text)
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, str(folder / "mine.py")]
+    # The processes that a script starts have its standard streams: their end is its own.
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout_s, check=False, env=environment
+    )
+
+
 SCRIPT = """
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -41,10 +54,8 @@ print(__file__)
 
 
 def test_a_script_without_a_main_guard_uses_a_pool_and_is_run_once(tmp_path: Path) -> None:
-    script = tmp_path / "mine.py"
-    script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout.split() == ["once", "0", "0", "0", str(script)], done.stderr
+    done = run_script(tmp_path, SCRIPT)
+    assert done.stdout.split() == ["once", "0", "0", "0", str(tmp_path / "mine.py")], done.stderr
 
 
 PREPARED = """
@@ -62,9 +73,7 @@ with LocalPool(1) as pool:
 
 
 def test_processes_begin_with_what_was_prepared_for_them(tmp_path: Path) -> None:
-    script = tmp_path / "mine.py"
-    script.write_text(PREPARED)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    done = run_script(tmp_path, PREPARED)
     assert done.stdout.split() == ["True", "False"], done.stderr
 
 
@@ -95,10 +104,7 @@ assert pool.submit(Asked()).result() == 3
 @pytest.mark.parametrize("text", [CLOSED, LEFT_OPEN], ids=["closed while workers start", "left open"])
 def test_a_program_ends_whatever_its_workers_do(text: str, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n")
-    (tmp_path / "mine.py").write_text(text)
-    command = [sys.executable, str(tmp_path / "mine.py")]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    done = run_script(tmp_path, text)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -141,8 +147,4 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_the_process_that_forks_workers_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\nfor _ in range(3000): time.sleep(0.01)\n")
-    (tmp_path / "mine.py").write_text(KILLED)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, str(tmp_path / "mine.py")]
-    # It has the standard streams of its parent: their end is its own.
-    subprocess.run(command, capture_output=True, timeout=20, check=False, env=environment)
+    run_script(tmp_path, KILLED, timeout_s=20)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,7 @@ import pytest
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator import find_executable
-
-
-def run(scenario: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "x.json").write_text(json.dumps(scenario))
-    command = [str(find_executable()), str(folder / "x.json")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+from tests.processes import program
 
 
 def incast(flows: int) -> dict[str, Any]:
@@ -31,7 +24,7 @@ def incast(flows: int) -> dict[str, Any]:
 
 
 def test_least_rates_beyond_the_link_are_one_line_with_both_rates(tmp_path: Path) -> None:
-    done = run({**incast(flows=4), "min_rate_bps": 30e9}, tmp_path)
+    done = program({**incast(flows=4), "min_rate_bps": 30e9}, tmp_path)
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"rdma-sim: warning: {tmp_path / 'x.json'}: 'min_rate_bps': 4 flows x 3e+10 bit/s")
@@ -53,27 +46,4 @@ def test_least_rates_that_fit_are_no_matter_for_words(
 ) -> None:
     content = {**incast(flows), **changes}
     content["flows"]["start_ns"] = start_ns or content["flows"]["start_ns"]
-    assert run(content, tmp_path).stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("Horizon", "2.5", "it takes int32_t 1:100: P, steps predicted"),
-        ("Horizon", "five", "it takes int32_t 1:100"),
-        ("Horizon", "101", "it takes int32_t 1:100"),
-        ("WeightQueue", "1,5", "it takes double 1e-09:1e+09: W_Q, the cost"),
-        ("ComputationTime", "5 minutes", "it takes Time"),
-        ("Shortcut", "maybe", "it takes bool"),
-        ("Solver", "Exact", "it takes Qp|Lqr"),
-        ("Horizn", "5", "its attributes: WeightQueue, WeightWindow, "),
-    ],
-)
-def test_an_attribute_that_makes_no_sense_is_an_error_that_says_what_would(
-    tmp_path: Path, name: str, text: str, expected: str
-) -> None:
-    scenario = incast(flows=4)
-    scenario["controllers"] = [{"name": "mpcc", "attributes": {name: text}}]
-    done = run(scenario, tmp_path)
-    assert done.returncode == 2
-    assert f"controller 'mpcc': cannot set attribute '{name}' to '{text}'; {expected}" in done.stderr
+    assert program(content, tmp_path).stderr == ""

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same seed gives the same bits: again, in another process, and on any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ns3_env.config.yaml import parse
+from ns3_env.decision.observations import column
+from ns3_env.scenario import Scenario
+from ns3_env.simulator import EpisodeEnd, Simulator
+from ns3_env.simulator.messages import DecisionBatch
+from tests.paths import ROOT
+from tests.samples.scenarios import conserved
+
+NETWORK: dict[str, Any] = parse("""
+topology:
+  {kind: fat_tree_3, pods: 4, tors_per_pod: 2, aggregation_per_pod: 2, cores: 4, hosts_per_tor: 4}
+traffic: {kind: poisson, sizes: websearch, load: 0.6, duration_ns: 200000}
+time_limit_ns: 20000000
+""")
+CLASSES: dict[str, Any] = parse("""
+classes: [{name: urgent}, {name: bulk, weight: 2}]
+groups:
+  storage: {controller: dcqcn, traffic_class: bulk}
+  rpc: {controller: hpcc, traffic_class: urgent}
+traffic:
+  kind: mix
+  parts:
+    - {kind: poisson, sizes: fb_hadoop, load: 0.4, duration_ns: 200000, group: storage}
+    - {kind: poisson_incast, fan_in: 8, size_bytes: 20000, load: 0.1, duration_ns: 200000, group: rpc}
+""")
+#: One step of training on 32 GPUs, four to a node.
+TRAINING: dict[str, Any] = parse("""
+topology: {kind: cluster, nodes: 8, gpus_per_node: 4, scale_out: {nodes_per_group: 4}}
+switch: {buffer_bytes: 64000000}
+traffic: {kind: training, parallel: {tp: 4, pp: 2, dp: 4}, layers_together: 16, scale: 0.002}
+time_limit_ns: 1000000000
+""")
+
+
+def policy(name: str) -> dict[str, Any]:
+    return {"name": "policy", "attributes": {"File": str(ROOT / "checkpoints" / name / "policy.safetensors")}}
+
+
+STREAMS = [
+    {"kind": "constant_rate", "src": i, "dst": 31 - i, "rate_bps": 3e10 + i, "stop_ns": 150_000}
+    for i in range(3)
+]
+JOB = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 400_000, "chunk_bytes": 20_000}
+INCAST = {"kind": "incast", "flows": 4, "size_bytes": 300_000, "spread_ns": 2000}
+SLOW = {"kind": "dumbbell", "rate_bps": 1e9}
+TCP: dict[str, Any] = {"transport": "tcp", "time_limit_ns": 1_000_000_000}
+SELECTIVE: dict[str, Any] = {"recovery": {"kind": "selective_repeat"}}
+SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
+SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
+OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
+#: Controllers and what is changed of the network; those that are run in parts.
+IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("hpcc", {}),
+    ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
+    ("swift", CLASSES),
+    ("hpcc-pint", {"nic": {"ack_every": 4, "ack_delay_ns": 2000}}),
+    ("timely", {**SHALLOW, **SELECTIVE}),
+    ("dcqcn", SPRAY),
+    ("hpcc", {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, **SELECTIVE, **OUTAGE}),
+    (policy("dispatcher"), {}),
+    (policy("tasks/ppo/1"), {}),
+    ("hpcc", TRAINING),
+    ("dcqcn", {**TRAINING, **SPRAY}),
+]
+#: Those that are run as a whole, since their parts would share something.
+AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("mpcc", {}),
+    ("oracle", {}),
+    ("max_min", {"time_limit_ns": 300_000}),
+    ("dcqcn", {"record": {"windows": True}}),
+    ("dcqcn", {"preset": "published"}),
+]
+#: Those that have no threads to choose, or draw more than their traffic.
+OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+    ("dcqcn", {"loss_probability": 0.02, **SHALLOW}),
+    ("dcqcn", {"corruption": [{"link": "all", "bit_error_rate": 1e-7}]}),
+    ("hpcc", {"traffic": {"kind": "mix", "parts": [INCAST, *STREAMS]}, "loss_probability": 0.01}),
+    ("dcqcn", {"failures": {"drawn": {"mean_up_ns": 200_000, "mean_down_ns": 20_000}}}),
+    ("swift", {"traffic": {**INCAST, "size_bytes": "endless"}, "time_limit_ns": 500_000}),
+    ("dcqcn", {"traffic": {**JOB, "iterations": 2, "compute_ns": 1000, "compute_spread_ns": 3000}}),
+    *((name, {"traffic": INCAST, "topology": SLOW}) for name in ("bcn", "qcn", "smcc")),
+    *((name, TCP) for name in ("cubic", "dctcp", "max_min", "oracle")),
+    ("dctcp", {**TCP, "tcp": {"ack_noise": {"mean_rtts": 0.05, "most_rtts": 0.5}}}),
+]
+
+
+def play(
+    simulator: Simulator, threads: int | str | None, controller: str | dict[str, Any], **changes: Any
+) -> dict[str, Any]:
+    keys = {**NETWORK, **changes, "simulator": {"threads": threads}, "controllers": [controller]}
+    return simulator.play(Scenario.from_mapping(keys, "x"))
+
+
+@pytest.mark.parametrize(("controller", "changes"), [*IN_PARTS, *AS_A_WHOLE, *OTHERS])
+def test_bytes_are_conserved_and_the_same_seed_gives_the_same_bits_in_any_process(
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
+) -> None:
+    results = play(simulator, None, controller, **changes)
+    assert play(simulator, None, controller, **changes) == results
+    if changes.get("transport") != "tcp":
+        conserved(results)
+    with Simulator() as another:
+        assert play(another, None, controller, **changes) == results
+
+
+@pytest.mark.parametrize(("controller", "changes"), IN_PARTS)
+def test_results_are_the_same_on_any_number_of_threads(
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
+) -> None:
+    one = play(simulator, 1, controller, **changes)
+    assert one["totals"]["unfinished"] == 0
+    assert play(simulator, None, controller, **changes) != one, "it is played in parts"
+    for threads in (2, 5, "auto"):
+        assert play(simulator, threads, controller, **changes) == one
+
+
+@pytest.mark.parametrize(("controller", "changes"), AS_A_WHOLE)
+def test_what_its_parts_would_share_is_played_as_a_whole(
+    simulator: Simulator, controller: str | dict[str, Any], changes: dict[str, Any]
+) -> None:
+    assert play(simulator, 4, controller, **changes) == play(simulator, None, controller, **changes)
+
+
+def answer(batch: DecisionBatch) -> NDArray[np.float64]:
+    """Windows that steer flows to a short queue."""
+    rows = batch.records[batch.due]
+    windows = column(rows, "bdp_bytes") / (1 + 4 * column(rows, "qlen"))
+    return np.column_stack((windows, column(rows, "host_rate_bps"), 0 * windows))
+
+
+def decide(simulator: Simulator) -> list[DecisionBatch]:
+    """Answers until the episode's end, and returns what was seen."""
+    batches = []
+    while not isinstance(message := simulator.receive(), EpisodeEnd):
+        assert isinstance(message, DecisionBatch)
+        batches.append(message)
+        simulator.send_actions(answer(message))
+    assert message.results["totals"]["unfinished"] == 0
+    return batches
+
+
+def agent_scenario(threads: int | None, clock: str) -> Scenario:
+    keys = {**NETWORK, "clock": {"name": clock}, "simulator": {"threads": threads}}
+    return Scenario.from_mapping({**keys, "controllers": ["agent"]}, "x")
+
+
+def equal(some: list[DecisionBatch], others: list[DecisionBatch]) -> bool:
+    return len(some) == len(others) and all(
+        a.time_ns == b.time_ns
+        and a.flows.tolist() == b.flows.tolist()
+        and a.records.tobytes() == b.records.tobytes()
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])
+def test_an_agent_across_the_channel_sees_the_same_on_any_number_of_threads(
+    simulator: Simulator, clock: str
+) -> None:
+    def batches(threads: int | None) -> list[DecisionBatch]:
+        simulator.send_reset(agent_scenario(threads, clock))
+        return decide(simulator)
+
+    one, whole = batches(1), batches(None)
+    assert not equal(one, whole), "it is played in parts"
+    if clock == "per_flow_rtt":
+        assert len(one) < 0.8 * len(whole), "what is due in a window is one batch"
+    for threads in (2, 5):
+        assert equal(batches(threads), one)
+
+
+def test_a_branch_of_a_network_in_parts_goes_on_as_the_network(simulator: Simulator) -> None:
+    simulator.send_reset(agent_scenario(3, "synchronous"))
+    for _ in range(5):
+        batch = simulator.receive()
+        assert isinstance(batch, DecisionBatch)
+        simulator.send_actions(answer(batch))
+    batch = simulator.receive()
+    assert isinstance(batch, DecisionBatch)
+    (branch,) = simulator.branch()
+    with branch:
+        branch.send_actions(answer(batch))
+        simulator.send_actions(answer(batch))
+        assert equal(decide(branch), decide(simulator))
