@@ -132,16 +132,15 @@ def _cell(numbers: Measured, name: str, divisor: str = "") -> float:
 def _names(heads: Sequence[str]) -> list[str]:
     """Names of columns without units, all different: "p99" after "queue, mean" is "queue, p99"."""
     plain = [_UNIT.sub("", head) for head in heads]
-    names: list[str] = []
-    of = ""
-    for head, name in zip(heads, plain, strict=True):
-        if plain.count(name) == 1:
-            of = name.partition(", ")[0]
-            names.append(name)
-        else:
-            longer = f"{of}, {name}"
-            names.append(longer if longer not in names else f"{of}, {head}")
-    return names
+    names, of = list[str](), ""
+    for name in plain:
+        alone = plain.count(name) == 1
+        of = name.partition(", ")[0] if alone else of
+        names.append(name if alone else f"{of}, {name}")
+    return [
+        name if names.count(name) == 1 else f"{name.rpartition(', ')[0]}, {head}"
+        for name, head in zip(names, heads, strict=True)
+    ]
 
 
 def _texts(cells: Sequence[object]) -> list[int]:
