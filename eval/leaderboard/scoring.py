@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,15 @@ from ns3_env.errors import ConfigError, SimulatorError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.runner import benchmark
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.leaderboard.anchors import measured_anchors
 from ns3_env.eval.leaderboard.entrants import can_play
 from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.output.table import import_extra
 from ns3_env.eval.results.evaluation import EntryLike, entry_of
+from ns3_env.simulator.pool import LocalPool
+from ns3_env.tasks import TaskSpec
+from ns3_env.tasks.anchors import add_anchors, stored_anchors
 
 if TYPE_CHECKING:
     import pandas
@@ -52,6 +57,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
         raise ConfigError(
             f"score: {contender.name} cannot run {unfit.id}: its fields, or the marks it needs, are not there"
         )
+    _measure_anchors([spec for spec in fit if spec.name not in stored_anchors()])
     base = suite_of_tasks(fit, [])
     others = [x for x in base.controllers if x.name == _FAIR and x.name != contender.name]
     names = [contender.name, *(x.name for x in others)]
@@ -70,6 +76,14 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
             raise SimulatorError(f"score: {next(iter(content.failed.values()), 'a test is missing')}")
         scores = scores_in(content)
     return scores[scores["entry"] == contender.name].drop(columns="run").reset_index(drop=True)
+
+
+def _measure_anchors(specs: Sequence[TaskSpec]) -> None:
+    """Measures what scores of tasks of other packages are 0 and 100, once for this process."""
+    with LocalPool() if specs else nullcontext() as pool:
+        for spec in specs:
+            assert pool is not None
+            add_anchors(spec.name, measured_anchors(pool, spec))
 
 
 def _named(entry: Entry) -> Entry:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from ns3_env.tasks.definition import FIRST_TEST_SEED, TESTS, TaskSpec
     from ns3_env.tasks.front_ends import make
     from ns3_env.tasks.networks import TASKS, task
+    from ns3_env.tasks.registry import declare
 
-__all__ = ["FIRST_TEST_SEED", "TASKS", "TESTS", "TaskSpec", "make", "score", "task"]
+__all__ = ["FIRST_TEST_SEED", "TASKS", "TESTS", "TaskSpec", "declare", "make", "score", "task"]
 
 __getattr__ = lazy(
     __name__,
@@ -26,6 +27,7 @@ __getattr__ = lazy(
         "TASKS": "ns3_env.tasks.networks",
         "TESTS": "ns3_env.tasks.definition",
         "TaskSpec": "ns3_env.tasks.definition",
+        "declare": "ns3_env.tasks.registry",
         "make": "ns3_env.tasks.front_ends",
         "task": "ns3_env.tasks.networks",
     },

@@ -59,10 +59,19 @@ class Anchors:
         return float(100 * np.log(self.base_values[number] / value) / span)
 
 
+#: Anchors of tasks of other packages, by name, as this process has measured them.
+_OF_OTHERS: dict[str, Anchors] = {}
+
+
 def stored_anchors() -> dict[str, Anchors]:
-    """The anchors in the file, by the task's name."""
+    """The anchors in the file and those of :func:`add_anchors`, by the task's name."""
     entries = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    return {name: Anchors(**values) for name, values in entries.items()}
+    return {**{name: Anchors(**values) for name, values in entries.items()}, **_OF_OTHERS}
+
+
+def add_anchors(name: str, anchors: Anchors) -> None:
+    """Adds the anchors of a task of another package, for this process."""
+    _OF_OTHERS[name] = anchors
 
 
 def anchors_of(spec: TaskSpec) -> Anchors:
