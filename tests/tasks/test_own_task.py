@@ -4,25 +4,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from ns3_env import tasks
 from ns3_env.errors import ConfigError
+from ns3_env.ids import VERSIONS
 from tests.paths import ROOT
 
 
 @pytest.fixture(scope="module")
-def module() -> dict[str, Any]:
-    """The page's example, as a user's module."""
+def module() -> Iterator[dict[str, Any]]:
+    """The page's example, as a user's module; the task is gone afterwards."""
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     start = re.escape("import gymnasium as gym\n\nfrom ns3_env import tasks\n")
     (code,) = re.findall(rf"```python\n({start}.*?)```", page, re.DOTALL)
     names: dict[str, Any] = {"__name__": "mine"}
     exec(compile(code, "mine.py", "exec"), names)
-    return names
+    yield names
+    del tasks.TASKS["TwoSizes"], VERSIONS["TwoSizes"], gym.registry["ns3_env/TwoSizes-v0"]
 
 
 def test_gymnasium_has_its_id(module: dict[str, Any]) -> None:
