@@ -259,6 +259,8 @@ def _draw_pay(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
         by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
         names = next(iter(by_flows.values()))
         rewards = {name: [by_name[name]["reward"] for by_name in by_flows.values()] for name in names}
-        axes = labels("flows", "reward of a decision", xscale="log")
-        panels.append(Panel(f"links of {delay_ns} ns", marked(list(by_flows), rewards), axes))
+        flows = list(by_flows)
+        axes = labels("flows", "reward of a decision", xscale="log", xticks=flows, xticklabels=flows)
+        curves = marked(flows, rewards)
+        panels.append(Panel(f"links of {delay_ns} ns", curves, axes, more=lambda axes: axes.minorticks_off()))
     return Drawing(panels, height=2.8)
