@@ -146,7 +146,7 @@ def main() -> None:
             file = given.out / f"{learner}-{name}.safetensors"
             save(actor, spec, file)
             entries.append(f"{learner}-{name}={file}")
-    played = [sys.executable, "-m", "eval", "benchmark", "--tasks", spec.name, "--entries", *entries]
+    played = [sys.executable, "-m", "eval", "leaderboard", spec.name, "--entries", *entries]
     subprocess.run([*played, "--out", str(given.out / "scores")], check=True)
 
 

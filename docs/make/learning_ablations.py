@@ -100,7 +100,7 @@ def main() -> None:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(lambda one: train(*one, out), [(*one, seed) for one in chosen for seed in SEEDS]))
     entries = [f"{folder(*one)}={entry(out / folder(*one))}" for one in chosen]
-    played = [sys.executable, "-m", "eval", "benchmark", "--tasks", *TASKS, "--entries", *entries]
+    played = [sys.executable, "-m", "eval", "leaderboard", *TASKS, "--entries", *entries]
     subprocess.run([*played, "--out", str(out / "played")], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     scores = pd.read_parquet(out / "played" / "scores.parquet")
     means = scores.groupby(["entry", "run", "task"])["score"].mean()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands ``benchmark``, cells or tasks on all cores or Ray, and ``report``, its folder as a page."""
+"""Commands ``benchmark``, a suite or a sweep, and ``report``, its folder as a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 
 #: What a report's worker processes import, which takes as long as some of its figures.
@@ -16,35 +15,8 @@ IMPORTED = ("ns3_env.eval.report.pictures", "scipy.special")
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """a suite, or a scenario: controllers x scenarios x seeds, over a grid of keys if wanted; or tasks"""
-    options.add_argument(
-        "suite", type=Path, nargs="?", metavar="SUITE", help="its YAML or name, or a scenario's"
-    )
-    options.add_argument(
-        "--tasks",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME",
-        help="in the place of a suite: the test scenarios of tasks, or of all, and a leaderboard",
-    )
-    options.add_argument(
-        "--entries",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME[=PATH]",
-        help="who plays tasks: rules, released policies, a policy's path or a folder of an entry's runs "
-        "(default: all rules, all released policies)",
-    )
-    options.add_argument(
-        "--learning",
-        action="store_true",
-        help="of tasks: every checkpoint of the entries' runs plays, and learning curves are drawn",
-    )
-    options.add_argument(
-        "--anchors", action="store_true", help="measure what scores of the tasks are 0 and 100, and store it"
-    )
+    """a suite, or a scenario: controllers x scenarios x seeds, over a grid of keys if wanted"""
+    options.add_argument("suite", type=Path, metavar="SUITE", help="its YAML or name, or a scenario's")
     options.add_argument(
         "--over",
         nargs="+",
@@ -75,11 +47,6 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
 
 
 def _work(options: argparse.Namespace) -> int:
-    if options.tasks:
-        return _tasks(options)
-    _refuse(options, ("entries", "anchors", "learning"), "--tasks")
-    if options.suite is None:
-        raise ConfigError("name a suite or a scenario, or --tasks")
     from ns3_env.simulator.pool import prepare
 
     prepare("ns3_env.eval.benchmark.cell", *IMPORTED)
@@ -107,34 +74,6 @@ def _work(options: argparse.Namespace) -> int:
             print(f"film: {page}")
     show(f"report: {write_shown(out, say=print)}")
     return 0 if done else 1
-
-
-def _tasks(options: argparse.Namespace) -> int:
-    """The tests of tasks, and their leaderboard."""
-    from ns3_env.eval.benchmark.runner import benchmark
-    from ns3_env.eval.leaderboard import files
-    from ns3_env.eval.leaderboard.anchors import write_anchors
-    from ns3_env.eval.leaderboard.entrants import default_names
-    from ns3_env.eval.leaderboard.suite import refuse_others, specs_of, suite_of_tasks
-
-    _refuse(options, ("suite", "over", "controllers", "seeds", "policy", "checkpoint", "watch"), "a suite")
-    specs = specs_of(options.tasks)
-    if options.anchors:
-        write_anchors(specs, options.jobs)
-        return 0
-    suite = suite_of_tasks(specs, options.entries or default_names(specs), options.learning)
-    out = options.out or Path("runs") / "tasks"
-    refuse_others(out)
-    done = benchmark(suite, out, options.jobs, ray=options.ray, summary=lambda folder, console: None)
-    print(f"leaderboard: {files.write(out)}")
-    return 0 if done else 1
-
-
-def _refuse(options: argparse.Namespace, names: Sequence[str], of: str) -> None:
-    """Raises ConfigError for an option of the other kind."""
-    for name in names:
-        if getattr(options, name):
-            raise ConfigError(f"{'SUITE' if name == 'suite' else f'--{name}'}: belongs to {of}")
 
 
 def add_report(options: argparse.ArgumentParser) -> shared.Work:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command line of ``python -m eval``: eight commands.
+"""Command line of ``python -m eval``: nine commands.
 
 What is heavy is imported when a command works, not before.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import trust
-from ns3_env.eval.commands import benchmark, compare, paper, plot, run, trace_info
+from ns3_env.eval.commands import benchmark, compare, leaderboard, paper, plot, run, trace_info
 from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
 
 
@@ -44,6 +44,7 @@ def add_speed(options: argparse.ArgumentParser) -> Work:
 COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "run": run.add,
     "benchmark": benchmark.add,
+    "leaderboard": leaderboard.add,
     "compare": compare.add,
     "report": benchmark.add_report,
     "plot": plot.add,
@@ -67,11 +68,19 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code (0 done, 1 not passed or failed, 2 a mistake in the input)."""
-    typed_arguments = sys.argv[1:] if arguments is None else arguments
+    typed_arguments = _of_today(sys.argv[1:] if arguments is None else arguments)
     if code := guarded(lambda: _refuse_gone(typed_arguments)):
         return code
     options = parser().parse_args(typed_arguments)
     return guarded(lambda: _do(options))
+
+
+def _of_today(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments; ``benchmark --tasks`` of 0.2 is ``leaderboard``, with a warning until 0.4."""
+    if arguments[:1] != ["benchmark"] or "--tasks" not in arguments:
+        return arguments
+    print(f"`benchmark --tasks` goes in 0.4: `{typed('eval')} leaderboard TASK ...`", file=sys.stderr)
+    return ["leaderboard", *(word for word in arguments[1:] if word != "--tasks")]
 
 
 def _refuse_gone(arguments: Sequence[str]) -> int:

@@ -56,7 +56,7 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     """Writes the leaderboard of a folder that holds tests of tasks, and prints its tables.
 
     Args:
-        path: the folder that ``python -m eval benchmark --tasks`` left, complete or not.
+        path: the folder that ``python -m eval leaderboard`` left, complete or not.
         formats: of the figures; PNG by default.
         page: a page that has the tables, too, between the lines ``TABLES``; where the folder has checkpoints
             of runs, learning curves instead, between the lines ``CURVES``.

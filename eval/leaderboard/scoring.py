@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.output.table import import_extra
 from ns3_env.eval.results.evaluation import EntryLike, entry_of
+from ns3_env.ids import VERSIONS
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.tasks import TaskSpec
 from ns3_env.tasks.anchors import add_anchors, stored_anchors
@@ -57,7 +57,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
         raise ConfigError(
             f"score: {contender.name} cannot run {unfit.id}: its fields, or the marks it needs, are not there"
         )
-    _measure_anchors([spec for spec in fit if spec.name not in stored_anchors()])
+    measure_anchors(fit)
     base = suite_of_tasks(fit, [])
     others = [x for x in base.controllers if x.name == _FAIR and x.name != contender.name]
     names = [contender.name, *(x.name for x in others)]
@@ -78,12 +78,13 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
     return scores[scores["entry"] == contender.name].drop(columns="run").reset_index(drop=True)
 
 
-def _measure_anchors(specs: Sequence[TaskSpec]) -> None:
+def measure_anchors(specs: Sequence[TaskSpec]) -> None:
     """Measures what scores of tasks of other packages are 0 and 100, once for this process."""
-    with LocalPool() if specs else nullcontext() as pool:
-        for spec in specs:
-            assert pool is not None
-            add_anchors(spec.name, measured_anchors(pool, spec))
+    unmeasured = [spec for spec in specs if VERSIONS[spec.name] == 0 and spec.name not in stored_anchors()]
+    if unmeasured:
+        with LocalPool() as pool:
+            for spec in unmeasured:
+                add_anchors(spec.name, measured_anchors(pool, spec))
 
 
 def _named(entry: Entry) -> Entry:

@@ -28,7 +28,7 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
     try:
         chosen = {task(name).name for name in names if name != "all"}
     except ValueError as error:
-        raise ConfigError(f"--tasks: {error.args[0]}{nearest(names[0], list(TASKS))}") from None
+        raise ConfigError(f"{error.args[0]}{nearest(names[0], list(TASKS))}") from None
     return [spec for spec in TASKS.values() if "all" in names or spec.name in chosen]
 
 
@@ -92,7 +92,7 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
         if case.group != spec.id.partition("/")[2]:
             raise ConfigError(
                 f"the folder holds tests of {case.group}, and the task is {spec.id} now: `{typed('eval')} "
-                f"benchmark --tasks {spec.name}` plays them into a new folder"
+                f"leaderboard {spec.name}` plays them into a new folder"
             )
         tests.setdefault(spec.name, []).append(case)
     for name, cases in tests.items():

@@ -81,7 +81,7 @@ def anchors_of(spec: TaskSpec) -> Anchors:
         ConfigError: there are none of this version, or its test scenarios have changed since.
     """
     anchors, version = stored_anchors().get(spec.name), VERSIONS[spec.name]
-    how = f"`python -m eval benchmark --tasks {spec.name} --anchors` measures them"
+    how = f"`python -m eval leaderboard {spec.name} --anchors` measures them"
     if anchors is None or anchors.version != version:
         raise ConfigError(f"{spec.id}: {FILE.name} has no anchors of this version; {how}")
     if anchors.tests != digest([spec.test(number) for number in range(TESTS)]):

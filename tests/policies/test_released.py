@@ -99,7 +99,7 @@ def test_a_policy_that_went_says_what_to_use_instead(capsys: pytest.CaptureFixtu
             (ConfigError, ScenarioError), match=words.replace("policy", "(policy|configuration)")
         ):
             refusal()
-    assert eval_main(["benchmark", "--tasks", "Incast", "--entries", "fdcc-2", "--out", "runs/none"]) == 2
+    assert eval_main(["leaderboard", "Incast", "--entries", "fdcc-2", "--out", "runs/none"]) == 2
     assert re.search(words, capsys.readouterr().err)
 
 

@@ -86,7 +86,7 @@ def test_the_base_has_0_and_the_reference_100(name: str) -> None:
 
 def test_they_have_a_leaderboard_of_their_own(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert main(["benchmark", "--tasks", "Training", "--entries", "constant-window", "--out", str(out)]) == 0
+    assert main(["leaderboard", "Training", "--entries", "constant-window", "--out", str(out)]) == 0
     text = (out / "leaderboard.md").read_text()
     assert "## Jobs" in text
     assert "## RDMA" not in text

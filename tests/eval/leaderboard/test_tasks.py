@@ -39,7 +39,7 @@ TASKS_PLAYED = ("Joining", "Shallow", "Layer2")
 
 
 def benchmark(out: Path, *more: str) -> int:
-    command = ["benchmark", "--tasks", *TASKS_PLAYED, "--entries", "hpcc", "fdcc", "--out", str(out), *more]
+    command = ["leaderboard", *TASKS_PLAYED, "--entries", "hpcc", "fdcc", "--out", str(out), *more]
     return main(command)
 
 
@@ -115,12 +115,12 @@ def test_another_version_of_a_task_is_refused(
     done: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setitem(VERSIONS, "Shallow", 4)
-    assert "no anchors of this version" in refused(main, "benchmark", "--tasks", "Shallow")
+    assert "no anchors of this version" in refused(main, "leaderboard", "Shallow")
     anchors = stored.stored_anchors()
     newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=3)}
     monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
     assert "Shallow-v3, and the task is ns3_env/Shallow-v4" in refused(main, "report", done)
-    message = refused(main, "benchmark", "--tasks", "Joining", "--entries", "hpcc", "--out", done)
+    message = refused(main, "leaderboard", "Joining", "--entries", "hpcc", "--out", done)
     assert "Shallow-v4" in message
 
 
@@ -245,8 +245,8 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
         for decisions, policy in ((0, tiny()), (100, tiny()), (200, tiny()), (300 + number, tiny("lstm"))):
             folder.save_checkpoint(decisions, of_policy(policy), {"decisions": decisions}, keep=10)
     out, page = tmp_path / "out", tmp_path / "page.md"
-    arguments = ["--tasks", "Joining", "--out", str(out)]
-    assert main(["benchmark", *arguments, "--learning", "--entries", str(tmp_path / "mine")]) == 0
+    arguments = ["Joining", "--out", str(out)]
+    assert main(["leaderboard", *arguments, "--learning", "--entries", str(tmp_path / "mine")]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
     of_runs = scores[scores["entry"] == "mine"]
     assert set(of_runs[of_runs["run"] == "run-1"]["decisions"]) == {0, 200, 301}, (
@@ -263,7 +263,7 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
     assert main(["report", str(out), "--page", str(page)]) == 0
     assert "(images/leaderboard-RDMA-learning.png)" in page.read_text()
     assert (tmp_path / "images" / "leaderboard-RDMA-learning.png").is_file()
-    message = refused(main, "benchmark", *arguments, "--learning", "--entries", "hpcc")
+    message = refused(main, "leaderboard", *arguments, "--learning", "--entries", "hpcc")
     assert "--learning: none of --entries is a run's folder" in message
 
 
@@ -289,18 +289,22 @@ def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--tasks", "Incst"], "there is no task 'Incst'"),
-        (["--tasks", "Incast", "--entries", "hpc"], "no rule, no released policy and no path"),
-        (["--tasks", "Incast", "--entries", "cubic"], "cubic can play none of Incast"),
-        (["--tasks", "Incast", "--entries", "hpcc", "hpcc"], "'hpcc' is there twice"),
-        (["--tasks", "Incast", "--seeds", "1-3"], "--seeds: belongs to a suite"),
-        (["quick", "--entries", "hpcc"], "--entries: belongs to --tasks"),
-        (["quick", "--learning"], "--learning: belongs to --tasks"),
-        ([], "name a suite or a scenario, or --tasks"),
+        (["Incst"], "there is no task 'Incst'"),
+        (["Incast", "--entries", "hpc"], "no rule, no released policy and no path"),
+        (["Incast", "--entries", "cubic"], "cubic can play none of Incast"),
+        (["Incast", "--entries", "hpcc", "hpcc"], "'hpcc' is there twice"),
+        (["ns3_env.tasks.networks:log_uniform"], "is no task: put @ns3_env.tasks.declare(NAME) over it"),
     ],
 )
 def test_a_mistake_is_a_line(arguments: list[str], line: str, refused: Refused) -> None:
-    assert line in refused(main, "benchmark", *arguments)
+    assert line in refused(main, "leaderboard", *arguments)
+
+
+def test_benchmark_with_tasks_is_leaderboard_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["benchmark", "--tasks", "Incst", "--entries", "hpcc"]) == 2
+    message = capsys.readouterr().err
+    assert "`benchmark --tasks` goes in 0.4" in message
+    assert "there is no task 'Incst'" in message
 
 
 def test_all_stands_for_all_and_the_references_always_play() -> None:
@@ -313,9 +317,7 @@ def test_all_stands_for_all_and_the_references_always_play() -> None:
 @pytest.fixture(scope="module")
 def with_jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("jobs") / "out"
-    assert (
-        main(["benchmark", "--tasks", "AllReduce", "Joining", "--entries", "timely", "--out", str(out)]) == 0
-    )
+    assert main(["leaderboard", "AllReduce", "Joining", "--entries", "timely", "--out", str(out)]) == 0
     return out
 
 
