@@ -16,6 +16,7 @@ from rich.table import Table
 from ns3_env.config.command_line import new_console
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.eval.output import table
+from ns3_env.eval.output.results import Row, rows_of, write_rows
 from ns3_env.eval.papers.published.played_networks import network_of
 from ns3_env.eval.papers.published.published_files import (
     RUN_ALL,
@@ -141,6 +142,13 @@ def render_exact(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
     return rendered
 
 
+def _rows(network: str, agreements: Mapping[str, Agreement]) -> Iterator[Row]:
+    """Yields a network's agreements as results: counts of flows and deviations."""
+    for controller, agreement in agreements.items():
+        numbers = {name: x for name, x in asdict(agreement).items() if name != "first"}
+        yield from rows_of(controller, network, 1, numbers)
+
+
 def report(
     folder: Path,
     random: int | None,
@@ -154,7 +162,7 @@ def report(
     """Writes networks that are not there yet, compares those that have results, and prints.
 
     Args:
-        folder: has, or gets, a folder for each network.
+        folder: has, or gets, a folder for each network; gets results.csv.
         random: how many networks to draw; None: those that are there.
         seed: of the draw.
         json_path: gets the same figures, by network and controller.
@@ -201,6 +209,7 @@ def report(
             f"folder, `sh {folder.absolute() / RUN_ALL}` (docs/against-the-published-simulator.md)",
             soft_wrap=True,
         )
+    write_rows(folder, (row for name, by in agreements.items() for row in _rows(name, by)))
     if json_path is not None:
         table.write_json(
             json_path, {n: {c: asdict(x) for c, x in by.items()} for n, by in agreements.items()}
