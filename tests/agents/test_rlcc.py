@@ -149,7 +149,7 @@ def test_after_seconds_of_training_flows_hold_the_target_and_share_fairly() -> N
         assert isinstance(model, RLCC)
         model.learn(60_000)
         for senders in (2, 4):
-            env.rollouts.sampler = scenario(senders)
+            env.rollouts.sampler = lambda _, senders=senders: scenario(senders)
             env.rollouts.give_up()
             env.rollouts.begin(model.snapshot())
             held(env.rollouts.next(), senders)

@@ -334,14 +334,14 @@ def test_a_tuned_controllers_file_plays_as_its_run_does_wherever_a_policy_does(
     assert file.read_text() == (tuned.run / "controller.yaml").read_text()
     assert resolve(file).controller() == resolve(tuned.run).controller()
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({**SCENARIO, "controllers": [{"file": "mine.yaml"}]}))
-    out = ["--out", str(tmp_path / "out")]
-    assert eval_main(["run", str(tmp_path / "own.yaml"), *out]) == 0
+    own, out = str(tmp_path / "own.yaml"), str(tmp_path / "out")
+    assert eval_main(["run", own, "--out", str(tmp_path / "alone")]) == 0
     joined = [f"--checkpoint=file={file}", f"--checkpoint=run={tuned.run}"]
-    assert eval_main(["run", str(tmp_path / "own.yaml"), "--controllers", "hpcc", *joined, *out]) == 0
+    assert eval_main(["run", own, "--controllers", "hpcc", *joined, "--out", out]) == 0
     cell = yaml.safe_load(benchmark(f"tuned={file}", tmp_path, monkeypatch))
     (controller,) = cell["scenario"]["controllers"]
     assert controller["attributes"].items() >= resolve(tuned.run).controller().attributes.items()
-    folders = [tmp_path / "out" / name for name in ("mpcc", "file", "run", "hpcc")]
+    folders = [tmp_path / name for name in ("alone/mpcc", "out/file", "out/run", "out/hpcc")]
     folders.append(tmp_path / "bench" / "cells" / "x" / "tuned" / "seed-1")
     times = [[row["fct_ns"] for row in rows(folder, "flows.csv")] for folder in folders]
     assert times[0] == times[1] == times[2] == times[4] != times[3]
