@@ -85,27 +85,16 @@ def _all_alike(differences: Mapping[str, Difference]) -> bool:
 
 
 def _listed(differences: Mapping[str, Difference]) -> str:
-    return ", ".join(f"{name} {_shown(x)}" for name, x in differences.items())
+    """Lists them with their intervals, but for those of too few pairs."""
+    return ", ".join(f"{name} {x.text(',.3g', x.pairs >= _LEAST)}" for name, x in differences.items())
 
 
 def _alike(difference: Difference) -> bool:
     """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
     none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if difference.is_ratio else (0.0, 0.0)
-    low, high = (
-        (difference.low, difference.high)
-        if difference.pairs >= _LEAST
-        else (difference.estimate, difference.estimate)
-    )
+    ends = (difference.low, difference.high)
+    low, high = ends if difference.pairs >= _LEAST else (difference.estimate,) * 2
     return low <= none[1] and high >= none[0]
-
-
-def _shown(difference: Difference) -> str:
-    """ "× 0.940 (0.921–0.963)", or "+3 (−1 to 5)" where there are zeros; no interval of too few pairs."""
-    form, joint = (".3f", "–") if difference.is_ratio else ("+,.3g", " to ")
-    estimate = ("× " if difference.is_ratio else "") + format(difference.estimate, form)
-    if difference.pairs < _LEAST:
-        return estimate
-    return f"{estimate} ({format(difference.low, form)}{joint}{format(difference.high, form)})"
 
 
 #: What each transport's flows are under where nobody asks.

@@ -26,14 +26,13 @@ from typing import Literal
 
 import numpy as np
 
-from ns3_env.eval.benchmark.statistics import CONFIDENCE, FloatArray
+from ns3_env.eval.benchmark.statistics import RESAMPLES, FloatArray, percentiles
 from ns3_env.eval.leaderboard.scores import Scores
 
 #: What an interval covers.
 Covers = Literal["runs", "test seeds"]
 #: Share of the scores that is left out at either end.
 _TRIMMED = 0.25
-_RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
@@ -101,17 +100,10 @@ def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) ->
     return Estimate(value, float(low), float(high), covers)
 
 
-def percentiles(resampled: FloatArray) -> FloatArray:
-    """The ends of the interval of a number, or of several: of resamples (B, ...), (2, ...)."""
-    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    result: FloatArray = np.quantile(resampled, ends, axis=0)
-    return result
-
-
 def resampled_means(runs: FloatArray, seed: int = 0) -> FloatArray:
     """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
     count = len(runs)
-    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
+    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     means: FloatArray = np.tensordot(counts / count, runs, axes=1)
     return means
 
@@ -137,7 +129,7 @@ def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> F
         return np.stack([_other_tests(tests, random) for tests in scores.by_task.values()], axis=2)
     of_runs = scores.of_runs
     runs, tasks = of_runs.shape
-    rows = random.integers(0, runs, (_RESAMPLES, runs, 1 if scores.generalist else tasks))
+    rows = random.integers(0, runs, (RESAMPLES, runs, 1 if scores.generalist else tasks))
     result: FloatArray = of_runs[rows, np.arange(tasks)]
     return result
 
@@ -145,7 +137,7 @@ def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> F
 def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
     """Means of the tests (1, S) of a task, drawn again: (B, 1)."""
     count = tests.shape[1]
-    means: FloatArray = tests[0, random.integers(0, count, (_RESAMPLES, count))].mean(axis=1, keepdims=True)
+    means: FloatArray = tests[0, random.integers(0, count, (RESAMPLES, count))].mean(axis=1, keepdims=True)
     return means
 
 

@@ -121,7 +121,7 @@ class Results:
         return getattr(self._as_0_2(), name)
 
     def __getitem__(self, key: Any) -> Any:
-        """As ``__getattr__``."""
+        """Asks the data frame that 0.2 returned, with a warning."""
         return self._as_0_2()[key]
 
     def _as_0_2(self) -> pandas.DataFrame:
