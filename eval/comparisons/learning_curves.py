@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, picture, styles
+from ns3_env.eval.output.files import write_picture
+from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, styles
 
 #: What a run may count by; the first that its table has.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
@@ -48,15 +48,14 @@ def _rows(file: Path) -> list[dict[str, float]]:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    lines = csv.reader(text[: text.rfind("\n") + 1].splitlines())
-    header = next(lines, [])
+    lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines(), restval="")
     # A longer line is of a file that is being written anew with more columns.
-    return [row for line in lines if len(line) <= len(header) and (row := _numbers(header, line))]
+    return [row for line in lines if None not in line and (row := _numbers(line))]
 
 
-def _numbers(header: list[str], line: list[str]) -> dict[str, float]:
+def _numbers(line: Mapping[str, str]) -> dict[str, float]:
     row = {}
-    for name, cell in zip(header, line, strict=False):
+    for name, cell in line.items():
         with suppress(ValueError):  # empty, or no number
             row[name] = float(cell)
     return row
@@ -159,8 +158,7 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
         _draw_scores(axes, curves, thin)
     axes.set_xlabel(first.counted)
     axes.set_ylabel(first.judged)
-    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
-    return out
+    return write_picture(figure, out)
 
 
 def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:

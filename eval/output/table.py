@@ -177,12 +177,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
+#: What to do about a cell's file that cannot be read.
+RUN_AGAIN = "delete the cell's folder and run it again"
+
+
 def read_csv(
     path: Path,
     columns: Sequence[str],
     optional: Sequence[str] = (),
     text: Sequence[str] = (),
-    hint: str = "delete the cell's folder and run it again",
+    hint: str = RUN_AGAIN,
 ) -> pandas.DataFrame:
     """Reads columns of a CSV: those of ``text`` as str, the others as float; an empty field is NaN.
 

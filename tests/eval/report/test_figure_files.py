@@ -152,8 +152,9 @@ def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path:
     port = {"node": 3, "port": 2, "mean_bytes": 10.0, "tx_bytes": 1, "series": series}
     for name in names:
         (evaluation / f"{name}.queues.json").write_text(json.dumps([{"queues": [port]}]))
-        rows = [(0, 2000.0, 1000.0), (0, 3000.0, 1000.0)]
-        (evaluation / f"{name}.flows.csv").write_text(csv_text(("episode", "fct_ns", "standalone_ns"), rows))
+        rows = [(1000, fct_ns, 1000.0, fct_ns) for fct_ns in (2000.0, 3000.0)]
+        columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
+        (evaluation / f"{name}.flows.csv").write_text(csv_text(columns, rows))
     assert main(["plot", "comparison", str(tmp_path), "--format", "pdf"]) == 0
     assert (evaluation / "comparison.png").exists()
     assert {file.name for file in (evaluation / "figures").iterdir()} == {"queue.pdf", "slowdown.pdf"}
