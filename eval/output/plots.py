@@ -109,11 +109,8 @@ _OTHER_LINES: tuple[_Line, ...] = (
 )
 _OTHER_MARKERS = "*<>hpd"
 
-#: What a page's pictures call the curves that ``with_curves`` replaces; in an SVG, their group.
-CURVES = "curves"
 #: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
 _TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
-_CURVES = re.compile(rb'^( *)<g id="curves">.*?^\1</g>\n', re.DOTALL | re.MULTILINE)
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
 #: Pictures are the same bytes for the same numbers, and their letters need no font on the reader's side.
@@ -312,23 +309,6 @@ def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
         target = io.BytesIO()
         figure.savefig(target, format="png", dpi=160)
     return target.getvalue()
-
-
-def with_curves(before: bytes, figure: Figure) -> bytes:
-    """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
-
-    Args:
-        before: its picture with other curves, an SVG.
-        figure: with one pair of axes, which take longer to draw than curves.
-    """
-    (axes,) = figure.axes
-    axes.set_axis_off()
-    with matplotlib.rc_context(settings()):
-        curves = _CURVES.search(_svg(figure))
-    axes.set_axis_on()
-    assert curves is not None
-    image = _CURVES.sub(lambda _: curves[0], before)
-    return image if len(image) <= LARGEST_SVG else picture(figure, "png")
 
 
 def _svg(figure: Figure) -> bytes:
