@@ -179,10 +179,7 @@ class _Scenario:
         #: Shown, and neither ranked nor compared with.
         self.references = {entry.name for entry in everyone if entry.controller in bounds}
         self.cells = {
-            entry.name: {
-                x.seed: x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)
-            }
-            for entry in everyone
+            entry.name: {x.seed: x for x in folder.cells_of(case.name, entry.name)} for entry in everyone
         }
         self.ways = ways(
             {

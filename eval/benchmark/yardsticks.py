@@ -46,19 +46,10 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
         yardstick = next((entry.name for entry in entries if _is_constant(entry)), None)
         if yardstick is None:
             continue
-        cells = {
-            (cell.controller, cell.seed): cell.metrics for cell in folder.cells if cell.scenario == case.name
-        }
-        for entry in entries:
-            both = [
-                seed
-                for seed in suite.seeds_of(case)
-                if (entry.name, seed) in cells and (yardstick, seed) in cells
-            ]
-            if entry.controller is not None or not both:
-                continue
-            rows, constant = ([cells[name, seed] for seed in both] for name in (entry.name, yardstick))
-            differences = _differences(rows, constant)
+        base = {cell.seed: cell.metrics for cell in folder.cells_of(case.name, yardstick)}
+        for entry in (entry for entry in entries if entry.controller is None):
+            cells = [cell for cell in folder.cells_of(case.name, entry.name) if cell.seed in base]
+            differences = _differences([x.metrics for x in cells], [base[x.seed] for x in cells])
             if _all_alike(differences):
                 yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(differences)}"
 

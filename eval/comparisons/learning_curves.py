@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -172,11 +173,7 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
         if len(points) == 1:
             axes.plot(*points[0], color=colour, marker=".", linewidth=width, label=name)
             continue
-        common, scores = together(points)
-        axes.fill_between(
-            common, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0
-        )
-        axes.plot(common, scores.mean(axis=0), color=colour, linewidth=1.6, label=name)
+        _draw_range(axes, points, colour, name)
     if len(curves) == 1:
         begins = [at[0] for at, _ in curves[0].stages.values()]
         for number, (begin, end) in enumerate(zip(begins, [*begins[1:], curves[0].at[-1]], strict=True)):
@@ -184,12 +181,17 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
     axes.legend(frameon=False, fontsize=9, ncols=1 + (len(names) > 5))
 
 
+def _draw_range(axes: Axes, curves: Sequence[tuple[Floats, Floats]], colour: Any, label: str) -> None:
+    """Draws the mean of several curves, and the range between the least and the greatest."""
+    at, scores = together(curves)
+    axes.fill_between(at, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+    axes.plot(at, scores.mean(axis=0), color=colour, linewidth=1.6, label=label)
+
+
 def _draw_scores(axes: Axes, curves: Sequence[Curve], width: float) -> None:
     """Draws each run's score; of several also the mean and the range."""
     for curve in curves:
         axes.plot(curve.at, curve.score, color=_LINE, linewidth=width, alpha=0.6 if len(curves) > 1 else 1.0)
     if len(curves) > 1:
-        common, scores = together([(curve.at, curve.score) for curve in curves])
-        axes.fill_between(common, scores.min(axis=0), scores.max(axis=0), color=_LINE, alpha=0.15)
-        axes.plot(common, scores.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
+        _draw_range(axes, [(curve.at, curve.score) for curve in curves], _LINE, f"mean of {len(curves)}")
         axes.legend(frameon=False, fontsize=9)

@@ -99,14 +99,7 @@ _LINES: tuple[_Line, ...] = (
     (0, (8, 2)),
 )
 _MARKERS = "osD^vPX"
-_OTHER_LINES: tuple[_Line, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1.2, 1.2)),
-    (0, (6, 1.5, 1.5, 1.5)),
-    (0, (3, 1)),
-    (0, (8, 2)),
-)
+_OTHER_LINES = tuple(_LINES[place] for place in (0, 1, 3, 2, 4, 6))
 _OTHER_MARKERS = "*<>hpd"
 
 #: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
@@ -210,6 +203,7 @@ class Style:
         return {**self.of_line, "marker": self.marker, "markersize": 3.5 if _on_paper.get() else 5}
 
 
+_OF_NAMES = dict(zip(COLOURS, map(Style, COLOURS.values(), _LINES, _MARKERS), strict=True))
 #: Beside the contenders, none of them.
 _BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
 
@@ -249,17 +243,8 @@ def _variant(style: Style, number: int, count: int) -> Style:
 
 
 def _own_styles(names: Iterable[str]) -> dict[str, Style]:
-    looks: dict[str, Style] = {}
-    names_of_colours, others = list(COLOURS), 0
-    for name in names:
-        if name in COLOURS:
-            place = names_of_colours.index(name)
-            looks[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
-        else:
-            place = others % len(OTHERS)
-            looks[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
-            others += 1
-    return looks
+    others = itertools.cycle(map(Style, OTHERS, _OTHER_LINES, _OTHER_MARKERS))
+    return {name: _OF_NAMES[name] if name in _OF_NAMES else next(others) for name in names}
 
 
 def figure_font() -> float:

@@ -100,10 +100,7 @@ def _sweep_panels(
 
 def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figures.Panel]:
     looks = looks_of(folder.suite)
-    cells = {
-        name: [c for c in folder.cells if (c.scenario, c.controller) == (standing.name, name)]
-        for name in looks
-    }
+    cells = {name: folder.cells_of(standing.name, name) for name in looks}
     return figures.of_scenario(standing, cells, looks)
 
 
