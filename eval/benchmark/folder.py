@@ -86,15 +86,9 @@ class BenchFolder:
         """Nothing is missing or failed."""
         return not self.missing and not self.failed
 
-    @property
-    def other_versions(self) -> dict[str, tuple[str, str]]:
-        """(then, now) of what has another version here and now than the folder was written with."""
-        now = versions_in_use()
-        return {
-            name: (self.versions.get(name, "none"), now.get(name, "none"))
-            for name in sorted({*self.versions, *now})
-            if self.versions.get(name) != now.get(name)
-        }
+    def cells_of(self, scenario: str, entry: str) -> list[Cell]:
+        """Complete cells of an entry in a scenario, in the order of the seeds."""
+        return [x for x in self.cells if (x.scenario, x.controller) == (scenario, entry)]
 
     @classmethod
     def read(cls, path: Path) -> BenchFolder:

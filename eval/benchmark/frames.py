@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.output.table import read_csv
+from ns3_env.eval.output.table import RUN_AGAIN, read_csv
 from ns3_env.simulator.results import Floats
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ class Flows:
 
 def read_flows(cell: Cell) -> Flows:
     """Reads a cell's flows.csv. Raises ScenarioError."""
+    return flows_in(cell.folder / "flows.csv")
+
+
+def flows_in(path: Path, hint: str = RUN_AGAIN) -> Flows:
+    """Reads a table of flows. Raises ScenarioError, with a ``hint``."""
     columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
-    frame = read_csv(cell.folder / "flows.csv", columns, ("counted", "endless"))
+    frame = read_csv(path, columns, ("counted", "endless"), hint=hint)
     frame = frame.assign(**{"counted": 1.0, "endless": 0.0, **frame})
     counts = (frame["fct_ns"] >= 0) & (frame["counted"] > 0)
     sizes = frame["size_bytes"].where(frame["endless"] == 0)

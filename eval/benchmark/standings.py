@@ -179,18 +179,16 @@ class _Scenario:
         #: Shown, and neither ranked nor compared with.
         self.references = {entry.name for entry in everyone if entry.controller in bounds}
         self.cells = {
-            entry.name: [x for x in folder.cells if (x.scenario, x.controller) == (case.name, entry.name)]
-            for entry in everyone
+            entry.name: {x.seed: x for x in folder.cells_of(case.name, entry.name)} for entry in everyone
         }
         self.ways = ways(
             {
-                name: {x.seed: x.metrics.get(METRIC, math.nan) for x in cells}
+                name: {seed: x.metrics.get(METRIC, math.nan) for seed, x in cells.items()}
                 for name, cells in self.cells.items()
             },
             case.scenario.transport,
         )
         self.flow_pairs = FlowPairs()
-        self._differences: dict[tuple[str, str, str], Difference] = {}
         #: Read together in one verdict.
         self.comparisons = max(1, len(everyone) - len(self.references) - 1)
 
@@ -201,23 +199,19 @@ class _Scenario:
         for name in metrics:
             metric = METRICS[name]
             of_metric = {
-                player: score(values_of(cells, name), metric) for player, cells in self.cells.items()
+                player: score(values_of([*cells.values()], name), metric)
+                for player, cells in self.cells.items()
             }
+            ranked = {player: x for player, x in of_metric.items() if player not in self.references}
+            defined = [player for player, x in ranked.items() if not math.isnan(x.mean)]
+            if metric.better is not None and defined:
+                best[name] = self._best(metric, defined, ranked)
+                for player in (x for x in defined if x != best[name]):
+                    ranked[player] = self._with_edge(metric, player, ranked[player], best[name])
             if metric.better is not None:
-                ranked = {
-                    x: player_score for x, player_score in of_metric.items() if x not in self.references
-                }
-                verdicts[name] = self.verdict(metric, ranked)
-                defined = {x: one for x, one in ranked.items() if not math.isnan(one.mean)}
-                if defined:
-                    best[name] = self._best(metric, defined)
-                    of_metric |= {
-                        player: self._with_edge(metric, player, of_metric[player], best[name])
-                        for player in defined
-                        if player != best[name]
-                    }
-            for player, score_here in of_metric.items():
-                scores[player][name] = score_here
+                verdicts[name] = self._verdict(metric, ranked, best.get(name))
+            for player, player_score in (of_metric | ranked).items():
+                scores[player][name] = player_score
         case = self.case
         rows = [self._row(player, by_metric) for player, by_metric in scores.items()]
         title = (case.title or case.name) + case.scenario.measured_text()
@@ -235,69 +229,61 @@ class _Scenario:
         way = self.ways.get(player, math.nan)
         return Row(player, seeds, expected, scores, note, player in self.references, way)
 
-    def beside(self, metric: Metric, player: str, other: str) -> Difference:
-        """Two controllers on the seeds that both have played; by size, on each flow that both finished."""
-        key = metric.name, player, other
-        if key not in self._differences:
-            self._differences[key] = self._compared(metric, player, other)
-        return self._differences[key]
+    def _both(self, player: str, other: str) -> tuple[list[Cell], list[Cell]]:
+        """The cells of two controllers with the seeds that both have played."""
+        first, second = self.cells[player], self.cells[other]
+        seeds = [seed for seed in first if seed in second]
+        return [first[seed] for seed in seeds], [second[seed] for seed in seeds]
 
-    def _compared(self, metric: Metric, player: str, other: str) -> Difference:
-        player_cells, other_cells = ({x.seed: x for x in self.cells[name]} for name in (player, other))
-        seeds = [seed for seed in player_cells if seed in other_cells]
-        mine, others = [player_cells[seed] for seed in seeds], [other_cells[seed] for seed in seeds]
+    def _best(self, metric: Metric, players: Sequence[str], scores: Mapping[str, Score]) -> str:
+        """Finds the best by the mean; by size, by the mean ratio to one of them."""
+        means = {player: scores[player].mean for player in players}
         if self.flow_pairs.are_of(metric.name):
-            return of_log_ratios(self.flow_pairs.log_ratios(metric.name, mine, others), self.comparisons)
-        return paired(values_of(mine, metric.name), values_of(others, metric.name), self.comparisons)
+            logs = {
+                player: self.flow_pairs.log_ratios(metric.name, *self._both(player, players[0]))
+                for player in players
+            }
+            means = {player: float(x.mean()) if len(x) else math.nan for player, x in logs.items()}
+        sign = 1.0 if metric.better == "lower" else -1.0
+        return min(means, key=lambda player: sign * means[player])
 
-    def verdict(self, metric: Metric, scores: Mapping[str, Score]) -> Verdict:
+    def _with_edge(self, metric: Metric, player: str, player_score: Score, best: str) -> Score:
+        """Compares a controller with the best on the same seeds; by size, on each flow that both finished."""
+        assert metric.better is not None
+        cells = self._both(player, best)
+        if self.flow_pairs.are_of(metric.name):
+            difference = of_log_ratios(self.flow_pairs.log_ratios(metric.name, *cells), self.comparisons)
+        else:
+            mine, others = (values_of(x, metric.name) for x in cells)
+            difference = paired(mine, others, self.comparisons)
+        if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
+            return player_score  # nothing to say
+        text = f"{difference.text(metric.format)} {'of' if difference.is_ratio else 'beside'} {best}"
+        return replace(player_score, edge=Edge(best, difference, difference.better(metric.better), text))
+
+    def _verdict(self, metric: Metric, scores: Mapping[str, Score], best: str | None) -> Verdict:
         """Names the best only where it is significantly better than each other one, and nothing is left out.
 
         Undecided is also: fewer than two controllers; too few seeds for so many comparisons; a cell that is
         failed, missing or stale (it may be the one that was lost); a seed that does not define the metric;
         and a slowdown where somebody left flows unfinished, for what is told of the finished ones flatters.
         """
-        expected = self.expected
-        if all(math.isnan(x.mean) for x in scores.values()):
+        expected, needed = self.expected, least_pairs(self.comparisons)
+        of_all = [[*self.cells[player].values()] for player in scores]
+        if best is None:
             return Verdict(None, "–")
         if len(scores) < 2:
             return Verdict(None, "undecided: nothing to compare")
-        of_all = [self.cells[player] for player in scores]
         if any(len(cells) < expected for cells in of_all):
             return Verdict(None, "undecided: cells lacking")
         if not all(x.complete for x in scores.values()):
             return Verdict(None, "undecided: not defined for all")
         if metric.of_finished and any(values_of(cells, "unfinished_flows").any() for cells in of_all):
             return Verdict(None, "undecided: flows unfinished")
-        needed = least_pairs(self.comparisons)
         if expected < needed:
             return Verdict(None, f"undecided: {expected} seed{'s' * (expected != 1)}, {needed} needed")
-        best = self._best(metric, scores)
-        others = [player for player in scores if player != best]
-        wins = all(self._better(metric, self.beside(metric, best, other)) > 0 for other in others)
-        return Verdict(best, best) if wins else Verdict(None, UNDECIDED)
-
-    def _with_edge(self, metric: Metric, player: str, player_score: Score, best: str) -> Score:
-        difference = self.beside(metric, player, best)
-        if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
-            return player_score  # nothing to say
-        better = self._better(metric, difference) if difference.pairs >= least_pairs(self.comparisons) else 0
-        return replace(
-            player_score, edge=Edge(best, difference, better, _edge_text(best, difference, metric))
-        )
-
-    def _best(self, metric: Metric, scores: Mapping[str, Score]) -> str:
-        """Finds the best by the mean; by size, by the mean ratio to one of them."""
-        means = {player: x.mean for player, x in scores.items()}
-        if self.flow_pairs.are_of(metric.name):
-            anchor = next(iter(scores))
-            means = {player: self.beside(metric, player, anchor).estimate for player in scores}
-        sign = 1.0 if metric.better == "lower" else -1.0
-        return min(means, key=lambda player: sign * means[player])
-
-    @staticmethod
-    def _better(metric: Metric, difference: Difference) -> int:
-        return -difference.sign if metric.better == "lower" else difference.sign
+        worse = [x.edge is not None and x.edge.better < 0 for player, x in scores.items() if player != best]
+        return Verdict(best, best) if all(worse) else Verdict(None, UNDECIDED)
 
 
 def score(values: FloatArray, metric: Metric) -> Score:
@@ -311,20 +297,3 @@ def score(values: FloatArray, metric: Metric) -> Score:
     ends = (shown(low, metric.format), shown(high, metric.format))
     interval = "" if math.isnan(low) or ends == (text, text) else "–".join(ends)
     return Score(values, mean, low, high, text, interval)
-
-
-def _edge_text(other: str, difference: Difference, metric: Metric) -> str:
-    """ "× 0.940 (0.921–0.963) of hpcc", or "−3 (−5 to −1) beside hpcc" where there are zeros."""
-    if difference.is_ratio:
-        form = ".3f" if difference.estimate < 10 else ".1f"
-        estimate, low, high = (
-            format(x, form) for x in (difference.estimate, difference.low, difference.high)
-        )
-        interval = "" if math.isnan(difference.low) else f" ({low}–{high})"
-        return f"× {estimate}{interval} of {other}"
-    form = "+" + metric.format.lstrip("+")
-    estimate, low, high = (
-        format(x, form).replace("-", "−") for x in (difference.estimate, difference.low, difference.high)
-    )
-    interval = "" if math.isnan(difference.low) else f" ({low} to {high})"
-    return f"{estimate}{interval} beside {other}"

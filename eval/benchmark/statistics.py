@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,24 +19,22 @@ from ns3_env.eval.benchmark.frames import Flows, read_flows
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 FloatArray = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 #: Share of intervals that hold what they are about, comparisons of one verdict together.
 CONFIDENCE = 0.95
-_RESAMPLES = 9999
+#: Resamples of every bootstrap.
+RESAMPLES = 9999
 _BUCKETS = {name: (above, up_to) for name, _, above, up_to in SIZE_BUCKETS}
 _METRIC = re.compile(r"fct_slowdown_(\w+)_avg")
 
 
-def bootstrap_interval(
-    values: FloatArray, confidence: float = CONFIDENCE, seed: int = 0
-) -> tuple[float, float]:
+def bootstrap_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Returns the bias-corrected and accelerated bootstrap interval of the mean (Efron and Tibshirani 1993,
-    ch. 14), as ``scipy.stats.bootstrap`` has it, in a fifth of the time: a report has thousands.
+    ch. 14); of few values, where that is not defined, the resamples' percentiles.
 
     Args:
-        values: (n,) one number for each seed; NaN where a seed does not define it.
+        values: (n,) one number for each seed; NaN where a seed does not define it. The same values have the
+            same interval.
         confidence: share of such intervals that hold the true mean, in (0, 1).
-        seed: of the resampling: the same values have the same interval.
 
     Returns:
         (low, high); (NaN, NaN) with fewer than two values that are no NaN: nothing is known of the spread.
@@ -52,46 +51,37 @@ def bootstrap_interval(
         return math.nan, math.nan
     if np.ptp(defined) <= 1e-12 * np.abs(defined).max():
         return float(defined.min()), float(defined.max())
-    means = defined[_resamples(len(defined), seed)].mean(axis=1)
-    tail = (1 - confidence) / 2
-    shares = _corrected(defined, means, tail)
-    if np.isnan(shares).any():  # of few values, where BCa is not defined
-        shares = tail, 1 - tail
-    low, high = np.quantile(means, shares)
-    return float(low), float(high)
+    from scipy import stats  # takes half a second
+
+    def interval(method: str) -> tuple[float, float]:
+        random = np.random.default_rng(0)
+        ends = stats.bootstrap(
+            (defined,), np.mean, n_resamples=RESAMPLES, confidence_level=confidence, method=method,
+            random_state=random,
+        ).confidence_interval  # fmt: skip
+        return float(ends.low), float(ends.high)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        corrected = interval("BCa")
+        return interval("percentile") if np.isnan(corrected).any() else corrected
 
 
-@functools.lru_cache(maxsize=8)
-def _resamples(n: int, seed: int) -> Indices:
-    """Returns which of n values are in each resample, the same for all with as many: (``_RESAMPLES``, n)."""
-    return np.random.default_rng(seed).integers(0, n, (_RESAMPLES, n))
+def percentiles(resampled: FloatArray) -> FloatArray:
+    """The ends of the interval of a number, or of several: of resamples (B, ...), (2, ...)."""
+    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    result: FloatArray = np.quantile(resampled, ends, axis=0)
+    return result
 
 
-def _corrected(values: FloatArray, means: FloatArray, tail: float) -> tuple[float, float]:
-    """Returns the shares of the resamples' ``means`` that bound the interval: ``tail`` on either side, less
-    bias and skew (14.9, 14.10, 14.15). NaN where they are not defined."""
-    from scipy import special  # takes a while
-
-    mean, n = values.mean(), len(values)
-    below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / (2 * len(means))
-    without_one = np.tile(values, (n, 1))[~np.eye(n, dtype=np.bool_)].reshape(n, n - 1).mean(axis=1)
-    pulls = (n - 1) * (without_one.mean() - without_one)
-    with np.errstate(all="ignore"):
-        bias = special.ndtri(below)
-        skew = 1 / 6 * ((pulls**3).sum() / n**3) / ((pulls**2).sum() / n**2) ** 1.5
-        end = special.ndtri(tail)
-        low, high = (special.ndtr(bias + x / (1 - skew * x)) for x in (bias + end, bias - end))
-    return float(low), float(high)
-
-
-def least_pairs(comparisons: int = 1, confidence: float = CONFIDENCE) -> int:
+def least_pairs(comparisons: int = 1) -> int:
     """Seeds without which so many comparisons decide nothing, however clear the numbers look.
 
     Where two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
-    sign test); below this n that is likelier than the error allowed, (1 − confidence) / comparisons, and a
-    bootstrap interval that lies on one side of zero means nothing.
+    sign test); below this n that is likelier than the error allowed, (1 − ``CONFIDENCE``) / comparisons, and
+    a bootstrap interval that lies on one side of zero means nothing.
     """
-    return math.ceil(1 + math.log2(comparisons / (1 - confidence)))
+    return math.ceil(1 + math.log2(comparisons / (1 - CONFIDENCE)))
 
 
 @dataclass(frozen=True)
@@ -100,9 +90,10 @@ class Difference:
 
     Attributes:
         estimate: geometric mean of the ratios, or mean of the differences.
-        low, high: its interval; NaN with fewer than two seeds.
+        low, high: its interval, Bonferroni's for the comparisons; NaN with fewer than two seeds.
         is_ratio: which of both.
         pairs: seeds compared.
+        comparisons: how many are read together.
     """
 
     estimate: float
@@ -110,6 +101,12 @@ class Difference:
     high: float
     is_ratio: bool
     pairs: int
+    comparisons: int = 1
+
+    @property
+    def needed(self) -> int:
+        """Seeds without which nothing is decided."""
+        return least_pairs(self.comparisons)
 
     @property
     def sign(self) -> int:
@@ -117,13 +114,29 @@ class Difference:
         none = 1.0 if self.is_ratio else 0.0
         return -1 if self.high < none else 1 if self.low > none else 0
 
+    def better(self, direction: Literal["lower", "higher"]) -> int:
+        """1: the first is significantly better; −1: worse; 0: open, as it is with fewer seeds than needed."""
+        if self.pairs < self.needed:
+            return 0
+        return -self.sign if direction == "lower" else self.sign
 
-def paired(
-    values: FloatArray, others: FloatArray, comparisons: int = 1, confidence: float = CONFIDENCE
-) -> Difference:
+    def text(self, form: str, interval: bool = True) -> str:
+        """Formats it as "× 0.940 (0.921–0.963)", or as "−3 (−5 to −1)" where there are zeros.
+
+        ``form``: of a difference. ``interval``: False leaves it out.
+        """
+        numbers = (self.estimate, self.low, self.high)
+        if self.is_ratio:
+            form, sign, joint = ".3f" if self.estimate < 10 else ".1f", "× ", "–"
+        else:
+            form, sign, joint = "+" + form.lstrip("+"), "", " to "
+        estimate, low, high = (format(x, form).replace("-", "−") for x in numbers)
+        ends = f" ({low}{joint}{high})" if interval and not math.isnan(self.low) else ""
+        return f"{sign}{estimate}{ends}"
+
+
+def paired(values: FloatArray, others: FloatArray, comparisons: int = 1) -> Difference:
     """``values`` beside ``others`` (n,), seed by seed: ratios where all are above 0, else differences.
-
-    The interval is Bonferroni's for so many comparisons that are read together.
 
     Raises:
         ValueError: there are not as many of both.
@@ -133,18 +146,18 @@ def paired(
     defined = ~(np.isnan(values) | np.isnan(others))
     firsts, seconds = values[defined], others[defined]
     if len(firsts) and (firsts > 0).all() and (seconds > 0).all():
-        return of_log_ratios(np.log(firsts / seconds), comparisons, confidence)
+        return of_log_ratios(np.log(firsts / seconds), comparisons)
     differences = firsts - seconds
-    low, high = bootstrap_interval(differences, 1 - (1 - confidence) / comparisons)
+    low, high = bootstrap_interval(differences, 1 - (1 - CONFIDENCE) / comparisons)
     estimate = float(differences.mean()) if len(differences) else math.nan
-    return Difference(estimate, low, high, False, len(differences))
+    return Difference(estimate, low, high, False, len(differences), comparisons)
 
 
-def of_log_ratios(logs: FloatArray, comparisons: int = 1, confidence: float = CONFIDENCE) -> Difference:
+def of_log_ratios(logs: FloatArray, comparisons: int = 1) -> Difference:
     """The geometric mean of ratios whose logarithms are ``logs`` (n,), one for each seed."""
-    low, high = bootstrap_interval(logs, 1 - (1 - confidence) / comparisons)
+    low, high = bootstrap_interval(logs, 1 - (1 - CONFIDENCE) / comparisons)
     estimate = math.exp(float(logs.mean())) if len(logs) else math.nan
-    return Difference(estimate, math.exp(low), math.exp(high), True, len(logs))
+    return Difference(estimate, math.exp(low), math.exp(high), True, len(logs), comparisons)
 
 
 class FlowPairs:

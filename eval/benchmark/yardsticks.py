@@ -46,19 +46,10 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
         yardstick = next((entry.name for entry in entries if _is_constant(entry)), None)
         if yardstick is None:
             continue
-        cells = {
-            (cell.controller, cell.seed): cell.metrics for cell in folder.cells if cell.scenario == case.name
-        }
-        for entry in entries:
-            both = [
-                seed
-                for seed in suite.seeds_of(case)
-                if (entry.name, seed) in cells and (yardstick, seed) in cells
-            ]
-            if entry.controller is not None or not both:
-                continue
-            rows, constant = ([cells[name, seed] for seed in both] for name in (entry.name, yardstick))
-            differences = _differences(rows, constant)
+        base = {cell.seed: cell.metrics for cell in folder.cells_of(case.name, yardstick)}
+        for entry in (entry for entry in entries if entry.controller is None):
+            cells = [cell for cell in folder.cells_of(case.name, entry.name) if cell.seed in base]
+            differences = _differences([x.metrics for x in cells], [base[x.seed] for x in cells])
             if _all_alike(differences):
                 yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(differences)}"
 
@@ -85,27 +76,16 @@ def _all_alike(differences: Mapping[str, Difference]) -> bool:
 
 
 def _listed(differences: Mapping[str, Difference]) -> str:
-    return ", ".join(f"{name} {_shown(x)}" for name, x in differences.items())
+    """Lists them with their intervals, but for those of too few pairs."""
+    return ", ".join(f"{name} {x.text(',.3g', x.pairs >= _LEAST)}" for name, x in differences.items())
 
 
 def _alike(difference: Difference) -> bool:
     """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
     none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if difference.is_ratio else (0.0, 0.0)
-    low, high = (
-        (difference.low, difference.high)
-        if difference.pairs >= _LEAST
-        else (difference.estimate, difference.estimate)
-    )
+    ends = (difference.low, difference.high)
+    low, high = ends if difference.pairs >= _LEAST else (difference.estimate,) * 2
     return low <= none[1] and high >= none[0]
-
-
-def _shown(difference: Difference) -> str:
-    """ "× 0.940 (0.921–0.963)", or "+3 (−1 to 5)" where there are zeros; no interval of too few pairs."""
-    form, joint = (".3f", "–") if difference.is_ratio else ("+,.3g", " to ")
-    estimate = ("× " if difference.is_ratio else "") + format(difference.estimate, form)
-    if difference.pairs < _LEAST:
-        return estimate
-    return f"{estimate} ({format(difference.low, form)}{joint}{format(difference.high, form)})"
 
 
 #: What each transport's flows are under where nobody asks.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ns3_env.eval.commands import options as shared
 
 #: What a report's worker processes import, which takes as long as some of its figures.
-IMPORTED = ("ns3_env.eval.report.pictures", "scipy.special")
+IMPORTED = ("ns3_env.eval.report.pictures", "scipy.stats")
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:

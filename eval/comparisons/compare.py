@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.command_line import new_console
-from ns3_env.config.files import naming, write_file
+from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import METRIC, ROW, beside, ways
 from ns3_env.eval.comparisons.figure import draw_comparison
@@ -35,16 +34,12 @@ def means(
     episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport
 ) -> dict[str, dict[str, float]]:
     """Means of the metrics over episodes, by name, and where it is known the "way" to the oracle, %."""
-    rows = {name: [episode.metrics for episode in episodes] for name, episodes in episodes_by_name.items()}
-    by_seed = {
-        name: {
-            episode.seed: row[METRIC] for episode, row in zip(episodes_by_name[name], metrics, strict=True)
-        }
-        for name, metrics in rows.items()
-    }
+    rows = {name: {x.seed: x.metrics for x in episodes} for name, episodes in episodes_by_name.items()}
+    by_seed = {name: {seed: row[METRIC] for seed, row in of_seeds.items()} for name, of_seeds in rows.items()}
     shares = ways(by_seed, transport)
     return {
-        name: {**mean(metrics), **({"way": shares[name]} if shares else {})} for name, metrics in rows.items()
+        name: {**mean([*of_seeds.values()]), **({"way": shares[name]} if shares else {})}
+        for name, of_seeds in rows.items()
     }
 
 
@@ -85,17 +80,13 @@ def show_played(
 
 def write_episodes(folder: Path, name: str, episodes: Sequence[Episode]) -> None:
     """NAME.flows.csv (a row per flow) and NAME.queues.json (per port), to draw figures from again."""
-    path = folder / f"{name}.flows.csv"
-    with naming(path), path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        columns = list(episodes[0].results["flows"])
-        writer.writerow(["episode", "seed", *columns])
-        for number, episode in enumerate(episodes):
-            flows = episode.results["flows"]
-            writer.writerows(
-                [number, episode.seed, *row]
-                for row in zip(*(flows[column] for column in columns), strict=True)
-            )
+    columns = list(episodes[0].results["flows"])
+    rows = (
+        [number, episode.seed, *row]
+        for number, episode in enumerate(episodes)
+        for row in zip(*(episode.results["flows"][column] for column in columns), strict=True)
+    )
+    write_file(folder / f"{name}.flows.csv", table.csv_text(["episode", "seed", *columns], rows))
     queues = [
         {"seed": episode.seed, "queues": episode.results["queues"], "totals": episode.results["totals"]}
         for episode in episodes

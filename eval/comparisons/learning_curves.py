@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, picture, styles
+from ns3_env.eval.output.files import write_picture
+from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, styles
 
 #: What a run may count by; the first that its table has.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
@@ -48,15 +49,14 @@ def _rows(file: Path) -> list[dict[str, float]]:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    lines = csv.reader(text[: text.rfind("\n") + 1].splitlines())
-    header = next(lines, [])
+    lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines(), restval="")
     # A longer line is of a file that is being written anew with more columns.
-    return [row for line in lines if len(line) <= len(header) and (row := _numbers(header, line))]
+    return [row for line in lines if None not in line and (row := _numbers(line))]
 
 
-def _numbers(header: list[str], line: list[str]) -> dict[str, float]:
+def _numbers(line: Mapping[str, str]) -> dict[str, float]:
     row = {}
-    for name, cell in zip(header, line, strict=False):
+    for name, cell in line.items():
         with suppress(ValueError):  # empty, or no number
             row[name] = float(cell)
     return row
@@ -159,8 +159,7 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
         _draw_scores(axes, curves, thin)
     axes.set_xlabel(first.counted)
     axes.set_ylabel(first.judged)
-    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
-    return out
+    return write_picture(figure, out)
 
 
 def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
@@ -174,11 +173,7 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
         if len(points) == 1:
             axes.plot(*points[0], color=colour, marker=".", linewidth=width, label=name)
             continue
-        common, scores = together(points)
-        axes.fill_between(
-            common, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0
-        )
-        axes.plot(common, scores.mean(axis=0), color=colour, linewidth=1.6, label=name)
+        _draw_range(axes, points, colour, name)
     if len(curves) == 1:
         begins = [at[0] for at, _ in curves[0].stages.values()]
         for number, (begin, end) in enumerate(zip(begins, [*begins[1:], curves[0].at[-1]], strict=True)):
@@ -186,12 +181,17 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
     axes.legend(frameon=False, fontsize=9, ncols=1 + (len(names) > 5))
 
 
+def _draw_range(axes: Axes, curves: Sequence[tuple[Floats, Floats]], colour: Any, label: str) -> None:
+    """Draws the mean of several curves, and the range between the least and the greatest."""
+    at, scores = together(curves)
+    axes.fill_between(at, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+    axes.plot(at, scores.mean(axis=0), color=colour, linewidth=1.6, label=label)
+
+
 def _draw_scores(axes: Axes, curves: Sequence[Curve], width: float) -> None:
     """Draws each run's score; of several also the mean and the range."""
     for curve in curves:
         axes.plot(curve.at, curve.score, color=_LINE, linewidth=width, alpha=0.6 if len(curves) > 1 else 1.0)
     if len(curves) > 1:
-        common, scores = together([(curve.at, curve.score) for curve in curves])
-        axes.fill_between(common, scores.min(axis=0), scores.max(axis=0), color=_LINE, alpha=0.15)
-        axes.plot(common, scores.mean(axis=0), color=_LINE, linewidth=2, label=f"mean of {len(curves)}")
+        _draw_range(axes, [(curve.at, curve.score) for curve in curves], _LINE, f"mean of {len(curves)}")
         axes.legend(frameon=False, fontsize=9)

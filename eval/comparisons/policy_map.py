@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from ns3_env.config.files import write_file
 from ns3_env.decision.observations import field_indices
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.entry import policy_of
-from ns3_env.eval.output.plots import Floats, picture
+from ns3_env.eval.output.files import write_picture
+from ns3_env.eval.output.plots import Floats
 from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.native_policy import NetworkPolicy
 
@@ -115,8 +115,7 @@ def policy_map(
     several[0].set_ylabel(up.field)
     bar = figure.colorbar(mesh, ax=list(several), shrink=0.9)
     bar.set_label("action; black: 0, the window stays")
-    write_file(out, picture(figure, "svg" if out.suffix == ".svg" else "png"))
-    return out
+    return write_picture(figure, out)
 
 
 def act_steadily(policy: NetworkPolicy, fields: Mapping[str, Floats]) -> Floats:

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ns3_env.config.command_line import interpreter, typed
-from ns3_env.config.files import write_file
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.runner import benchmark
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.output.plots import picture
+from ns3_env.eval.output.files import write_picture
 from ns3_env.eval.report.curves import overview, sweeps
 from ns3_env.eval.report.pictures import looks_of
 
@@ -54,8 +53,7 @@ def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
     folder = BenchFolder.read(out)
     (sweep,) = sweeps(folder.suite)
     figure = overview(sweep, standings(folder, DRAWN), looks_of(folder.suite), DRAWN)
-    write_file(out / FIGURE, picture(figure, "png"))
-    print(f"figure: {out / FIGURE}")
+    print(f"figure: {write_picture(figure, out / FIGURE)}")
     return done
 
 

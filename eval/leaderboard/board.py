@@ -71,7 +71,6 @@ def leaderboard(
     baseline: str,
     references: Collection[str] = REFERENCES,
     generalists: Collection[str] = (),
-    seed: int = 0,
 ) -> Leaderboard:
     """The leaderboard of a frame of scores.
 
@@ -80,7 +79,6 @@ def leaderboard(
         baseline: entry that the others are compared with.
         references: entries that do not compete; those that have no scores are none.
         generalists: entries of which a run is one policy for all tasks.
-        seed: of the resampling: the same frame has the same numbers.
 
     Raises:
         ConfigError: the frame is not complete (``scores_of``), or has no such baseline.
@@ -96,11 +94,9 @@ def leaderboard(
             entry=name,
             runs=scores.runs,
             tasks=scores.of_tasks,
-            mean=interquartile_mean(scores, seed),
+            mean=interquartile_mean(scores),
             range=range_of_runs(scores),
-            improvement=None
-            if name == baseline
-            else probability_of_improvement(scores, by_entry[baseline], seed),
+            improvement=None if name == baseline else probability_of_improvement(scores, by_entry[baseline]),
             reference=name in references,
         )
         for name, scores in by_entry.items()

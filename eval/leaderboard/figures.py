@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from ns3_env.eval.benchmark.statistics import FloatArray
+from ns3_env.eval.benchmark.statistics import FloatArray, percentiles
 from ns3_env.eval.comparisons.learning_curves import together
 from ns3_env.eval.leaderboard.board import Leaderboard
 from ns3_env.eval.leaderboard.scores import require
-from ns3_env.eval.leaderboard.statistics import Estimate, percentiles, resampled_means
+from ns3_env.eval.leaderboard.statistics import Estimate, resampled_means
 from ns3_env.eval.output.plots import figure_font, legend, new_axes, styles
 
 if TYPE_CHECKING:
@@ -56,13 +56,12 @@ class LearningCurve:
     interval: tuple[FloatArray, FloatArray] | None
 
 
-def learning_curves(frame: pandas.DataFrame, seed: int = 0) -> list[LearningCurve]:
+def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
     """A curve for each entry, where all its runs have been judged: between them runs are straight lines.
 
     Args:
         frame: a row for each time that a run was judged, with ``COLUMNS``; several rows of one run at the
             same decisions (tasks, test seeds) are averaged.
-        seed: of the resampling: the same frame has the same intervals.
 
     Raises:
         ConfigError: a column lacks.
@@ -76,10 +75,8 @@ def learning_curves(frame: pandas.DataFrame, seed: int = 0) -> list[LearningCurv
             for _, run in judged.groupby("run")
         ]
         at, scores = together(runs)
-        interval = None
-        if len(runs) > 1:
-            low, high = percentiles(resampled_means(scores, seed))
-            interval = low, high
+        low, high = percentiles(resampled_means(scores))
+        interval = (low, high) if len(runs) > 1 else None
         curves.append(LearningCurve(str(entry), len(runs), at, scores.mean(axis=0), interval))
     return curves
 

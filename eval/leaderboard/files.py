@@ -35,10 +35,10 @@ from ns3_env.eval.leaderboard.figures import (
 from ns3_env.eval.leaderboard.measured import METRICS, JobTimes, job_times, scores_in
 from ns3_env.eval.leaderboard.measured import markdown as job_markdown
 from ns3_env.eval.leaderboard.suite import is_of_tasks
-from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, whole, write_parquet
+from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, whole
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
-from ns3_env.eval.output.table import new_table, print_table
+from ns3_env.eval.output.table import new_table, print_table, write_parquet
 from ns3_env.tasks import TASKS
 
 #: The table, its numbers, and the scores that it is made of.

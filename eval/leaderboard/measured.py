@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell
 from ns3_env.eval.benchmark.suite import SuiteScenario
@@ -14,25 +15,16 @@ from ns3_env.eval.leaderboard.anchors import group_of, value_of
 from ns3_env.eval.leaderboard.entrants import DECISIONS, RUN
 from ns3_env.eval.leaderboard.suite import tests_in
 from ns3_env.eval.output.table import markdown_cell, markdown_table, read_csv
+from ns3_env.eval.results.loading import results_in
 from ns3_env.simulator.results import Floats, charged_slowdowns
 from ns3_env.tasks import TASKS, TaskSpec
-from ns3_env.tasks.anchors import Anchors, anchors_of
+from ns3_env.tasks.anchors import anchors_of
 
 if TYPE_CHECKING:
     import pandas
 
 #: Of flows.csv, those that a charged slowdown is made of.
 _COLUMNS = ("size_bytes", "start_ns", "end_ns", "fct_ns", "standalone_ns", "acked_bytes")
-
-
-@dataclass(frozen=True)
-class _Test:
-    """A test, and what it is scored by."""
-
-    spec: TaskSpec
-    anchors: Anchors
-    number: int
-    case: SuiteScenario
 
 
 def scores_in(folder: BenchFolder) -> pandas.DataFrame:
@@ -52,34 +44,32 @@ def scores_in(folder: BenchFolder) -> pandas.DataFrame:
     rows: list[dict[str, Any]] = []
     learning = any(DECISIONS in entry.parameters for entry in folder.suite.controllers)
     for name, cases in tests_in(folder.suite).items():
-        spec = TASKS[name]
-        anchors = anchors_of(spec)
-        tests = [_Test(spec, anchors, number, case) for number, case in enumerate(cases)]
+        anchors = anchors_of(TASKS[name])
         for entry in folder.suite.entries_of(cases[0]):
-            test_cells = [cells.get((case.name, entry.name)) for case in cases]
-            fair = [cells.get((case.name, "max_min")) for case in cases]
-            for test, cell, of_max_min in zip(tests, test_cells, fair, strict=True):
-                if cell is None or None in test_cells or of_max_min is None:
+            if any((case.name, entry.name) not in cells for case in cases):
+                continue
+            for number, case in enumerate(cases):
+                if (case.name, "max_min") not in cells:
                     break
-                value = _value(test, cell, of_max_min)
+                value = _value(case, TASKS[name], *(cells[case.name, x] for x in (entry.name, "max_min")))
                 rows.append(
                     {
                         **({DECISIONS: entry.parameters.get(DECISIONS)} if learning else {}),
                         "entry": entry.of,
                         "run": str(entry.parameters.get(RUN, "1")),
                         "task": name,
-                        "test_seed": test.number,
+                        "test_seed": number,
                         "value": value,
-                        "score": anchors.score(test.number, value),
+                        "score": anchors.score(number, value),
                     }
                 )
     return pandas.DataFrame(rows)
 
 
-def _value(test: _Test, cell: Cell, of_max_min: Cell) -> float:
-    limit = test.case.scenario.time_limit_ns
-    time = cell.metrics.get("job_completion", math.nan)
-    return value_of(test.spec, _slowdowns(cell, limit), _slowdowns(of_max_min, limit), time)
+def _value(case: SuiteScenario, spec: TaskSpec, cell: Cell, of_max_min: Cell) -> float:
+    """The task's measure of a test."""
+    slowdowns, fair = (_slowdowns(x, case.scenario.time_limit_ns) for x in (cell, of_max_min))
+    return value_of(spec, slowdowns, fair, cell.metrics.get("job_completion", math.nan))
 
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
@@ -110,30 +100,22 @@ class JobTimes:
 
 def job_times(folder: BenchFolder) -> list[JobTimes]:
     """Measures tasks whose tests have jobs, by entries that played them whole. Raises as ``tests_in``."""
-    cells = {(cell.scenario, cell.controller): cell.metrics for cell in folder.cells}
+    table = results_in(folder).select(metric=[*METRICS]).table
+    logarithms = table.assign(value=np.log(table["value"])).pivot(
+        index="scenario", columns=["entry", "metric"], values="value"
+    )
     times = []
     for name, cases in tests_in(folder.suite).items():
         base = group_of(TASKS[name]).base
-        names = [entry.name for entry in folder.suite.entries_of(cases[0])]
-        cells_by_entry = {x: [cells.get((case.name, x)) for case in cases] for x in names}
-        whole = {
-            x: [metrics for metrics in several if metrics]
-            for x, several in cells_by_entry.items()
-            if all(several)
-        }
-        if base not in whole or any(key not in metrics for metrics in whole[base] for key in METRICS):
+        of_task = logarithms.reindex([case.name for case in cases]).dropna(axis="columns")
+        if base not in of_task:
             continue
-        ratios = {
-            x: tuple(_mean(metrics, whole[base], key) for key in METRICS) for x, metrics in whole.items()
+        ratios: dict[str, tuple[float, ...]] = {
+            entry: tuple(np.exp((of_task[entry] - of_task[base]).mean()[[*METRICS]]))
+            for entry in of_task.columns.unique("entry")
         }
         times.append(JobTimes(name, base, dict(sorted(ratios.items(), key=lambda pair: pair[1]))))
     return times
-
-
-def _mean(metrics: Sequence[Mapping[str, float]], of_base: Sequence[Mapping[str, float]], key: str) -> float:
-    """Over the tests, geometric."""
-    logarithms = [math.log(x[key] / other[key]) for x, other in zip(metrics, of_base, strict=True)]
-    return math.exp(sum(logarithms) / len(logarithms))
 
 
 def markdown(times: JobTimes) -> str:

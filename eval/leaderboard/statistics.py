@@ -26,14 +26,13 @@ from typing import Literal
 
 import numpy as np
 
-from ns3_env.eval.benchmark.statistics import CONFIDENCE, FloatArray
+from ns3_env.eval.benchmark.statistics import RESAMPLES, FloatArray, percentiles
 from ns3_env.eval.leaderboard.scores import Scores
 
 #: What an interval covers.
 Covers = Literal["runs", "test seeds"]
 #: Share of the scores that is left out at either end.
 _TRIMMED = 0.25
-_RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
@@ -51,19 +50,21 @@ class Estimate:
         return self.covers is not None
 
 
-def interquartile_mean(scores: Scores, seed: int = 0) -> Estimate:
-    """The mean of the middle half of the scores, runs and tasks together.
+def interquartile_mean(scores: Scores) -> Estimate:
+    """The mean of the middle half of the scores of one entry, runs and tasks together.
 
-    Args:
-        scores: of one entry.
-        seed: of the resampling: the same scores have the same interval.
+    The same scores have the same interval.
     """
-    of_runs, covers = scores.of_runs, _covered(scores)
+    covers, value = _covered(scores), _trimmed(scores.of_runs[None])
     if covers is None:
-        return Estimate(float(_trimmed(of_runs[None])[0]), math.nan, math.nan, None)
-    resamples = _resamples(scores, covers, np.random.default_rng(seed))
-    low, high = percentiles(_trimmed(resamples))
-    return Estimate(float(_trimmed(of_runs[None])[0]), float(low), float(high), covers)
+        return _estimate(value, None, value)
+    return _estimate(value, covers, _trimmed(_resamples(scores, covers, np.random.default_rng(0))))
+
+
+def _estimate(value: FloatArray, covers: Covers | None, resampled: FloatArray) -> Estimate:
+    """The estimate of a ``value`` (1,) from the same of resamples (B,)."""
+    low, high = percentiles(resampled) if covers else (math.nan, math.nan)
+    return Estimate(float(value[0]), float(low), float(high), covers)
 
 
 def range_of_runs(scores: Scores) -> tuple[float, float]:
@@ -72,7 +73,7 @@ def range_of_runs(scores: Scores) -> tuple[float, float]:
     return float(means.min()), float(means.max())
 
 
-def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) -> Estimate:
+def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
     """Estimates how likely a run of one entry beats one of the other in a task, mean over tasks.
 
     Ties count half.
@@ -83,35 +84,26 @@ def probability_of_improvement(scores: Scores, others: Scores, seed: int = 0) ->
     Args:
         scores: of the entry.
         others: of the one that it is compared with, in the same tasks.
-        seed: of the resampling.
 
     Raises:
         ValueError: the tasks are others.
     """
     if list(scores.by_task) != list(others.by_task):
         raise ValueError(f"{scores.entry} and {others.entry} have not the same tasks")
-    value = float(_share_better(scores.of_runs[None], others.of_runs[None])[0])
+    value = _share_better(scores.of_runs[None], others.of_runs[None])
     several = scores.runs > 1 or others.runs > 1
     covers: Covers | None = "runs" if several else _covered(scores)
     if covers is None:
-        return Estimate(value, math.nan, math.nan, None)
-    first, second = np.random.default_rng(seed), np.random.default_rng([seed, 1] if several else seed)
-    better = _share_better(_resamples(scores, covers, first), _resamples(others, covers, second))
-    low, high = percentiles(better)
-    return Estimate(value, float(low), float(high), covers)
+        return _estimate(value, None, value)
+    first, second = np.random.default_rng(0), np.random.default_rng([0, 1] if several else 0)
+    drawings = _resamples(scores, covers, first), _resamples(others, covers, second)
+    return _estimate(value, covers, _share_better(*drawings))
 
 
-def percentiles(resampled: FloatArray) -> FloatArray:
-    """The ends of the interval of a number, or of several: of resamples (B, ...), (2, ...)."""
-    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    result: FloatArray = np.quantile(resampled, ends, axis=0)
-    return result
-
-
-def resampled_means(runs: FloatArray, seed: int = 0) -> FloatArray:
+def resampled_means(runs: FloatArray) -> FloatArray:
     """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
     count = len(runs)
-    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), _RESAMPLES)
+    counts = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     means: FloatArray = np.tensordot(counts / count, runs, axes=1)
     return means
 
@@ -137,7 +129,7 @@ def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> F
         return np.stack([_other_tests(tests, random) for tests in scores.by_task.values()], axis=2)
     of_runs = scores.of_runs
     runs, tasks = of_runs.shape
-    rows = random.integers(0, runs, (_RESAMPLES, runs, 1 if scores.generalist else tasks))
+    rows = random.integers(0, runs, (RESAMPLES, runs, 1 if scores.generalist else tasks))
     result: FloatArray = of_runs[rows, np.arange(tasks)]
     return result
 
@@ -145,7 +137,7 @@ def _resamples(scores: Scores, covers: Covers, random: np.random.Generator) -> F
 def _other_tests(tests: FloatArray, random: np.random.Generator) -> FloatArray:
     """Means of the tests (1, S) of a task, drawn again: (B, 1)."""
     count = tests.shape[1]
-    means: FloatArray = tests[0, random.integers(0, count, (_RESAMPLES, count))].mean(axis=1, keepdims=True)
+    means: FloatArray = tests[0, random.integers(0, count, (RESAMPLES, count))].mean(axis=1, keepdims=True)
     return means
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A leaderboard as a Markdown table, and as a data frame and its Parquet."""
+"""A leaderboard as a Markdown table, and as a data frame."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns3_env.config.files import write_atomically
-from ns3_env.config.folders import refuse_link
 from ns3_env.eval.leaderboard.board import Leaderboard, Line
 from ns3_env.eval.leaderboard.statistics import Estimate
 from ns3_env.eval.output.table import markdown_cell, markdown_table
@@ -48,13 +45,6 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
     import pandas
 
     return pandas.DataFrame([_values(line, board) for line in board.lines])
-
-
-def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
-    """Writes a frame; needs pyarrow. Raises ScenarioError where a link is there."""
-    refuse_link(path)
-    write_atomically(path, frame.to_parquet(None, index=False, engine="pyarrow"))
-    return path
 
 
 def _row(board: Leaderboard, line: Line) -> list[str]:

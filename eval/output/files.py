@@ -10,11 +10,11 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
-from ns3_env.config.files import file_name, write_atomically
+from ns3_env.config.files import file_name, write_atomically, write_file
 from ns3_env.config.folders import refuse_link
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.plots import lay_out, relabel, settings
+from ns3_env.eval.output.plots import lay_out, picture, relabel, settings
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")
@@ -31,6 +31,12 @@ def parse_formats(text: str) -> list[str]:
             names = ", ".join(FORMATS)
             raise ConfigError(f"--format: {shown(name)} is none of {names}{nearest(name, FORMATS)}")
     return list(dict.fromkeys(formats))
+
+
+def write_picture(figure: Figure, file: Path) -> Path:
+    """Writes a figure as .svg, or as .png under any other name, and returns the file's path."""
+    write_file(file, picture(figure, "svg" if file.suffix == ".svg" else "png"))
+    return file
 
 
 def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:

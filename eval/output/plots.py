@@ -99,21 +99,11 @@ _LINES: tuple[_Line, ...] = (
     (0, (8, 2)),
 )
 _MARKERS = "osD^vPX"
-_OTHER_LINES: tuple[_Line, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1.2, 1.2)),
-    (0, (6, 1.5, 1.5, 1.5)),
-    (0, (3, 1)),
-    (0, (8, 2)),
-)
+_OTHER_LINES = tuple(_LINES[place] for place in (0, 1, 3, 2, 4, 6))
 _OTHER_MARKERS = "*<>hpd"
 
-#: What a page's pictures call the curves that ``with_curves`` replaces; in an SVG, their group.
-CURVES = "curves"
 #: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
 _TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
-_CURVES = re.compile(rb'^( *)<g id="curves">.*?^\1</g>\n', re.DOTALL | re.MULTILINE)
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
 #: Pictures are the same bytes for the same numbers, and their letters need no font on the reader's side.
@@ -213,6 +203,7 @@ class Style:
         return {**self.of_line, "marker": self.marker, "markersize": 3.5 if _on_paper.get() else 5}
 
 
+_OF_NAMES = dict(zip(COLOURS, map(Style, COLOURS.values(), _LINES, _MARKERS), strict=True))
 #: Beside the contenders, none of them.
 _BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
 
@@ -252,17 +243,8 @@ def _variant(style: Style, number: int, count: int) -> Style:
 
 
 def _own_styles(names: Iterable[str]) -> dict[str, Style]:
-    looks: dict[str, Style] = {}
-    names_of_colours, others = list(COLOURS), 0
-    for name in names:
-        if name in COLOURS:
-            place = names_of_colours.index(name)
-            looks[name] = Style(COLOURS[name], _LINES[place], _MARKERS[place])
-        else:
-            place = others % len(OTHERS)
-            looks[name] = Style(OTHERS[place], _OTHER_LINES[place], _OTHER_MARKERS[place])
-            others += 1
-    return looks
+    others = itertools.cycle(map(Style, OTHERS, _OTHER_LINES, _OTHER_MARKERS))
+    return {name: _OF_NAMES[name] if name in _OF_NAMES else next(others) for name in names}
 
 
 def figure_font() -> float:
@@ -312,23 +294,6 @@ def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
         target = io.BytesIO()
         figure.savefig(target, format="png", dpi=160)
     return target.getvalue()
-
-
-def with_curves(before: bytes, figure: Figure) -> bytes:
-    """The picture of a figure of which nothing has changed since but its artist called ``CURVES``.
-
-    Args:
-        before: its picture with other curves, an SVG.
-        figure: with one pair of axes, which take longer to draw than curves.
-    """
-    (axes,) = figure.axes
-    axes.set_axis_off()
-    with matplotlib.rc_context(settings()):
-        curves = _CURVES.search(_svg(figure))
-    axes.set_axis_on()
-    assert curves is not None
-    image = _CURVES.sub(lambda _: curves[0], before)
-    return image if len(image) <= LARGEST_SVG else picture(figure, "png")
 
 
 def _svg(figure: Figure) -> bytes:

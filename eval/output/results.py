@@ -14,7 +14,7 @@ from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.output.table import csv_text, import_extra, lacking
+from ns3_env.eval.output.table import csv_text, import_extra, lacking, write_parquet
 
 if TYPE_CHECKING:
     import pandas
@@ -144,21 +144,7 @@ def write_rows(folder: Path, rows: Iterable[Row]) -> None:
     numbers = ((*row[:5], None if math.isnan(row.value) else repr(row.value), row.unit) for row in several)
     write_atomically(folder / CSV, csv_text(Row._fields, numbers))
     if lacking("pandas", "pyarrow") is None:
-        write_parquet(folder, Results.of_rows(several))
-
-
-def write_parquet(folder: Path, results: Results) -> Path:
-    """Writes ``results.parquet`` into a folder.
-
-    Raises:
-        ConfigError: pyarrow is not installed.
-        ScenarioError: the file is a symbolic link.
-    """
-    target = folder / PARQUET
-    refuse_link(target)
-    import_extra("pyarrow")
-    write_atomically(target, results.table.to_parquet(None, index=False, engine="pyarrow"))
-    return target
+        write_parquet(Results.of_rows(several).table, folder / PARQUET)
 
 
 def read_rows(folder: Path) -> Results:

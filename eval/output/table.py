@@ -21,6 +21,7 @@ from rich.text import Text
 
 from ns3_env.config.command_line import EXTRAS, install, new_console
 from ns3_env.config.files import write_atomically
+from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import METRICS, own_names
 
@@ -177,12 +178,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
+#: What to do about a cell's file that cannot be read.
+RUN_AGAIN = "delete the cell's folder and run it again"
+
+
 def read_csv(
     path: Path,
     columns: Sequence[str],
     optional: Sequence[str] = (),
     text: Sequence[str] = (),
-    hint: str = "delete the cell's folder and run it again",
+    hint: str = RUN_AGAIN,
 ) -> pandas.DataFrame:
     """Reads columns of a CSV: those of ``text`` as str, the others as float; an empty field is NaN.
 
@@ -213,6 +218,19 @@ def read_csv(
     except ValueError as error:
         expected = f"expected columns {', '.join(columns)} ({str(error).strip()})"
         raise ScenarioError(f"{path}: {expected}; {hint}") from None
+
+
+def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
+    """Writes a frame, and returns the file's path.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        ScenarioError: the file is a symbolic link.
+    """
+    refuse_link(path)
+    import_extra("pyarrow")
+    write_atomically(path, frame.to_parquet(None, index=False, engine="pyarrow"))
+    return path
 
 
 def import_extra(name: str) -> Any:

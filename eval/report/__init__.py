@@ -11,8 +11,8 @@ from types import MappingProxyType
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.output.results import write_parquet
-from ns3_env.eval.output.table import lacking
+from ns3_env.eval.output.results import PARQUET
+from ns3_env.eval.output.table import lacking, write_parquet
 from ns3_env.eval.report import pictures
 from ns3_env.eval.report.facts import gather
 from ns3_env.eval.report.pictures import Progress, parts_of
@@ -55,7 +55,7 @@ def write(
         data = (
             None
             if lacking("pandas", "pyarrow")
-            else beside.submit(lambda: write_parquet(path, results_in(folder)))
+            else beside.submit(lambda: write_parquet(results_in(folder).table, path / PARQUET))
         )
         parts = parts_of(folder, progress)
     if data is not None:

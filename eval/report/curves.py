@@ -166,8 +166,28 @@ class _Across:
     def of(cls, sweep: Sweep) -> _Across:
         lines = [line for lines in sweep.panels.values() for line in lines.values()]
         values = list(dict.fromkeys(x for line in lines for x in line))
-        places, numeric = _places(values), _are_numbers(values)
-        return cls(values, places, numeric, numeric and _is_log(list(places.values())))
+        numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
+        places = {x: float(x) if numeric else float(place) for place, x in enumerate(values)}
+        least, most = min(places.values()), max(places.values())
+        return cls(values, places, numeric, numeric and least > 0 and most >= _LOG_FROM_X * least)
+
+    def aside(self, at: Floats, place: float, count: int) -> Floats:
+        """Moves points of one of several lines a little to the side, so that their bars are told apart."""
+        if not self.numeric:
+            return np.asarray(at + 0.6 * place / count)
+        if self.log:
+            return np.asarray(at * (at.max() / at.min()) ** (0.008 * place))
+        return np.asarray(at + 0.008 * place * (at.max() - at.min()))
+
+    def scale(self, axes: Axes) -> None:
+        """Scales the axis, and names each value where they are few."""
+        if self.log:
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_locator(NullLocator())
+        if len(self.values) <= 6:
+            labels = [f"{x:g}" if isinstance(x, float) else str(x) for x in self.values]
+            axes.set_xticks([self.places[x] for x in self.values], labels)
+        axes.margins(x=0.05 if self.numeric else 0.25)
 
 
 def _draw(
@@ -194,13 +214,12 @@ def _draw(
             axes.plot(at, mean, label=name, **look.of_line)
             continue
         place = moving.index(name) - (len(moving) - 1) / 2
-        aside = _aside(at, place, across.log) if across.numeric else at + 0.6 * place / len(moving)
+        aside = across.aside(at, place, len(moving))
         points_alone = {} if across.numeric else {"linestyle": "none"}
         axes.plot(aside, mean, label=name, **{**look.of_points, **points_alone})
         bars = np.nan_to_num([np.maximum(mean - low, 0), np.maximum(high - mean, 0)])
         axes.errorbar(aside, mean, bars, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2)
-    _scale_x(axes, across.values, across.places, across.log)
-    axes.margins(x=0.05 if across.numeric else 0.25)
+    across.scale(axes)
     return heights
 
 
@@ -284,34 +303,3 @@ def _short(entries: Sequence[OfGrid], axis: str) -> str:
 def _sweep(key: str, axis: str, of: str, panels: Panels) -> Sweep:
     first = dict(itertools.islice(panels.items(), MAX_PANELS))
     return Sweep(key, axis, of, first, len(panels) - len(first))
-
-
-def _are_numbers(values: Sequence[Parameter]) -> bool:
-    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
-
-
-def _places(values: Sequence[Parameter]) -> dict[Parameter, float]:
-    """Places each value: numbers at themselves, others side by side."""
-    if _are_numbers(values):
-        return {x: float(x) for x in values}
-    return {x: float(place) for place, x in enumerate(values)}
-
-
-def _is_log(places: Sequence[float]) -> bool:
-    return min(places) > 0 and max(places) >= _LOG_FROM_X * min(places)
-
-
-def _aside(at: Floats, place: float, log: bool) -> Floats:
-    """A little to the side, so that bars of several lines are told apart."""
-    if log:
-        return np.asarray(at * (at.max() / at.min()) ** (0.008 * place))
-    return np.asarray(at + 0.008 * place * (at.max() - at.min()))
-
-
-def _scale_x(axes: Axes, values: Sequence[Parameter], places: Mapping[Parameter, float], log: bool) -> None:
-    if log:
-        axes.set_xscale("log")
-        axes.xaxis.set_minor_locator(NullLocator())
-    if len(values) <= 6:
-        at = [places[x] for x in values]
-        axes.set_xticks(at, [f"{x:g}" if isinstance(x, float) else str(x) for x in values])

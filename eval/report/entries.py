@@ -12,14 +12,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ns3_env.config.files import write_file
 from ns3_env.config.folders import refuse_link
 from ns3_env.eval.benchmark.folder import Cell
 from ns3_env.eval.benchmark.frames import read_flows
 from ns3_env.eval.benchmark.standings import mean_of, values_of
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.output.files import FOLDER, save
+from ns3_env.eval.output.files import FOLDER, save, write_picture
 from ns3_env.eval.output.plots import (
     Style,
     figure_font,
@@ -28,7 +27,6 @@ from ns3_env.eval.output.plots import (
     labelled,
     legend,
     new_axes,
-    picture,
     settings,
     size,
     styles,
@@ -84,7 +82,7 @@ def draw_entries(
             axes.grid(alpha=0.3, linewidth=0.6)
             draw(axes)
         legend(figure, figure.axes[0])
-        write_file(folder / FILE, picture(figure, "png"))
+        write_picture(figure, folder / FILE)
         with for_paper():
             for name, draw in panels.items() if formats else ():
                 figure, axes = new_axes(height=max(2.6, 0.6 + 0.3 * len(entries)))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key
 from ns3_env.eval.benchmark.frames import read_losses
 from ns3_env.eval.benchmark.yardsticks import within_noise
+from ns3_env.eval.output.table import import_extra
 
 #: Entries of a list that the page shows; the whole one is in suite.yaml.
 SHOWN = 40
@@ -105,6 +105,7 @@ def _text(values: Any) -> str:
 CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
 #: Ports of a controller that are shown, those that lost most; the others stand in a row together.
 SHOWN_PORTS = 4
+_PLACE = ["node", "port", "peer"]
 #: Headings of the rows of ``lost_rows``.
 HEADINGS = ("controller", "port (node:port, to node)", "cause", "packets", "payload (kB)")
 
@@ -139,27 +140,30 @@ def lost_rows(names: Sequence[str], cells: Sequence[Cell]) -> list[LostRow]:
     for name in names:
         controller_cells = [cell for cell in cells if cell.controller == name]
         tables = [table for cell in controller_cells if (table := read_losses(cell)) is not None]
-        packets: Counter[tuple[str, str]] = Counter()
-        payload: Counter[tuple[str, str]] = Counter()
-        for lost in (lost for table in tables for lost in table.itertuples()):
-            port = f"{lost.node:.0f}:{lost.port:.0f}, to {lost.peer:.0f}"
-            key = (port, CAUSES.get(lost.cause, lost.cause))
-            packets[key] += lost.packets
-            payload[key] += lost.payload_bytes
-        most = [key for key, _ in packets.most_common()]
-        top_ports, others = most[:SHOWN_PORTS], most[SHOWN_PORTS:]
-        if len(others) == 1:  # a row of its own is no longer than one for "1 other"
-            top_ports, others = most, []
+        if not tables:
+            continue
+        by_port = import_extra("pandas").concat(tables).replace({"cause": CAUSES}).groupby([*_PLACE, "cause"])
+        sums = (
+            by_port[["packets", "payload_bytes"]].sum().sort_values("packets", ascending=False, kind="stable")
+        )
+        means = (sums / len(controller_cells)).reset_index()
+        # one more row is no longer than one for "1 other"
+        count = SHOWN_PORTS if len(means) > SHOWN_PORTS + 1 else len(means)
         rows += [
             LostRow(
-                name, *key, packets[key] / len(controller_cells), payload[key] / len(controller_cells) / 1000
+                name,
+                f"{x.node:.0f}:{x.port:.0f}, to {x.peer:.0f}",
+                x.cause,
+                x.packets,
+                x.payload_bytes / 1000,
             )
-            for key in top_ports
+            for x in means[:count].itertuples()
         ]
-        if others:
-            ports = len({port for port, _ in others})
-            causes = " and ".join(sorted({cause for _, cause in others}))
-            total = sum(packets[key] for key in others) / len(controller_cells)
-            kb = sum(payload[key] for key in others) / len(controller_cells) / 1000
-            rows.append(LostRow(name, f"{ports} other ports", causes, total, kb))
+        others = means[count:]
+        if len(others):
+            ports = f"{len(others[_PLACE].drop_duplicates())} other ports"
+            causes = " and ".join(sorted(others["cause"].unique()))
+            rows.append(
+                LostRow(name, ports, causes, others["packets"].sum(), others["payload_bytes"].sum() / 1000)
+            )
     return rows

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -22,7 +21,6 @@ from ns3_env.eval.episodes.critical_path import in_words, read_critical_paths, s
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 from ns3_env.eval.output.multiples import draw_queues, multiples
 from ns3_env.eval.output.plots import (
-    CURVES,
     Floats,
     Style,
     envelope,
@@ -318,30 +316,21 @@ def _rates(
     most = max(float(np.nanmax(values)) for _, values in every)
     unit, unit_name = time_unit(last)
 
-    def empty(label: str, highest: float) -> tuple[Figure, Axes]:
-        figure, axes = new_axes(4.2, 2.7)
-        axes.set(xlabel=f"time ({unit_name})", ylabel=label, xlim=(0, last / unit), ylim=(0, 1.05 * highest))
-        return figure, axes
-
-    of_rates = empty("rate (Gb/s)", most / 1e9)  # only its curves are others each time
     for name, series in with_rates.items():
         what, lines, reading = _what_binds(series, most)
-        scale, (figure, axes) = 1e9, of_rates
+        figure, axes = new_axes(4.2, 2.7)
+        label, scale, highest = "rate (Gb/s)", 1e9, most
         if what == "window":
-            scale = 1e3
-            figure, axes = empty("window (kB)", max(float(np.nanmax(x)) for _, x in lines.values()) / scale)
-        curves: Artist
+            label, scale, highest = "window (kB)", 1e3, max(float(np.nanmax(x)) for _, x in lines.values())
+        axes.set(xlabel=f"time ({unit_name})", xlim=(0, last / unit))
+        axes.set(ylabel=label, ylim=(0, 1.05 * (highest / scale)))
         if lines:
             curves = _steps(lines, ends[name], last, looks[name], (unit, scale))
             axes.add_collection(curves, autolim=False)
         else:
-            curves = axes.text(
-                0.5, 0.5, "no change recorded", transform=axes.transAxes, ha="center", color="#555555"
-            )
-        curves.set_gid(CURVES)
+            axes.text(0.5, 0.5, "no change recorded", transform=axes.transAxes, ha="center", color="#555555")
         title = f"{what.capitalize()} of each flow: {name}"
         yield Panel(f"rates-{name}", figure, title, reading, small=True)
-        curves.remove()
 
 
 def _what_binds(series: Series, most: float) -> tuple[str, Curves, str]:

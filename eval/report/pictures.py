@@ -10,8 +10,6 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing, standings
 from ns3_env.eval.benchmark.suite import Suite
@@ -21,11 +19,9 @@ from ns3_env.eval.output.plots import (
     Style,
     data_uri,
     for_paper,
-    is_png,
     labelled,
     picture,
     styles,
-    with_curves,
 )
 from ns3_env.eval.report import curves, figures
 from ns3_env.eval.report.facts import LostRow, lost_rows
@@ -72,15 +68,7 @@ def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
 
 
 def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
-    images: dict[Figure, bytes] = {}
-    pictures = []
-    for x in panels:
-        before = images.get(x.figure)
-        image = with_curves(before, x.figure) if before else picture(x.figure, x.image)
-        if not is_png(image):
-            images[x.figure] = image
-        pictures.append(Picture(data_uri(image), x.title, x.reading, x.small))
-    return pictures
+    return [Picture(data_uri(picture(x.figure, x.image)), x.title, x.reading, x.small) for x in panels]
 
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
@@ -112,10 +100,7 @@ def _sweep_panels(
 
 def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figures.Panel]:
     looks = looks_of(folder.suite)
-    cells = {
-        name: [c for c in folder.cells if (c.scenario, c.controller) == (standing.name, name)]
-        for name in looks
-    }
+    cells = {name: folder.cells_of(standing.name, name) for name in looks}
     return figures.of_scenario(standing, cells, looks)
 
 

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ns3_env.config.files import write_file
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.critical_path import FILE as PATHS
 from ns3_env.eval.episodes.critical_path import read_critical_paths, slowest
-from ns3_env.eval.output.plots import COLOURS, Style, new_axes, picture, settings, time_unit
+from ns3_env.eval.output.files import write_picture
+from ns3_env.eval.output.plots import COLOURS, Style, new_axes, settings, time_unit
 from ns3_env.eval.output.table import read_csv
 
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.
@@ -179,5 +179,4 @@ def draw_timelines(out: Path, file: Path) -> Path:
             axes.label_outer()
         first = next(iter(lines.values()))
         _add_keys(figure, first, colours_of(first, SINGLE))
-    write_file(file, picture(figure, "svg" if file.suffix == ".svg" else "png"))
-    return file
+    return write_picture(figure, file)

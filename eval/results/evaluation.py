@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import ValidationError
@@ -17,7 +17,7 @@ from rich.progress import Progress
 from ns3_env.config.command_line import new_console
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.statistics import bootstrap_interval, least_pairs, paired
+from ns3_env.eval.benchmark.statistics import Difference, bootstrap_interval, paired
 from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.metrics import METRICS, measure
 from ns3_env.eval.output.progress import progress_lines
@@ -133,7 +133,6 @@ def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFr
     if metric not in METRICS or metric not in results.metrics:
         raise ConfigError(f"compare: no metric {metric!r}{nearest(metric, results.metrics)}")
     bounds, better = {*references("rdma"), *references("tcp")}, METRICS[metric].better
-    sign = 1 if better == "lower" else -1
     rows: list[dict[str, Any]] = []
     values_of_metric = results.select(metric=metric, of="").table
     for name, of_scenario in values_of_metric.groupby("scenario", sort=False):
@@ -142,40 +141,31 @@ def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFr
         )
         means = table.mean()
         ranked = means.drop([x for x in means.index if x in bounds]).dropna()
-        best = "" if better is None or ranked.empty else (sign * ranked).idxmin()
-        comparisons = max(1, len(ranked) - 1)
+        best = ""
+        if better is not None and len(ranked):
+            best = ranked.idxmin() if better == "lower" else ranked.idxmax()
         for entry, values in table.items():
             low, high = bootstrap_interval(values.to_numpy(dtype=np.float64))
             row = {"scenario": name, "entry": entry, "seeds": int(values.count())}
             row |= {"mean": means[entry], "low": low, "high": high, "best": ""}
             row |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), math.nan)
-            if entry == best:
-                row["verdict"] = "best mean"
-            elif best and entry in ranked.index:
-                row |= {"best": best, **_against(values, table[best], comparisons, sign)}
-            else:
-                row["verdict"] = "not ranked"
+            row["verdict"] = "best mean" if entry == best else "not ranked"
+            if better is not None and best and entry != best and entry in ranked.index:
+                mine, base = (table[x].to_numpy(dtype=np.float64) for x in (entry, best))
+                difference = paired(mine, base, max(1, len(ranked) - 1))
+                row |= {"best": best, **_against(difference, better)}
             rows.append(row)
     return pandas.DataFrame(rows)
 
 
-def _against(values: pandas.Series, base: pandas.Series, comparisons: int, sign: int) -> dict[str, Any]:
-    """Verdict and ratios of an entry's values to those of the best, seed by seed; ``sign``: 1 if lower is
-    better, else -1."""
-    difference = paired(values.to_numpy(dtype=np.float64), base.to_numpy(dtype=np.float64), comparisons)
-    needed = least_pairs(comparisons)
-    if difference.pairs < needed:
-        verdict = f"{difference.pairs} seeds, {needed} needed"
+def _against(difference: Difference, better: Literal["lower", "higher"]) -> dict[str, Any]:
+    """Verdict and ratios of an entry to the best."""
+    if difference.pairs < difference.needed:
+        verdict = f"{difference.pairs} seeds, {difference.needed} needed"
     else:
-        verdict = "worse" if difference.sign == sign else "undecided"
-    if not difference.is_ratio:
-        return {"verdict": verdict}
-    return {
-        "ratio": difference.estimate,
-        "ratio_low": difference.low,
-        "ratio_high": difference.high,
-        "verdict": verdict,
-    }
+        verdict = "worse" if difference.better(better) < 0 else "undecided"
+    ratios = (difference.estimate, difference.low, difference.high) if difference.is_ratio else ()
+    return {"verdict": verdict, **dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=False))}
 
 
 def entry_of(of: EntryLike) -> Entry:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loading of results that a command left in a folder: of episodes, and of their flows, ports, jobs."""
+"""Loads results that a command left in a folder: of episodes, flows, ports, classes, groups, jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ns3_env.eval.benchmark.folder import SUITE, BenchFolder, Cell
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.episodes.results import METRICS_FILE
 from ns3_env.eval.output.results import CSV, Results, Row, read_rows, rows_of
-from ns3_env.eval.output.table import import_extra
+from ns3_env.eval.output.table import RUN_AGAIN, import_extra
 
 if TYPE_CHECKING:
     import pandas
@@ -178,7 +178,7 @@ def _read(path: Path) -> pandas.DataFrame:
         frame: pandas.DataFrame = import_extra("pandas").read_csv(path)
         return frame
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None
+        raise ScenarioError(f"{path}: {error}; {RUN_AGAIN}") from None
 
 
 def _flows(cell: Cell) -> pandas.DataFrame:
@@ -193,7 +193,7 @@ def _flows(cell: Cell) -> pandas.DataFrame:
         frame["endless"] = frame["endless"].astype(bool) if "endless" in frame else False
         frame["slowdown"] = frame["fct_ns"] / frame["standalone_ns"]
     except (ValueError, KeyError) as error:
-        raise ScenarioError(f"{path}: {error}; delete the cell's folder and run it again") from None
+        raise ScenarioError(f"{path}: {error}; {RUN_AGAIN}") from None
     return frame
 
 

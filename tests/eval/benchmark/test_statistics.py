@@ -7,10 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from ns3_env.eval.benchmark.statistics import (
-    FloatArray,
     bootstrap_interval,
     least_pairs,
     of_log_ratios,
@@ -117,17 +115,3 @@ def test_seeds_that_one_of_both_does_not_define_are_no_pair() -> None:
     assert paired(a, b).pairs == 2
     with pytest.raises(ValueError, match="no pairs"):
         paired(a, b[:2])
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        *(np.random.default_rng(n).normal(size=n) * np.logspace(-3, 3, n) for n in (5, 8, 16, 129)),
-        np.arange(20.0) ** 2,
-        np.array([1.0, 4.0, 2.5]),
-        np.eye(9)[0],
-    ],
-)
-def test_intervals_are_scipys(values: FloatArray) -> None:
-    reference = stats.bootstrap((values,), np.mean, n_resamples=9999, rng=np.random.default_rng(0))
-    assert bootstrap_interval(values) == pytest.approx(tuple(reference.confidence_interval), rel=1e-12)

@@ -12,8 +12,9 @@ import pytest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard
 from ns3_env.eval.leaderboard.figures import LearningCurve, draw_improvement, draw_learning, draw_means
-from ns3_env.eval.leaderboard.table import frame_of, markdown, write_parquet
+from ns3_env.eval.leaderboard.table import frame_of, markdown
 from ns3_env.eval.output.files import save
+from ns3_env.eval.output.table import write_parquet
 from tests.eval.leaderboard.frames import frame
 
 SCORES = {

@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PolyCollection, QuadMesh
+from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from ns3_env.eval.benchmark.folder import BenchFolder
@@ -26,17 +26,12 @@ from ns3_env.eval.output.multiples import stretches
 from ns3_env.eval.output.plots import (
     COLOURS,
     COLUMN_IN,
-    CURVES,
-    _svg,
     for_paper,
-    is_png,
     lay_out,
     legend,
     new_axes,
-    picture,
     settings,
     styles,
-    with_curves,
 )
 from ns3_env.eval.output.table import csv_text
 from ns3_env.eval.report import curves, figures, pictures
@@ -122,28 +117,6 @@ def test_beside_ever_so_many_names_there_is_room_for_the_axes() -> None:
     assert axes.bbox.height > 0.2 * figure.bbox.height
 
 
-def test_a_picture_with_other_curves_is_what_would_be_drawn_in_full() -> None:
-    figure, axes = new_axes(4.2, 2.7)
-    axes.set(xlabel="time (ms)", ylabel="rate (Gb/s)", xlim=(0, 1), ylim=(0, 1))
-
-    def curves(count: int) -> LineCollection:
-        points = np.random.default_rng(count).uniform(size=(count, 50, 2))
-        collection = LineCollection(list(points), alpha=0.5, gid=CURVES)
-        axes.add_collection(collection, autolim=False)
-        return collection
-
-    three = curves(3)
-    before = picture(figure)
-    three.remove()
-    five = curves(5)
-    image = with_curves(before, figure)
-    with matplotlib.rc_context(settings()):
-        assert image == _svg(figure) != before
-    five.remove()
-    curves(300)
-    assert is_png(with_curves(before, figure)), "too long as SVG"
-
-
 def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path: Path) -> None:
     evaluation = tmp_path / "evaluation"
     evaluation.mkdir()
@@ -152,8 +125,9 @@ def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path:
     port = {"node": 3, "port": 2, "mean_bytes": 10.0, "tx_bytes": 1, "series": series}
     for name in names:
         (evaluation / f"{name}.queues.json").write_text(json.dumps([{"queues": [port]}]))
-        rows = [(0, 2000.0, 1000.0), (0, 3000.0, 1000.0)]
-        (evaluation / f"{name}.flows.csv").write_text(csv_text(("episode", "fct_ns", "standalone_ns"), rows))
+        rows = [(1000, fct_ns, 1000.0, fct_ns) for fct_ns in (2000.0, 3000.0)]
+        columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
+        (evaluation / f"{name}.flows.csv").write_text(csv_text(columns, rows))
     assert main(["plot", "comparison", str(tmp_path), "--format", "pdf"]) == 0
     assert (evaluation / "comparison.png").exists()
     assert {file.name for file in (evaluation / "figures").iterdir()} == {"queue.pdf", "slowdown.pdf"}
