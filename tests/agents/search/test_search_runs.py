@@ -334,10 +334,10 @@ def test_a_tuned_controllers_file_plays_as_its_run_does_wherever_a_policy_does(
     assert file.read_text() == (tuned.run / "controller.yaml").read_text()
     assert resolve(file).controller() == resolve(tuned.run).controller()
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({**SCENARIO, "controllers": [{"file": "mine.yaml"}]}))
-    own, out = str(tmp_path / "own.yaml"), str(tmp_path / "out")
-    assert eval_main(["run", own, "--out", str(tmp_path / "alone")]) == 0
+    scenario, out = str(tmp_path / "own.yaml"), str(tmp_path / "out")
+    assert eval_main(["run", scenario, "--out", str(tmp_path / "alone")]) == 0
     joined = [f"--checkpoint=file={file}", f"--checkpoint=run={tuned.run}"]
-    assert eval_main(["run", own, "--controllers", "hpcc", *joined, "--out", out]) == 0
+    assert eval_main(["run", scenario, "--controllers", "hpcc", *joined, "--out", out]) == 0
     cell = yaml.safe_load(benchmark(f"tuned={file}", tmp_path, monkeypatch))
     (controller,) = cell["scenario"]["controllers"]
     assert controller["attributes"].items() >= resolve(tuned.run).controller().attributes.items()

@@ -68,7 +68,7 @@ def test_a_comparison_ranks_all_but_bounds_and_says_when_seeds_are_lacking(resul
         (["hpcc", "hpcc"], INCAST, ConfigError, "entry 'hpcc' is there twice"),
         ([], INCAST, ConfigError, "needs one entry"),
         ({"name": "a"}, INCAST, ConfigError, "give one of controller, policy and checkpoint"),
-        ("hpcc", "dumbbell_100g_4to", ConfigError, "nearest known one is 'dumbbell_100g_4to1'"),
+        ("hpcc", "dumbbell_100g_4to", ScenarioError, "nearest known one is 'dumbbell_100g_4to1'"),
         ("hpcc", "nowhere/a.yaml", ScenarioError, "nowhere/a.yaml: there is no such file"),
     ],
 )
