@@ -160,6 +160,10 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     )
     show_played(title, episodes_by_name, folder, config.agent.name, scenario.transport)
     content = as_json(episodes_by_name, scenario.transport)
-    table.write_json(folder.path / "evaluation" / "table.json", content)
-    if json_file is not None:
-        table.write_json(json_file, content)
+    write_table(folder, content, json_file)
+
+
+def write_table(folder: RunFolder, content: Mapping[str, Any], json_file: Path | None) -> None:
+    """Writes a comparison's numbers into the run's evaluation/ and into ``json_file``."""
+    for file in filter(None, (folder.path / "evaluation" / "table.json", json_file)):
+        table.write_json(file, content)

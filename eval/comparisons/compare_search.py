@@ -18,7 +18,7 @@ from ns3_env.agents.search.trials import compare_seeds, describe_gain
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.yardsticks import ROW
-from ns3_env.eval.comparisons.compare import means, show_played
+from ns3_env.eval.comparisons.compare import means, show_played, write_table
 from ns3_env.eval.episodes.policy import Episode as Played
 from ns3_env.eval.episodes.policy import begin_controllers, collected, seeds_of
 from ns3_env.eval.metrics import mean, without_nan
@@ -84,9 +84,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
         for name, values in means(episodes_by_name, table_scenario.transport).items()
     }
     content[after]["attributes"], content[after]["gain"] = controller.attributes, gains
-    table.write_json(folder.path / "evaluation" / "table.json", content)
-    if json_file is not None:
-        table.write_json(json_file, content)
+    write_table(folder, content, json_file)
 
 
 def _show_gains(

@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.figure import Figure
+
 from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.output.plots import styles
@@ -37,11 +39,6 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         ScenarioError: there are no curves in the folder, or a picture of that name is there that is
             none of ours.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     incasts: dict[str, list[tuple[int, Path]]] = {}
     for path in curves.glob("*-*to1.csv"):
         name, count = path.name.removesuffix("to1.csv").rsplit("-", 1)
@@ -54,9 +51,8 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
     pictures = []
     looks = styles(sorted(incasts), references=references())
     for name in sorted(incasts):
-        figure, (rate_axes, queue_axes) = pyplot.subplots(
-            2, 1, figsize=(7, 5.5), sharex=True, constrained_layout=True
-        )
+        figure = Figure(figsize=(7, 5.5), layout="constrained")
+        rate_axes, queue_axes = figure.subplots(2, 1, sharex=True)
         for style, (senders, path) in zip(_STYLES, sorted(incasts[name]), strict=False):
             curve = read_curve(path)
             look: dict[str, Any] = {
@@ -74,7 +70,6 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
             axes.grid(alpha=0.3)
         pictures.append(out / f"{name}.png")
         figure.savefig(pictures[-1], dpi=110, metadata={"Creator": _CREATOR})
-        pyplot.close(figure)
     return pictures
 
 

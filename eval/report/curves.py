@@ -66,16 +66,17 @@ class Sweep:
 
 def sweeps(suite: Suite) -> list[Sweep]:
     """Every axis with two values or more: those of scenarios, then those of controllers."""
-    lines = []
-    for name, entries in _families(suite.scenarios).items():
-        for axis in _axes(entries):
-            panels = _over_scenarios(suite, entries, axis)
-            lines.append(_sweep(_short(entries, axis), axis, name, panels))
-    for name, members in _families(suite.controllers).items():
-        for axis in _axes(members):
-            panels = _over_attribute(suite, name, axis)
-            lines.append(_sweep(_short(members, axis), f"{name}.{axis}", name, panels))
-    return lines
+    of_scenarios = [
+        _sweep(cases, axis, axis, _over_scenarios(suite, cases, axis))
+        for cases in _families(suite.scenarios)
+        for axis in _axes(cases)
+    ]
+    of_controllers = [
+        _sweep(entries, axis, f"{entries[0].of}.{axis}", _over_attribute(suite, entries[0].of, axis))
+        for entries in _families(suite.controllers)
+        for axis in _axes(entries)
+    ]
+    return of_scenarios + of_controllers
 
 
 def _over_scenarios(suite: Suite, entries: Sequence[SuiteScenario], axis: str) -> Panels:
@@ -275,13 +276,13 @@ def _beside_best(score: Score) -> Score:
     return replace(score, mean=ratio.estimate, low=ratio.low, high=ratio.high)
 
 
-def _families(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """Name in the suite -> the entries that its grid made."""
+def _families(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entries that each grid of the suite made."""
     families: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.parameters:
             families.setdefault(entry.of, []).append(entry)
-    return families
+    return list(families.values())
 
 
 def _axes(entries: Sequence[OfGrid]) -> list[str]:
@@ -296,10 +297,8 @@ def _others(entry: OfGrid, axis: str) -> list[str]:
     return [f"{names[key]}={value}" for key, value in entry.parameters.items() if key != axis]
 
 
-def _short(entries: Sequence[OfGrid], axis: str) -> str:
-    return short_names(list(entries[0].parameters))[axis]
-
-
-def _sweep(key: str, axis: str, of: str, panels: Panels) -> Sweep:
+def _sweep(family: Sequence[OfGrid], key: str, axis: str, panels: Panels) -> Sweep:
+    """The sweep over the family's ``key``, which is called ``axis`` in the suite."""
+    short = short_names(list(family[0].parameters))[key]
     first = dict(itertools.islice(panels.items(), MAX_PANELS))
-    return Sweep(key, axis, of, first, len(panels) - len(first))
+    return Sweep(short, axis, family[0].of, first, len(panels) - len(first))

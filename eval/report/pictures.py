@@ -58,7 +58,7 @@ def title(sweep: curves.Sweep) -> str:
 def of_sweeps(folder: BenchFolder, summary: Sequence[Standing]) -> dict[str, Sequence[Picture]]:
     """Axis of a grid -> its pictures."""
     with labelled(folder.suite.labels):
-        return {name: _pictures(panels) for name, _, panels in _sweep_panels(folder, summary)}
+        return {title(sweep): _pictures(panels) for sweep, panels in _sweep_panels(folder, summary)}
 
 
 def of_scenario(folder: BenchFolder, standing: Standing) -> list[Picture]:
@@ -73,29 +73,23 @@ def _pictures(panels: Iterable[figures.Panel]) -> list[Picture]:
 
 def write_files(folder: BenchFolder, summary: Sequence[Standing], formats: Sequence[str]) -> list[Path]:
     """Writes each panel into ``figures/`` of the folder, a file for each format. Raises ScenarioError."""
-    written = []
     with for_paper(), labelled(folder.suite.labels):
-        for _, prefix, panels in _panels(folder, summary):
-            for panel in panels:
-                written += save(panel.figure, folder.path / FOLDER, f"{prefix}-{panel.name}", formats)
-    return written
-
-
-def _panels(
-    folder: BenchFolder, summary: Sequence[Standing]
-) -> Iterator[tuple[str, str, Iterator[figures.Panel]]]:
-    """(scenario, or what ``title`` says; how its files' names begin; its panels)."""
-    yield from _sweep_panels(folder, summary)
-    for standing in summary:
-        yield standing.name, standing.name, _scenario_panels(folder, standing)
+        several = [(sweep.of, panels) for sweep, panels in _sweep_panels(folder, summary)]
+        several += [(standing.name, _scenario_panels(folder, standing)) for standing in summary]
+        return [
+            file
+            for prefix, panels in several
+            for panel in panels
+            for file in save(panel.figure, folder.path / FOLDER, f"{prefix}-{panel.name}", formats)
+        ]
 
 
 def _sweep_panels(
     folder: BenchFolder, summary: Sequence[Standing]
-) -> Iterator[tuple[str, str, Iterator[figures.Panel]]]:
+) -> Iterator[tuple[curves.Sweep, Iterator[figures.Panel]]]:
     looks = looks_of(folder.suite)
     for sweep in curves.sweeps(folder.suite):
-        yield title(sweep), sweep.of, curves.of_sweep(sweep, summary, looks)
+        yield sweep, curves.of_sweep(sweep, summary, looks)
 
 
 def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figures.Panel]:
