@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from scapy.utils import RawPcapNgReader
+
 
 class Frame(NamedTuple):
+    port: str
+    sent: bool
     time_ns: int
     length: int
     data: bytes
@@ -20,12 +23,9 @@ class Frame(NamedTuple):
 
 
 def frames_of(path: Path) -> Iterator[Frame]:
-    """The records of a capture; see pcap-savefile(5)."""
-    content = path.read_bytes()
-    magic, major, minor, _, _, _, link_type = struct.unpack_from("<IHHiIII", content)
-    assert (magic, major, minor, link_type) == (0xA1B23C4D, 2, 4, 1)
-    at = 24
-    while at < len(content):
-        seconds, nanoseconds, captured_length, length = struct.unpack_from("<IIII", content, at)
-        yield Frame(seconds * 10**9 + nanoseconds, length, content[at + 16 : at + 16 + captured_length])
-        at += 16 + captured_length
+    """The frames of a pcapng file, in its order."""
+    with RawPcapNgReader(str(path)) as reader:
+        for data, facts in reader:
+            assert (facts.linktype, facts.tsresol) == (1, 10**9)
+            time_ns = facts.tshigh << 32 | facts.tslow
+            yield Frame(facts.ifname.decode(), facts.direction == 2, time_ns, facts.wirelen, data)

@@ -31,7 +31,7 @@ def test_a_receiver_nacks_a_gap_again_after_two_base_round_trips_and_another_at_
     )
     results = simulator.play(scenario)
     base_rtt_ns = results["flows"]["base_rtt_ns"][0]
-    naks = [frame for frame in frames_of(tmp_path / "x-1-0.pcap") if frame.data[AETH] == NAK]
+    naks = [frame for frame in frames_of(tmp_path / "x.pcapng") if frame.data[AETH] == NAK]
     gaps = [int.from_bytes(frame.data[AETH - 3 : AETH], "big") for frame in naks]  # the PSN, last in the BTH
     apart = np.diff([frame.time_ns for frame in naks]) / base_rtt_ns
     same = np.diff(gaps) == 0
