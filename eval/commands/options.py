@@ -33,7 +33,7 @@ def of_process() -> AnyOrder:
         default=argparse.SUPPRESS,
         metavar="S",
         help="seconds of computing without a sign of life after which a simulator is ended "
-        f"(default: 0.9, or the variable {HANG_TIMEOUT_VARIABLE})",
+        f"(default: 30, or the variable {HANG_TIMEOUT_VARIABLE})",
     )
     return parent
 

@@ -391,6 +391,6 @@ def _queue_samples(scenario: Scenario) -> int:
 
 
 def _capturing(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with a capture of its ports in the folder: FOLDER/pcap/CONTROLLER-NODE-PORT.pcap."""
+    """The scenario with a capture of its ports in the folder: FOLDER/pcap/CONTROLLER.pcapng."""
     prefix = folder.absolute() / "pcap" / scenario.controllers[0].name
     return scenario.model_copy(update={"record": scenario.record.model_copy(update={"pcap": str(prefix)})})

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import os
+import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +25,21 @@ from ns3_env.simulator.results import Floats, Results, flow_column, flow_ends
 
 #: (node, port).
 Port = tuple[int, int]
-#: Bytes of a frame that a capture holds: up to its queue pair, and less than the shortest one, so that all
-#: records are alike.
+#: Bytes of a frame that a capture has: up to its queue pair, and less than the shortest one, so that all
+#: blocks have the same length.
 _SNAP = 50
-_RECORD = np.dtype(
-    [("s", "<u4"), ("ns", "<u4"), ("kept", "<u4"), ("length", "<u4"), ("frame", "u1", (_SNAP,))]
+#: Enhanced Packet Block of pcapng with such a frame; behind it padding, options and the length once more.
+_BLOCK = np.dtype(
+    [
+        *((name, "<u4") for name in ("type", "size", "interface", "high", "low", "kept", "length")),
+        ("frame", "u1", (_SNAP,)),
+        ("rest", "u1", (18,)),
+    ]
 )
-_FILE_HEADER_BYTES = 24
-#: Records read at a time.
+_PACKET = 6
+#: Blocks ahead of the first packet's, with one interface: of the section, and of the interface.
+_HEADERS = 2
+#: Blocks read at a time.
 _CHUNK = 1_000_000
 #: Headers of a captured data frame, places in it, opcodes of RC SENDs (docs/decisions/0006).
 _CAPTURED_HEADERS = 58
@@ -179,7 +188,7 @@ def count_shares(simulator: Simulator, scenario: Scenario, port: Port, bin_ns: i
         results = simulator.play(scenario.model_copy(update={"record": record}))
         counted = np.zeros((len(results["flows"]["src"]), int(results["totals"]["end_ns"] // bin_ns) + 1))
         overhead = flow_column(results, "header_bytes")
-        for times, owners, payload in _data_frames(Path(folder, f"port-{port[0]}-{port[1]}.pcap")):
+        for times, owners, payload in _data_frames(Path(folder, "port.pcapng")):
             np.add.at(counted, (owners, times // bin_ns), payload + overhead[owners])
     rate_bps = next(x["rate_bps"] for x in results["queues"] if (x["node"], x["port"]) == port)
     return Shares(results, counted * 8e9 / (bin_ns * rate_bps), bin_ns)
@@ -188,16 +197,18 @@ def count_shares(simulator: Simulator, scenario: Scenario, port: Port, bin_ns: i
 def _data_frames(file: Path) -> Iterator[tuple[_Integers, _Integers, _Integers]]:
     """(time in ns, flow, payload bytes) of the data frames, a chunk at a time."""
     with file.open("rb") as stream:
-        stream.seek(_FILE_HEADER_BYTES)
-        while len(records := np.fromfile(stream, _RECORD, _CHUNK)):
-            if (records["kept"] != _SNAP).any():
+        for _ in range(_HEADERS):
+            _, size = struct.unpack("<II", stream.read(8))
+            stream.seek(size - 8, os.SEEK_CUR)
+        while len(blocks := np.fromfile(stream, _BLOCK, _CHUNK)):
+            if (blocks["type"] != _PACKET).any() or (blocks["kept"] != _SNAP).any():
                 raise SimulatorError(f"{file.name}: a frame shorter than {_SNAP} B, or another byte order")
-            frames = records["frame"]
+            frames = blocks["frame"]
             roce = (frames[:, _ETHERTYPE] == 0x08) & (frames[:, _ETHERTYPE + 1] == 0x00)
-            item = records[roce & np.isin(frames[:, _OPCODE], _SENDS)]
+            item = blocks[roce & np.isin(frames[:, _OPCODE], _SENDS)]
             pairs = item["frame"][:, _QUEUE_PAIR : _QUEUE_PAIR + 3].astype(np.int64) @ (65536, 256, 1)
             yield (
-                item["s"].astype(np.int64) * 10**9 + item["ns"],
+                (item["high"].astype(np.int64) << 32) + item["low"],
                 pairs - _FIRST_QUEUE_PAIR,
                 item["length"].astype(np.int64) - _CAPTURED_HEADERS,
             )

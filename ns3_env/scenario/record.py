@@ -33,7 +33,7 @@ class Record(Strict):
     pcap: str | None = Field(
         default=None,
         min_length=1,
-        description="frames of each port, to PREFIX-NODE-PORT.pcap; every episode writes them anew",
+        description="frames of all ports, to PREFIX.pcapng; every episode writes it anew",
     )
     pcap_ports: list[tuple[PortNumber, PortNumber]] | None = Field(
         default=None, min_length=1, description="[node, port] of those captured; none: all"

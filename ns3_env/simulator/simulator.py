@@ -33,7 +33,7 @@ _PATIENCE_S = 1.0
 
 #: Seconds, of this process and those that it starts; the commands' ``--hang-timeout`` sets it.
 HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
-_HANG_TIMEOUT_S = 0.9
+_HANG_TIMEOUT_S = 30.0
 
 
 def hang_timeout_s() -> float:
@@ -65,8 +65,7 @@ class Simulator:
         capacity: most rows of one message.
         executable: the program, for whatever transport; default :func:`find_executable`.
         hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer
-            is killed; default: that of :func:`hang_timeout_s`. One
-            that waits for a core is left alone.
+            is killed; default: that of :func:`hang_timeout_s`. One that waits for a core is left alone.
         start_timeout_s: patience for a process that starts.
         plugins: shared objects with controllers of one's own; as an import, known to all of this process and
             those that it starts from then on (:func:`ns3_env.simulator.load_plugins`).

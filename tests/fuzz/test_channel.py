@@ -69,7 +69,7 @@ def await_answer(simulator: Simulator) -> None:
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
-    with Simulator(executable=dummy_sim()) as dummy:
+    with Simulator(executable=dummy_sim(), hang_timeout_s=0.9) as dummy:
         yield dummy
 
 

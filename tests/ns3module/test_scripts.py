@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from scapy.utils import RawPcapReader
 
 from tests.ns3module.building import EXAMPLES, build, run
+from tests.simulator.frames import frames_of
 
 
 def test_an_incast_reports_each_flow_and_marks(incast: Path) -> None:
@@ -29,10 +31,15 @@ def test_without_pauses_a_full_buffer_drops(incast: Path) -> None:
     assert drops > 0
 
 
-def test_captures_have_the_names_that_ns_3_gives(incast: Path, tmp_path: Path) -> None:
+def test_captures_have_the_names_that_ns_3_gives_and_the_same_frames(incast: Path, tmp_path: Path) -> None:
     run(incast, "--senders=2", "--size=5000", f"--pcap={tmp_path}/frames")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["frames-2-0.pcap", "frames.pcapng"]
-    assert (tmp_path / "frames-2-0.pcap").stat().st_size > 10 * 1000
+    with RawPcapReader(str(tmp_path / "frames-2-0.pcap")) as reader:
+        assert (reader.nano, reader.linktype) == (True, 1)
+        frames = [(facts.sec * 10**9 + facts.usec, facts.wirelen, data) for data, facts in reader]
+    merged = list(frames_of(tmp_path / "frames.pcapng"))
+    assert frames == [(frame.time_ns, frame.length, frame.data) for frame in merged]
+    assert sum(frame.length for frame in merged) > 10 * 1000
 
 
 def test_a_fat_tree_is_built_by_its_helper(folder: Path) -> None:

@@ -32,7 +32,7 @@ DUMMY = dummy_sim()
 
 @pytest.fixture
 def simulator() -> Iterator[Simulator]:
-    with Simulator(executable=DUMMY) as dummy:
+    with Simulator(executable=DUMMY, hang_timeout_s=0.9) as dummy:
         yield dummy
 
 
@@ -132,18 +132,6 @@ def test_one_killed_while_idle_is_replaced_by_the_next_reset(simulator: Simulato
     assert wait_until(lambda: not alive(pid))
     play(simulator, {"dummy": {}})
     assert simulator.pid != pid
-
-
-def test_a_long_text_is_written_with_signs_of_life() -> None:
-    with Simulator(executable=DUMMY, hang_timeout_s=60) as simulator:  # it reads as long a text without any
-        simulator.start()
-        assert simulator._agent is not None
-        before = simulator._agent.heartbeat
-        simulator.send_reset({"dummy": {"error": "x" * (48 << 20)}})
-        with pytest.raises(ScenarioError, match=r"^x"):
-            simulator.receive()
-        # One as it wakes, one as it answers: the others come while it writes.
-        assert simulator._agent.heartbeat - before >= 2 + 4
 
 
 def test_long_work_with_a_heartbeat_is_no_hang(simulator: Simulator) -> None:

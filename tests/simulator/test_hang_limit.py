@@ -88,6 +88,11 @@ def test_a_simulator_may_have_a_limit_of_its_own() -> None:
         assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 0.9)
 
 
+def test_without_option_and_variable_it_is_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HANG_TIMEOUT_VARIABLE)
+    assert hang_timeout_s() == 30
+
+
 class Limit:
     """A pool's job: the limit of the simulator that it gets."""
 

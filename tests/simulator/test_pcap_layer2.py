@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pytest
 from scapy.layers.l2 import Ether
-from scapy.utils import RawPcapReader
 
 from ns3_env.scenario import CongestionPoints, Controller, Record, Scenario, Switch
 from ns3_env.scenario.topology import Graph
 from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator import Simulator
+from tests.simulator.frames import frames_of
 
 TYPE = 0x22E7
 PACKET = 1048  # bytes on the wire
@@ -85,8 +85,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     with Simulator() as simulator:
         results = simulator.play(SCENARIO.model_copy(update={"record": record}))
     assert results["totals"]["notification_frames"] == len(QUEUES)
-    packets = [frame for frame, _ in RawPcapReader(str(at / "x-0-0.pcap"))]
-    return [frame for frame in packets if Ether(frame).type == TYPE]
+    return [frame.data for frame in frames_of(at / "x.pcapng") if Ether(frame.data).type == TYPE]
 
 
 def test_each_sample_is_a_frame_with_the_queue_worked_out_by_hand(frames: list[bytes]) -> None:

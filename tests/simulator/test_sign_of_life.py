@@ -20,8 +20,8 @@ from tests.samples.files import dumped
 
 pytestmark = pytest.mark.alone
 
-#: A ninth of the default: what would be too much for it shows on a smaller network.
-STRICT_S = 0.1
+#: A thirtieth of the default: what would be too much for it shows on a smaller network.
+STRICT_S = 1.0
 
 
 def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) -> dict[str, Any]:

@@ -41,6 +41,11 @@ WAITS: dict[str, tuple[bool, Wait]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
+
+
 @contextlib.contextmanager
 def signalled_after(seconds: float, pid: int | None, number: signal.Signals) -> Iterator[list[float]]:
     """The process gets the signal; the list gets the time when."""

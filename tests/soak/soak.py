@@ -24,11 +24,13 @@ from ns3_env.errors import SimulatorError
 from ns3_env.scenario import AGENT, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from tests.processes import alive, open_descriptors, shared_memory
 
 SIMULATORS = 4
 SLOTS = 4
 #: A stopped simulator is found as late as a hung one; a killed one is found at once.
+HANG_TIMEOUT_S = "0.9"
 DETECTED_WITHIN_S = 5.0
 _STOPPED_SHARE = 0.1
 _BETWEEN_LINES_S = 3.0
@@ -198,6 +200,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    os.environ[HANG_TIMEOUT_VARIABLE] = HANG_TIMEOUT_S
     say = functools.partial(print, flush=True)
     done = Soak(options.steps, options.resets, options.kills, options.seed, say)
     grown = done.grown()

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.soak.soak import DETECTED_WITHIN_S, Soak, Usage
+from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
+from tests.soak.soak import DETECTED_WITHIN_S, HANG_TIMEOUT_S, Soak, Usage
 
 
 @pytest.mark.alone
-def test_nothing_grows() -> None:
+def test_nothing_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, HANG_TIMEOUT_S)
     done = Soak(steps=8_000, resets=80, kills=20)
     assert done.grown() == []
     assert done.kills == 20

@@ -153,7 +153,7 @@ struct ChannelControl
     int32_t core;        ///< and its core
     CopyFiles copyFiles; ///< of Branch, as the next
     CopyTerms copyTerms;
-    // A sign of life, bumped by the simulator while it simulates.
+    // Signs of life, counted by the simulator while it simulates.
     alignas(64) std::atomic<uint64_t> heartbeat;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

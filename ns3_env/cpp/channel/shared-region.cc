@@ -83,7 +83,7 @@ ReadBlobFile(int fd, uint64_t bytes)
 }
 
 void
-WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiece)
+WriteBlobFile(int fd, std::string_view text)
 {
     if (text.size() > MAX_BLOB_BYTES)
     {
@@ -106,10 +106,6 @@ WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiec
             FailWithErrno("cannot write the blob");
         }
         done += n > 0 ? static_cast<size_t>(n) : 0;
-        if (onPiece)
-        {
-            onPiece();
-        }
     }
 }
 

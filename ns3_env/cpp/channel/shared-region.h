@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,8 +22,8 @@ int CreateBlobFile();
 /// The file's first `bytes`. \throws ChannelError where there are fewer, or more than any text has.
 std::string ReadBlobFile(int fd, uint64_t bytes);
 
-/// Replaces what the file holds, piece by piece; after each, `onPiece` is called. \throws ChannelError
-void WriteBlobFile(int fd, std::string_view text, const std::function<void()>& onPiece = {});
+/// Replaces what the file holds, piece by piece. \throws ChannelError
+void WriteBlobFile(int fd, std::string_view text);
 
 /// A broken region, a peer of another build, or a turn out of order.
 class ChannelError : public std::runtime_error

@@ -97,7 +97,6 @@ SimulatorChannel::Publish(Message kind, int64_t timePs, uint32_t rowCount)
     m_control->message = static_cast<uint32_t>(kind);
     m_control->rowCount = rowCount;
     m_control->timePs = timePs;
-    Beat();
     FutexAdvance(m_control->simulatorSequence, m_control->agentSleeps);
 }
 
@@ -129,7 +128,6 @@ SimulatorChannel::Wait()
     m_seen = sequence.load(std::memory_order_acquire);
     m_waiting = static_cast<Waiting>(m_control->waiting);
     m_core.Take({m_waiting, m_control->core});
-    Beat();
     const auto command = static_cast<Command>(m_control->command);
     m_actions.clear();
     switch (command)
@@ -186,7 +184,6 @@ SimulatorChannel::Branch()
         close(fd);
     }
     m_control->message = static_cast<uint32_t>(Message::Copied);
-    Beat();
     FutexAdvance(m_control->simulatorSequence, m_control->agentSleeps);
     return std::nullopt;
 }
@@ -219,7 +216,7 @@ SimulatorChannel::ReadBlob() const
 void
 SimulatorChannel::WriteBlob(std::string_view text)
 {
-    WriteBlobFile(m_blobFd, text, [this] { Beat(); });
+    WriteBlobFile(m_blobFd, text);
     m_control->simulatorBlobBytes = text.size();
 }
 

@@ -60,17 +60,10 @@ class SimulatorChannel
 
     /// What the agent wrote before its last command.
     std::string ReadBlob() const;
-    /// To be called before the message that refers to it. Beats on the way.
+    /// To be called before the message that refers to it.
     void WriteBlob(std::string_view text);
 
-    /// To be called at least every few ms of computing: the agent kills a simulator whose heart stands still.
-    void Beat() noexcept
-    {
-        m_control->heartbeat.store(m_control->heartbeat.load(std::memory_order_relaxed) + 1,
-                                   std::memory_order_relaxed);
-    }
-
-    /// The counter behind Beat(), for the simulation.
+    /// Signs of life of the simulation: the agent kills a simulator that computes on and gives none.
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:

@@ -9,11 +9,13 @@
 namespace ns3::env
 {
 
-/// The heartbeat of a process, which simulates one network at a time. A listener is optional.
+/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats, once
+/// per some events; outside of it, what a large network or very many flows make long.
 class Heartbeat
 {
   public:
-    /// A piece of work is done. To be called every few ms of computing, and never where work may go round in circles.
+    /// A piece of work is done. To be called once in a second of computing or more often (Python is patient for 30 s),
+    /// and never where work may go round in circles.
     static void Beat() noexcept
     {
         s_counter->store(s_counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

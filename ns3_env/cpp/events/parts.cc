@@ -206,9 +206,15 @@ Parts::Run(Timeline& whole, PartExchange& exchange, const bool& stopped)
 {
     Crew crew(*this, exchange);
     Picos underWay = NEVER;
+    Picos beaten = whole.Now();
     while (!stopped)
     {
-        Heartbeat::Beat();
+        // Events that follow one another without end at one instant are no progress.
+        if (whole.Now() != beaten)
+        {
+            beaten = whole.Now();
+            Heartbeat::Beat();
+        }
         const Picos next = std::min(underWay, NextTime());
         const Picos common = whole.NextTime();
         if (common <= next)

@@ -3,7 +3,6 @@
 #include "fluid-episode.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -69,7 +68,6 @@ FluidEpisode::StreamLinks() const
     std::vector<FluidRoute> links;
     for (const Hops& path : m_paths->OfStreams())
     {
-        Heartbeat::Beat();
         links.push_back(LinksOf(path));
     }
     return links;
@@ -122,7 +120,6 @@ FluidEpisode::Change()
 void
 FluidEpisode::Share()
 {
-    Heartbeat::Beat();
     m_changed = false;
     const Picos now = NowPicos();
     TakeThrough(now);
@@ -284,7 +281,6 @@ FluidEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
         {
             continue;
         }
-        Heartbeat::Beat();
         for (const Neighbour& link : m_paths->GetRouting().Neighbours(node))
         {
             const double bytes = carried[m_firstLink[node] + link.port];

@@ -3,7 +3,6 @@
 #include "fluid-streams.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -37,7 +36,6 @@ FluidStreams::Schedule(const std::function<void()>& changed)
     };
     for (const Stream& stream : m_streams)
     {
-        Heartbeat::Beat();
         Simulator::Schedule(Time(stream.entry->flow.start), step);
         if (stream.entry->stop != NEVER)
         {
@@ -98,7 +96,6 @@ FluidStreams::Payload() const
     uint64_t bytes = 0;
     for (size_t i = 0; i < m_streams.size(); ++i)
     {
-        Heartbeat::Beat();
         bytes += Of(i).sent;
     }
     return bytes;

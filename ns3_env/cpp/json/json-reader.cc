@@ -231,7 +231,6 @@ JsonReader::Numbers(const std::string& key, size_t most, double low, double high
     std::vector<double> values;
     for (const Json& value : List(key, most))
     {
-        Heartbeat::Beat();
         values.push_back(NumberOf(value, [&] { return PathOf(key, values.size()); }, low, high));
     }
     return values;

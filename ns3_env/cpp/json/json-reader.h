@@ -6,7 +6,6 @@
 #include "scenario-error.h"
 
 #include "ns3_env/cpp/contract/clock-spec.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <cmath>
 #include <cstdint>
@@ -104,7 +103,6 @@ class JsonReader
         values.reserve(list.size());
         for (const Json& value : list)
         {
-            Heartbeat::Beat();
             values.push_back(WholeOf(value, [&] { return PathOf(key, values.size()); }, low, high));
         }
         return values;

@@ -193,7 +193,7 @@ Parse(int argc, char** argv, Transport& transport)
                  options.describe);
     cmd.AddValue("out", "Where to write the results (default: standard output)", options.out);
     cmd.AddValue("pcap",
-                 "Capture frames to PREFIX-NODE-PORT.pcap and, together, PREFIX.pcapng",
+                 "Capture frames to PREFIX.pcapng, with an interface for each port",
                  options.pcap);
     cmd.AddValue("pcap-ports", "Capture these ports only: NODE:PORT,...", options.pcapPorts);
     cmd.AddValue("pcap-snaplen", "Most bytes of a frame that --pcap keeps", options.pcapSnapLength);

@@ -3,8 +3,6 @@
 #ifndef NS3_ENV_RECORDERS_BASE64_H
 #define NS3_ENV_RECORDERS_BASE64_H
 
-#include "ns3_env/cpp/engine/heartbeat.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,7 +21,6 @@ Base64(std::span<const std::byte> bytes)
     text.reserve((bytes.size() + 2) / 3 * 4);
     for (size_t i = 0; i < bytes.size(); i += 3)
     {
-        Heartbeat::Beat();
         const size_t left = bytes.size() - i;
         const auto at = [&](size_t k)
         { return k < left ? std::to_integer<uint32_t>(bytes[i + k]) : 0; };

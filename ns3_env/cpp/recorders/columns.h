@@ -3,8 +3,6 @@
 #ifndef NS3_ENV_RECORDERS_COLUMNS_H
 #define NS3_ENV_RECORDERS_COLUMNS_H
 
-#include "ns3_env/cpp/engine/heartbeat.h"
-
 #include <cstddef>
 #include <string>
 
@@ -21,7 +19,6 @@ class Columns
         m_bytes.reserve(m_bytes.size() + rows.size() * sizeof(double));
         for (const auto& row : rows)
         {
-            Heartbeat::Beat();
             const double number = value(row);
             m_bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
         }

@@ -5,7 +5,6 @@
 #include "base64.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -111,7 +110,6 @@ Film::SamplePort(const EgressQueue& port)
 void
 Film::SampleFlow(const Flow& flow)
 {
-    Heartbeat::Beat();
     const RttSamples* rtts = flow.Rtts();
     const bool measured = rtts != nullptr && rtts->Count() > 0;
     m_flowRows.insert(m_flowRows.end(),
@@ -158,7 +156,6 @@ Film::ToJson() const
     Json losses = Json::array();
     for (const LossRow& row : m_losses)
     {
-        Heartbeat::Beat();
         losses.push_back({row.sample,
                           row.lost.node,
                           row.lost.port,
@@ -168,7 +165,6 @@ Film::ToJson() const
     Json routes = Json::array();
     for (const auto& [flow, route] : m_routes)
     {
-        Heartbeat::Beat();
         Json hops = Json::array();
         for (const auto& [node, port] : route)
         {

@@ -3,7 +3,6 @@
 #include "measurement-window.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -150,7 +149,6 @@ MeasurementWindow::ReceivedSoFar() const
     std::vector<uint64_t> received(flows.size(), 0);
     for (size_t i = 0; i < flows.size(); ++i)
     {
-        Heartbeat::Beat();
         received[i] = m_episode.Records()[i].end >= 0 ? flows[i].flow.sizeBytes : 0;
     }
     for (const Flow* flow : m_episode.LiveFlows())

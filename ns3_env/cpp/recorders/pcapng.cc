@@ -2,7 +2,11 @@
 // Writer of a pcapng file with an interface for each port.
 #include "pcapng.h"
 
+#include "ns3_env/cpp/json/scenario-error.h"
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 namespace ns3::env
 {
@@ -38,10 +42,14 @@ class PcapngFile::Block
         Add<uint32_t>(0); // the length, known at the end
     }
 
+    /// A number's bytes, the least significant first.
     template <typename T>
     void Add(T value)
     {
-        Append(m_bytes, value);
+        for (size_t i = 0; i < sizeof(T); ++i)
+        {
+            m_bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i));
+        }
     }
 
     /// Bytes, padded to words.
@@ -88,15 +96,17 @@ class PcapngFile::Block
 PcapngFile::PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format)
     : m_snapLength(snapLength),
       m_linkType(format.linkType),
-      m_file(name)
+      m_name(name),
+      m_file(name, std::ios::binary | std::ios::trunc)
 {
+    Check();
     Block header(m_bytes, SECTION_HEADER);
     header.Add<uint32_t>(BYTE_ORDER_MAGIC);
     header.Add<uint16_t>(1); // version 1.0
     header.Add<uint16_t>(0);
     header.Add<uint64_t>(UNKNOWN_LENGTH);
     header.AddText(USER_APPLICATION, format.application);
-    m_file.Write(header.Finish());
+    WriteBytes(header.Finish());
 }
 
 uint32_t
@@ -110,7 +120,7 @@ PcapngFile::AddInterface(const std::string& name, const std::string& description
     block.AddText(DESCRIPTION, description);
     block.AddNumber(SPEED, static_cast<uint64_t>(rateBps));
     block.AddNumber(TIME_RESOLUTION, NANOSECONDS);
-    m_file.Write(block.Finish());
+    WriteBytes(block.Finish());
     return m_interfaces++;
 }
 
@@ -129,7 +139,32 @@ PcapngFile::Write(uint32_t interface,
     block.Add<uint32_t>(static_cast<uint32_t>(frame.size()));
     block.AddPadded(kept);
     block.AddNumber(FLAGS, static_cast<uint32_t>(direction));
-    m_file.Write(block.Finish());
+    WriteBytes(block.Finish());
+}
+
+void
+PcapngFile::Close()
+{
+    m_file.close();
+    Check();
+}
+
+void
+PcapngFile::WriteBytes(std::span<const uint8_t> block)
+{
+    m_file.write(reinterpret_cast<const char*>(block.data()),
+                 static_cast<std::streamsize>(block.size()));
+    Check();
+}
+
+void
+PcapngFile::Check() const
+{
+    if (!m_file)
+    {
+        throw ScenarioError("record.pcap",
+                            "cannot write '" + m_name + "': " + std::strerror(errno));
+    }
 }
 
 } // namespace ns3::env

@@ -3,9 +3,8 @@
 #ifndef NS3_ENV_RECORDERS_PCAPNG_H
 #define NS3_ENV_RECORDERS_PCAPNG_H
 
-#include "capture-output.h"
-
 #include <cstdint>
+#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +34,7 @@ struct CaptureFormat
 class PcapngFile
 {
   public:
-    /// Keeps at most `snapLength` bytes of a frame.
+    /// Replaces an earlier file of that name. Keeps at most `snapLength` bytes of a frame.
     PcapngFile(const std::string& name, uint32_t snapLength, const CaptureFormat& format);
 
     /// Describes an interface; returns its number, 0 for the first.
@@ -46,17 +45,21 @@ class PcapngFile
                FrameDirection direction,
                std::span<const uint8_t> frame);
     /// Completes the file.
-    void Close() { m_file.Close(); }
+    void Close();
 
   private:
     /// One block's bytes, from its type to its second length.
     class Block;
 
+    void WriteBytes(std::span<const uint8_t> block);
+    void Check() const;
+
     uint32_t m_snapLength;
     uint16_t m_linkType;
     uint32_t m_interfaces{0};
+    std::string m_name;
     std::vector<uint8_t> m_bytes; ///< of the block that is being written; kept to save allocations
-    CaptureOutput m_file;
+    std::ofstream m_file;
 };
 
 } // namespace ns3::env

@@ -3,7 +3,6 @@
 #include "queue-series.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 namespace ns3::env

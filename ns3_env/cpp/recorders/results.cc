@@ -7,12 +7,12 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
-#include "ns3_env/cpp/json/json-writer.h"
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -105,7 +105,6 @@ AddColumns(Json& table, size_t rows, const std::vector<Column>& columns)
         Json& column = table[name] = ArrayOf(rows);
         for (size_t row = 0; row < rows; ++row)
         {
-            Heartbeat::Beat();
             column.push_back(value(row));
         }
     }
@@ -125,7 +124,6 @@ WriteTable(std::ostream& out, size_t rows, const std::map<std::string, Cell>& co
             Json some = ArrayOf(TOGETHER);
             for (const size_t end = std::min(rows, row + TOGETHER); row < end; ++row)
             {
-                Heartbeat::Beat();
                 some.push_back(value(row));
             }
             const std::string text = some.dump();
@@ -295,7 +293,6 @@ StreamsToJson(const Episode& episode)
     std::vector<StreamCounts> counts;
     for (size_t i = 0; i < streams.size(); ++i)
     {
-        Heartbeat::Beat();
         counts.push_back(episode.CountsOf(i));
     }
     Json table;
@@ -319,15 +316,9 @@ SeriesToJson(const std::vector<Picos>& times, const std::vector<uint64_t>& lengt
     Json inNanos = ArrayOf(times.size());
     for (Picos t : times)
     {
-        Heartbeat::Beat();
         inNanos.push_back(Nanos(t));
     }
-    Heartbeat::Beat();
-    Json json;
-    json["t_ns"] = std::move(inNanos);
-    Heartbeat::Beat();
-    json["bytes"] = lengths;
-    return json;
+    return {{"t_ns", std::move(inNanos)}, {"bytes", lengths}};
 }
 
 /// Of one port.
@@ -414,7 +405,6 @@ LossesToJson(const Episode& episode)
     Json losses = Json::array();
     for (const LossRecord& record : episode.LossRecords())
     {
-        Heartbeat::Beat();
         losses.push_back({{"node", record.node},
                           {"port", record.port},
                           {"peer", record.peer},
@@ -459,7 +449,6 @@ WindowsToJson(const std::deque<WindowChange>& changes, Columns* columns)
     Json windows = ArrayOf(changes.size());
     for (const WindowChange& x : changes)
     {
-        Heartbeat::Beat();
         windows.push_back({Nanos(x.time), x.flow, x.windowBytes, x.rateBps});
     }
     return windows;
@@ -472,7 +461,6 @@ ChangesToJson(const ControllerLog& log)
     Json rows = ArrayOf(log.Changes().size());
     for (const ControllerChange& change : log.Changes())
     {
-        Heartbeat::Beat();
         rows.push_back({Nanos(change.time), change.flow, log.Names()[change.name], change.value});
     }
     return rows;
@@ -533,13 +521,11 @@ Write(std::ostream& out,
         json["marks"] = ArrayOf(recorders.events->Marks().size());
         for (const MarkEvent& mark : recorders.events->Marks())
         {
-            Heartbeat::Beat();
             json["marks"].push_back({Nanos(mark.time), mark.flow});
         }
         json["pauses"] = ArrayOf(recorders.events->Pauses().size());
         for (const PauseEvent& e : recorders.events->Pauses())
         {
-            Heartbeat::Beat();
             json["pauses"].push_back({Nanos(e.time), e.node, e.port, e.paused ? 1 : 0});
         }
     }
@@ -568,7 +554,20 @@ Write(std::ostream& out,
     json["counters"] = recorders.counters.Totals();
     json["flow_counters"] = recorders.counters.ByFlow();
     const Json more = std::move(json["flows"]);
-    WriteJson(out, std::move(json), "flows", [&] { WriteFlows(out, episode, sharing, more); });
+    char separator = '{';
+    for (const auto& [key, value] : json.items())
+    {
+        out << std::exchange(separator, ',') << Json(key) << ':';
+        if (key == "flows")
+        {
+            WriteFlows(out, episode, sharing, more); // some rows at a time: they may be very many
+        }
+        else
+        {
+            out << value;
+        }
+    }
+    out << '}';
 }
 
 } // namespace
@@ -580,8 +579,9 @@ ResultsToJson(const Episode& episode,
 {
     Columns behind;
     Columns* const columns = episode.GetScenario().columns ? &behind : nullptr;
-    std::string text =
-        TextOf([&](std::ostream& out) { Write(out, episode, recorders, sharing, columns); });
+    std::ostringstream out;
+    Write(out, episode, recorders, sharing, columns);
+    std::string text = std::move(out).str();
     return columns == nullptr ? text : columns->Behind(std::move(text));
 }
 

@@ -2,8 +2,6 @@
 // Results of flows and steps that wait for others: when each was over, and which job it is of.
 #include "tasks.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
-
 #include <nlohmann/json.hpp>
 
 namespace ns3::env
@@ -19,7 +17,6 @@ Times(size_t rows, Value value)
     nlohmann::json column = nlohmann::json::array();
     for (size_t row = 0; row < rows; ++row)
     {
-        Heartbeat::Beat();
         const Picos time = value(row);
         if (time < 0 || time % PS_PER_NS == 0)
         {

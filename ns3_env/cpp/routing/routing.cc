@@ -25,7 +25,6 @@ Routing::Routing(const Scenario& scenario, const OrderMaker& makeOrder)
     std::set<std::pair<uint32_t, uint32_t>> seen;
     for (size_t i = 0; i < scenario.links.size(); ++i)
     {
-        Heartbeat::Beat();
         const LinkSpec& link = scenario.links[i];
         const std::string where = "link " + std::to_string(i) + " joins " + std::to_string(link.a) +
                                   " and " + std::to_string(link.b);
@@ -294,7 +293,6 @@ Routing::LargestOfPaths(uint32_t payloadBytes, Rounding rounding) const
     }
     for (const auto& [gate, receivers] : hosts)
     {
-        Heartbeat::Beat();
         const auto& distance = DistancesTo(gate);
         const std::vector<Way> ways = CostliestTo(receivers.begin()->second.first, timeOf);
         for (const auto& [other, senders] : hosts)

@@ -3,7 +3,6 @@
 #include "dependencies-in-parts.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 
@@ -32,7 +31,6 @@ NodesOfRanks(const DependencySpec& spec, const std::vector<FlowEntry>& flows, co
     };
     for (size_t task = 0; task < flows.size() && !spec.jobs.empty(); ++task)
     {
-        Heartbeat::Beat();
         if (spec.job[task] >= 0)
         {
             add(spec.job[task], spec.rank[task], flows[task].flow.source);
@@ -144,7 +142,6 @@ DependenciesInParts::OnDelayOver(uint32_t task)
 void
 DependenciesInParts::OnOver(uint32_t task)
 {
-    Heartbeat::Beat();
     NoteEnd(task);
     const Outlook& own = m_outlook[task];
     bool isNews = false;

@@ -3,7 +3,6 @@
 #include "dependencies.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -28,7 +27,6 @@ Dependencies::Dependencies(const DependencySpec& spec,
 {
     for (uint32_t task = 0; task < spec.Tasks(); ++task)
     {
-        Heartbeat::Beat();
         m_left[task] = spec.Count(task);
         for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
         {
@@ -43,7 +41,6 @@ Dependencies::Begin()
 {
     for (uint32_t task = 0; task < m_spec.Tasks(); ++task)
     {
-        Heartbeat::Beat();
         if (m_left[task] == 0 && (IsStep(task) || m_spec.Waits(task)))
         {
             Release(task);
@@ -106,7 +103,6 @@ Dependencies::NoteEnd(uint32_t task)
 void
 Dependencies::OnOver(uint32_t task)
 {
-    Heartbeat::Beat();
     NoteEnd(task);
     for (uint32_t other : m_next[task])
     {

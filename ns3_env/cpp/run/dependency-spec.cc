@@ -2,7 +2,6 @@
 // What waits for what in a scenario: flows, and steps of computation.
 #include "dependency-spec.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/json/scenario-error.h"
@@ -36,7 +35,6 @@ RefuseCycles(const DependencySpec& spec)
     std::vector<uint32_t> ready;
     for (uint32_t task = 0; task < tasks; ++task)
     {
-        Heartbeat::Beat();
         waits[task] = spec.Count(task);
         for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
         {
@@ -50,7 +48,6 @@ RefuseCycles(const DependencySpec& spec)
     size_t over = 0;
     while (!ready.empty())
     {
-        Heartbeat::Beat();
         const uint32_t task = ready.back();
         ready.pop_back();
         ++over;

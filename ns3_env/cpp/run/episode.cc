@@ -8,7 +8,6 @@
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 namespace ns3::env
@@ -17,18 +16,8 @@ namespace ns3::env
 namespace
 {
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
-constexpr size_t FREED_TOGETHER = 1024;
 constexpr Picos WINDOWS_AHEAD = 16; ///< for which a network in parts has flows created together
 
-/// glibc gathers small pieces that were freed, and merges all of them at once when something larger is asked for or
-/// freed: of very many, 0.1 s without a sign of life. Asked often, it has little to merge.
-void
-MergeFreedMemory()
-{
-    constexpr size_t LARGER = 4096;
-    void* volatile block = std::malloc(LARGER);
-    std::free(block);
-}
 } // namespace
 
 Episode::Episode(Scenario scenario, FlowHook onCreate)
@@ -60,15 +49,7 @@ Episode::~Episode()
 void
 Episode::ForgetFlows()
 {
-    while (!m_flows.empty()) // very many flows take their time to go, too
-    {
-        Heartbeat::Beat();
-        m_flows.erase(m_flows.begin());
-        if (m_flows.size() % FREED_TOGETHER == 0)
-        {
-            MergeFreedMemory();
-        }
-    }
+    m_flows.clear();
 }
 
 void
@@ -399,7 +380,6 @@ Episode::End()
     m_traces.ended();
     for (Flow* flow : m_live)
     {
-        Heartbeat::Beat();
         flow->Abort();
         Record(*flow);
     }

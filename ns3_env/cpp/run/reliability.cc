@@ -2,7 +2,6 @@
 // Reliability of a scenario, as it is read: recovery, corruption by link, answers of NICs.
 #include "reliability.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
@@ -48,7 +47,6 @@ ReadCorruption(JsonReader& loss, uint32_t lastNode)
     }
     for (const auto& json : loss.List("links", bounds::LINKS))
     {
-        Heartbeat::Beat();
         JsonReader link(json, "loss.links[" + std::to_string(links.size()) + "]");
         const auto from = link.Whole<uint32_t>("from", 0, lastNode);
         const auto to = link.Whole<uint32_t>("to", 0, lastNode);

@@ -19,9 +19,9 @@ class Capture
   public:
     virtual ~Capture() = default;
 
-    /// Everything is in the files. \throws std::runtime_error where it is not.
+    /// Completes the file. \throws std::runtime_error if it could not be written
     virtual void Close() = 0;
-    /// Writes nothing any more: the files are another process's.
+    /// Writes nothing any more: the file is another process's.
     virtual void Abandon() = 0;
 };
 

@@ -2,7 +2,6 @@
 // Scenario of one episode, as the simulator reads it from JSON.
 #include "scenario.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/json/bounds.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
@@ -204,7 +203,6 @@ MakeFlows(const FlowColumns& columns, Scenario& s)
     std::unordered_set<int32_t> taken;
     for (size_t i = 0; i < n; ++i)
     {
-        Heartbeat::Beat();
         rows.CheckEnds(i, "flow", src[i], dst[i]);
         // A slot is where the policy keeps what it knows of the flow.
         if (s.controllers[controller[i]].name == AGENT)
@@ -248,7 +246,6 @@ ReadStreams(JsonReader section, Scenario& s)
     rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size(), own.size()});
     for (size_t i = 0; i < src.size(); ++i)
     {
-        Heartbeat::Beat();
         rows.CheckEnds(i, "stream", src[i], dst[i]);
         if (stop[i] != UNSTOPPED && stop[i] <= start[i])
         {

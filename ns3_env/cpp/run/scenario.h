@@ -59,7 +59,7 @@ struct PcapSpec
 {
     static constexpr uint32_t LONGEST_FRAME = 65535;
 
-    std::string prefix;                                              ///< of the files
+    std::string prefix;                                              ///< of the file: PREFIX.pcapng
     std::optional<std::vector<std::pair<uint32_t, uint32_t>>> ports; ///< node, port; absent: all
     uint32_t snapLength{LONGEST_FRAME}; ///< the most bytes of a frame that are kept
 };

@@ -60,7 +60,7 @@ Simulate(SimulatorChannel& end, uint32_t turns)
                              .flags = turn + i == 0 ? 1U : 0U};
             end.Rows()[i].record[Field::LastAction] = sum;
         }
-        end.Beat();
+        end.Heartbeat().fetch_add(1, std::memory_order_relaxed);
         end.Publish(Message::Decisions, turn, rows);
     }
 }

@@ -219,7 +219,7 @@ class Dummy
         const auto end = std::chrono::steady_clock::now() + duration;
         while (std::chrono::steady_clock::now() < end)
         {
-            m_end.Beat();
+            m_end.Heartbeat().fetch_add(1, std::memory_order_relaxed);
         }
     }
 

@@ -3,16 +3,20 @@
 #include "script-run.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/simulator.h"
+#include "ns3/trace-helper.h"
 #include "ns3_env/cpp/channel/lifeline.h"
 #include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/json/json-reader.h"
+#include "ns3_env/cpp/rdma/program/pcap.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <span>
 #include <utility>
 
 namespace ns3::env
@@ -131,9 +135,16 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
         m_recorders.emplace(*m_episode);
     }
     ConnectDevices();
-    if (m_episode->GetScenario().pcap)
+    if (const auto& spec = m_episode->GetScenario().pcap)
     {
-        m_capture = m_episode->MakeCapture();
+        m_capture = rdma::CaptureFrames(*m_episode, *spec);
+        m_capture->SetFrameHook(
+            [this](uint32_t interface, std::span<const uint8_t> frame)
+            {
+                m_deviceFiles[interface]->Write(Simulator::Now(),
+                                                frame.data(),
+                                                static_cast<uint32_t>(frame.size()));
+            });
     }
     m_episode->Traces().finished.ConnectWithoutContext(MakeCallback(&ScriptRun::OnFinished, this));
     m_episode->Begin();
@@ -160,6 +171,10 @@ ScriptRun::BecomeCopy(const CopyTerms& terms)
         m_capture->Abandon();
         m_capture.reset();
     }
+    for (const Ptr<PcapFileWrapper>& file : m_deviceFiles)
+    {
+        file->Ref(); // it is never closed here: that would write what its buffer has
+    }
     m_results.clear();
 }
 
@@ -175,30 +190,29 @@ ScriptRun::ConnectDevices()
 PcapSpec
 ScriptRun::PortsOf(const RdmaCapture& capture)
 {
+    std::map<std::pair<uint32_t, uint32_t>, std::string> names; // in the order of interfaces
+    for (const auto& [device, name] : capture.files)
+    {
+        const auto [node, port] = m_script->PlaceOf(*device);
+        names[{node, port}] = name;
+    }
     PcapSpec spec;
     spec.prefix = capture.prefix;
     spec.ports.emplace();
-    for (const auto& [device, file] : capture.files)
+    for (const auto& [place, name] : names)
     {
-        const auto [node, port] = m_script->PlaceOf(*device);
-        spec.ports->emplace_back(node, port);
-        m_names.emplace_back(capture.prefix + "-" + std::to_string(node) + "-" +
-                                 std::to_string(port) + ".pcap",
-                             file);
+        spec.ports->push_back(place);
+        const auto file = CreateObject<PcapFileWrapper>();
+        file->SetAttribute("NanosecMode", BooleanValue(true));
+        file->Open(name, std::ios::out);
+        if (file->Fail())
+        {
+            throw ScenarioError("RdmaHelper cannot write the capture '" + name + "'");
+        }
+        file->Init(PcapHelper::DLT_EN10MB);
+        m_deviceFiles.push_back(file);
     }
     return spec;
-}
-
-void
-ScriptRun::NameCaptures()
-{
-    for (const auto& [engines, own] : m_names)
-    {
-        if (engines != own && std::rename(engines.c_str(), own.c_str()) != 0)
-        {
-            NS_ABORT_MSG("RdmaHelper: cannot write the capture " << own);
-        }
-    }
 }
 
 void
@@ -272,7 +286,11 @@ ScriptRun::End()
     if (m_capture)
     {
         m_capture->Close();
-        NameCaptures();
+    }
+    for (const Ptr<PcapFileWrapper>& file : m_deviceFiles)
+    {
+        file->Close();
+        NS_ABORT_MSG_IF(file->Fail(), "RdmaHelper: cannot write a capture");
     }
     WriteFiles();
     for (const auto& devices : m_script->Devices())

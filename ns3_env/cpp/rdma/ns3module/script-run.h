@@ -7,10 +7,12 @@
 #include "rdma-network.h"
 #include "script-scenario.h"
 
+#include "ns3/pcap-file-wrapper.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
 #include "ns3_env/cpp/decision/deciding-flows.h"
 #include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/rdma/program/rdma-episode.h"
+#include "ns3_env/cpp/recorders/capture-file.h"
 #include "ns3_env/cpp/recorders/results.h"
 
 #include <memory>
@@ -60,7 +62,6 @@ class ScriptRun
     PcapSpec PortsOf(const RdmaCapture& capture);
     void OnFinished(const Flow& flow);
     void OnWindowAndRate(const FlowState& flow, Picos now);
-    void NameCaptures();
     void WriteFiles();
     /// Ends the program, with a sentence where it is not "".
     void Refuse(const std::string& why);
@@ -76,9 +77,9 @@ class ScriptRun
     std::unique_ptr<rdma::RdmaEpisode> m_episode;
     std::optional<OtherFrames> m_others; ///< from the first one on
     std::optional<Recorders> m_recorders;
-    std::unique_ptr<env::Capture> m_capture;
-    std::vector<std::pair<std::string, std::string>> m_names; ///< of captures: the engine's, ns-3's
-    std::vector<Ptr<RdmaApplication>> m_flows;                ///< by the engine's number
+    std::unique_ptr<CaptureFile> m_capture;
+    std::vector<Ptr<PcapFileWrapper>> m_deviceFiles; ///< of captured devices, by their interfaces
+    std::vector<Ptr<RdmaApplication>> m_flows;       ///< by the engine's number
     std::set<uint32_t> m_watchedNodes;
 };
 

@@ -168,7 +168,6 @@ Fabric::BuildNodes()
             m_switches.emplace_back(id, m_switchOf[id]);
             for (size_t i = 0; i < m_paths.GetRouting().Neighbours(id).size(); ++i)
             {
-                Heartbeat::Beat();
                 AddPort(id);
             }
         }
@@ -181,7 +180,6 @@ Fabric::BuildNodes()
     std::vector<uint32_t> used(count, 0);
     for (const LinkSpec& link : m_scenario.links)
     {
-        Heartbeat::Beat();
         Port& a = PortAt(link.a, used[link.a]++);
         Port& b = PortAt(link.b, used[link.b]++);
         Port::Connect(a, b, link.rateBps, link.delay);
@@ -210,7 +208,6 @@ Fabric::ConfigureSwitches()
         CheckBuffer(id, *sw);
         for (const auto& port : sw->Ports())
         {
-            Heartbeat::Beat();
             port->Configure(Rules().MakeMarker(m_scenario.ecn, port->RateBps(), port->Random()),
                             Rules().TelemetryUnit(hostRate, FrameBytes()));
             if (m_scenario.flowTimeout || m_steering) // an exact count is of a flow's one path

@@ -3,7 +3,6 @@
 #include "failures.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/event-loop.h"
 #include "ns3_env/cpp/events/now.h"
 
@@ -27,7 +26,6 @@ Failures::Failures(const Fabric& fabric, const PathSpec& spec)
     std::map<const Port*, size_t> links;
     for (size_t i = 0; i < spec.outages.size(); ++i)
     {
-        Heartbeat::Beat();
         const auto [a, b] = std::minmax(spec.outages[i].a, spec.outages[i].b);
         const auto port = ports.find({a, b});
         if (port == ports.end())
@@ -52,7 +50,6 @@ Failures::Schedule()
     std::multimap<std::pair<Picos, bool>, std::function<void()>> steps;
     for (size_t i = 0; i < m_spec.outages.size(); ++i)
     {
-        Heartbeat::Beat();
         const LinkOutage& outage = m_spec.outages[i];
         Link& link = m_links[m_linkOf[i]];
         for (const auto& [time, change] : {std::pair{outage.begin, 1}, std::pair{outage.end, -1}})

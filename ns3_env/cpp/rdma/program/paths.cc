@@ -2,7 +2,6 @@
 // Paths of a scenario's flows, and what is known of them before their first packets.
 #include "paths.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/rdma/link/packet.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
 #include "ns3_env/cpp/routing/spread.h"
@@ -159,7 +158,6 @@ StreamPorts(const Scenario& scenario)
     std::map<std::pair<uint32_t, uint32_t>, uint16_t> count; // streams so far per host pair
     for (const StreamEntry& entry : scenario.streams)
     {
-        Heartbeat::Beat();
         const FlowSpec& spec = entry.flow;
         ports.push_back(
             static_cast<uint16_t>(FIRST_STREAM_PORT + count[{spec.source, spec.destination}]++));

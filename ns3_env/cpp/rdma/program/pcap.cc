@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures of an RDMA network's frames: one of each port, and one of all.
+// Captures of an RDMA network's frames.
 #include "pcap.h"
 
 #include "ns3_env/cpp/rdma/link/wire-frame.h"
-#include "ns3_env/cpp/recorders/capture-files.h"
 
 namespace ns3::env::rdma
 {
@@ -31,14 +30,14 @@ PortsOf(const RdmaEpisode& network)
 }
 
 /// The capture of one port.
-class Tap final : public CaptureFiles::Tap
+class Tap final : public CaptureFile::Tap
 {
   public:
-    Tap(const RdmaEpisode& network, Port& port, CaptureFiles& files, size_t place)
+    Tap(const RdmaEpisode& network, Port& port, CaptureFile& file, uint32_t interface)
         : m_network(network),
           m_port(port),
-          m_files(files),
-          m_place(place)
+          m_file(file),
+          m_interface(interface)
     {
         port.TraceConnectWithoutContext("Tx", MakeCallback(&Tap::OnTx, this));
         port.TraceConnectWithoutContext("Rx", MakeCallback(&Tap::OnRx, this));
@@ -58,7 +57,7 @@ class Tap final : public CaptureFiles::Tap
     {
         const uint32_t sender = from.NodeId();
         const uint32_t receiver = from.Peer().NodeId();
-        m_files.Write(m_place, direction, FrameOf(packet, sender, receiver));
+        m_file.Write(m_interface, direction, FrameOf(packet, sender, receiver));
     }
 
     std::vector<uint8_t> FrameOf(const Packet& packet, uint32_t sender, uint32_t receiver) const
@@ -100,24 +99,24 @@ class Tap final : public CaptureFiles::Tap
 
     const RdmaEpisode& m_network;
     Port& m_port;
-    CaptureFiles& m_files;
-    size_t m_place; ///< among the chosen ports
+    CaptureFile& m_file;
+    uint32_t m_interface;
 };
 
 } // namespace
 
-std::unique_ptr<Capture>
+std::unique_ptr<CaptureFile>
 CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec)
 {
-    auto files = std::make_unique<CaptureFiles>(spec,
-                                                CaptureFormat{LINKTYPE_ETHERNET, "rdma-sim"},
-                                                PortsOf(network));
+    auto file = std::make_unique<CaptureFile>(spec,
+                                              CaptureFormat{LINKTYPE_ETHERNET, "rdma-sim"},
+                                              PortsOf(network));
     const std::vector<Port*> ports = network.Ports();
-    for (size_t place = 0; place < files->Chosen().size(); ++place)
+    for (uint32_t i = 0; i < file->Chosen().size(); ++i)
     {
-        files->Add(std::make_unique<Tap>(network, *ports[files->Chosen()[place]], *files, place));
+        file->Add(std::make_unique<Tap>(network, *ports[file->Chosen()[i]], *file, i));
     }
-    return files;
+    return file;
 }
 
 } // namespace ns3::env::rdma

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures of an RDMA network's frames: one of each port, and one of all.
+// Captures of an RDMA network's frames.
 #ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
 #define NS3_ENV_RDMA_PROGRAM_PCAP_H
 
 #include "rdma-episode.h"
 
-#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/recorders/capture-file.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <memory>
@@ -14,12 +14,13 @@ namespace ns3::env::rdma
 {
 
 /**
- * Writes the CaptureFiles of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
- * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
+ * Writes the CaptureFile of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
+ * transmission begins, frames received when they have arrived. Frames lost on the link are at the sender's interface
+ * only.
  *
  * The network must live as long. \throws ScenarioError for a port or a folder that is not there
  */
-std::unique_ptr<Capture> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
+std::unique_ptr<CaptureFile> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
 
 } // namespace ns3::env::rdma
 

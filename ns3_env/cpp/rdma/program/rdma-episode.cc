@@ -7,7 +7,6 @@
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/rdma/classes/build-classes.h"
 #include "ns3_env/cpp/run/attributes.h"
@@ -27,7 +26,6 @@ Streams::Streams(const Scenario& scenario, const Fabric& fabric)
 {
     for (size_t i = 0; i < scenario.streams.size(); ++i)
     {
-        Heartbeat::Beat();
         const StreamEntry& entry = scenario.streams[i];
         m_streams.push_back(m_fabric.Connect(entry.flow, m_ports[i], CreateObject<Uncontrolled>()));
         m_streams.back()->SetOpenLoop(entry.rateBps, entry.stop);
@@ -39,7 +37,6 @@ Streams::Schedule()
 {
     for (const auto& stream : m_streams)
     {
-        Heartbeat::Beat();
         Simulator::ScheduleWithContext(stream->Sender().NodeId(),
                                        Time(stream->StartTime()),
                                        [this, pair = stream.get()]
@@ -60,7 +57,6 @@ Streams::TransmittedPayload() const
     uint64_t bytes = 0;
     for (const auto& stream : m_streams)
     {
-        Heartbeat::Beat();
         bytes += stream->TransmittedBytes();
     }
     return bytes;
@@ -263,7 +259,6 @@ RdmaEpisode::ForEachQueue(const QueueVisitor& visit) const
     const Picos now = NowPicos();
     for (const auto& [id, sw] : m_fabric.Switches())
     {
-        Heartbeat::Beat();
         for (const auto& port : sw->Ports())
         {
             visit({.node = id,
@@ -321,7 +316,6 @@ RdmaEpisode::LossRecords() const
     std::vector<LossRecord> records;
     for (const Port* port : Ports())
     {
-        Heartbeat::Beat();
         AddLosses(records, port->NodeId(), port->Index(), port->Peer().NodeId(), port->Lost());
     }
     return records;

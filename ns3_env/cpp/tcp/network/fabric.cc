@@ -272,7 +272,6 @@ Fabric::LossRecords() const
     std::vector<LossRecord> records;
     for (const Egress& egress : m_egresses)
     {
-        Heartbeat::Beat();
         AddLosses(records, egress.node, egress.port, egress.peer, egress.egress->Lost());
     }
     return records;

@@ -5,7 +5,6 @@
 #include "segment.h"
 
 #include "ns3/simulator.h"
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 
 #include <algorithm>
@@ -33,7 +32,6 @@ StreamTuples(const Scenario& scenario)
     std::map<uint32_t, uint16_t> begun; // streams so far, by source
     for (const StreamEntry& entry : scenario.streams)
     {
-        Heartbeat::Beat();
         const FlowSpec& spec = entry.flow;
         uint16_t& number = begun[spec.source];
         if (number == MOST_STREAMS)
@@ -65,7 +63,6 @@ UdpStreams::UdpStreams(const Scenario& scenario, Fabric& fabric)
     const std::vector<FiveTuple> tuples = StreamTuples(scenario);
     for (size_t i = 0; i < tuples.size(); ++i)
     {
-        Heartbeat::Beat();
         Add(scenario.streams[i], tuples[i]);
     }
 }
@@ -112,7 +109,6 @@ UdpStreams::Schedule()
 {
     for (Stream& stream : m_streams)
     {
-        Heartbeat::Beat();
         SendAt(stream, std::max(stream.table.DueAt(0), NowPicos()));
     }
 }
@@ -163,7 +159,6 @@ UdpStreams::TransmittedPayload() const
     uint64_t bytes = 0;
     for (const Stream& stream : m_streams)
     {
-        Heartbeat::Beat();
         bytes += stream.sent * m_payloadBytes;
     }
     return bytes;
@@ -175,7 +170,6 @@ UdpStreams::DeliveredPayload() const
     uint64_t bytes = 0;
     for (const Stream& stream : m_streams)
     {
-        Heartbeat::Beat();
         bytes += stream.receivedBytes;
     }
     return bytes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures of a TCP network's frames: one of each port, and one of all.
+// Captures of a TCP network's frames.
 #include "pcap.h"
 
-#include "ns3_env/cpp/recorders/capture-files.h"
 #include "ns3_env/cpp/tcp/network/frame.h"
 
 #include <vector>
@@ -33,14 +32,14 @@ PortsOf(const Fabric& fabric)
 }
 
 /// The capture of one port: what it sends, and what comes to it over its link.
-class Tap final : public CaptureFiles::Tap
+class Tap final : public CaptureFile::Tap
 {
   public:
-    Tap(Port& own, Port& peers, CaptureFiles& files, size_t place)
+    Tap(Port& own, Port& peers, CaptureFile& file, uint32_t interface)
         : m_own(own),
           m_peers(peers),
-          m_files(files),
-          m_place(place)
+          m_file(file),
+          m_interface(interface)
     {
         m_own.Add(m_sent);
         m_peers.Add(m_received);
@@ -89,13 +88,13 @@ class Tap final : public CaptureFiles::Tap
     void Write(const Segment& segment, FrameDirection direction)
     {
         WriteFrame(segment, m_frame);
-        m_files.Write(m_place, direction, m_frame);
+        m_file.Write(m_interface, direction, m_frame);
     }
 
     Port& m_own;
     Port& m_peers; ///< at the link's other end
-    CaptureFiles& m_files;
-    size_t m_place;               ///< among the chosen ports
+    CaptureFile& m_file;
+    uint32_t m_interface;
     std::vector<uint8_t> m_frame; ///< that is being written; kept to save allocations
     Sent m_sent{*this};
     Received m_received{*this};
@@ -103,19 +102,19 @@ class Tap final : public CaptureFiles::Tap
 
 } // namespace
 
-std::unique_ptr<Capture>
+std::unique_ptr<CaptureFile>
 CaptureFrames(const Fabric& fabric, const PcapSpec& spec)
 {
-    auto files = std::make_unique<CaptureFiles>(spec,
-                                                CaptureFormat{LINKTYPE_PPP, "tcp-sim"},
-                                                PortsOf(fabric));
-    for (size_t place = 0; place < files->Chosen().size(); ++place)
+    auto file = std::make_unique<CaptureFile>(spec,
+                                              CaptureFormat{LINKTYPE_PPP, "tcp-sim"},
+                                              PortsOf(fabric));
+    for (uint32_t i = 0; i < file->Chosen().size(); ++i)
     {
-        const Egress& egress = fabric.Egresses()[files->Chosen()[place]];
+        const Egress& egress = fabric.Egresses()[file->Chosen()[i]];
         Port& peers = *fabric.EgressTo(egress.peer, egress.node).egress;
-        files->Add(std::make_unique<Tap>(*egress.egress, peers, *files, place));
+        file->Add(std::make_unique<Tap>(*egress.egress, peers, *file, i));
     }
-    return files;
+    return file;
 }
 
 } // namespace ns3::env::tcp

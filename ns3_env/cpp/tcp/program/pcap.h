@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Captures of a TCP network's frames: one of each port, and one of all.
+// Captures of a TCP network's frames.
 #ifndef NS3_ENV_TCP_PROGRAM_PCAP_H
 #define NS3_ENV_TCP_PROGRAM_PCAP_H
 
-#include "ns3_env/cpp/run/run-report.h"
+#include "ns3_env/cpp/recorders/capture-file.h"
 #include "ns3_env/cpp/run/scenario.h"
 #include "ns3_env/cpp/tcp/network/fabric.h"
 
@@ -13,13 +13,13 @@ namespace ns3::env::tcp
 {
 
 /**
- * Writes the CaptureFiles of what ns-3's devices send and receive, from PPP's header on: frames sent at the time their
- * transmission begins, frames received when they have arrived. Frames lost on the link are in the sender's file only.
- * Checksums, which ns-3 leaves 0, are right.
+ * Writes the CaptureFile of what ns-3's devices send and receive, from PPP's header on: frames sent at the time their
+ * transmission begins, frames received when they have arrived. Frames lost on the link are at the sender's interface
+ * only. Checksums, which ns-3 leaves 0, are right.
  *
  * The network must live as long. \throws ScenarioError for a port or a folder that is not there
  */
-std::unique_ptr<Capture> CaptureFrames(const Fabric& fabric, const PcapSpec& spec);
+std::unique_ptr<CaptureFile> CaptureFrames(const Fabric& fabric, const PcapSpec& spec);
 
 } // namespace ns3::env::tcp
 

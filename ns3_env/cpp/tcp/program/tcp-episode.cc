@@ -4,7 +4,6 @@
 
 #include "pcap.h"
 
-#include "ns3_env/cpp/engine/heartbeat.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/attributes.h"
 #include "ns3_env/cpp/tcp/socket/congestion-ops.h"
@@ -57,7 +56,6 @@ TcpEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
 {
     for (const Egress& egress : m_fabric.Egresses())
     {
-        Heartbeat::Beat();
         if (m_scenario.isSwitch[egress.node] == ofSwitches)
         {
             visit({.node = egress.node,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files of a capture: one for each port that was asked for, and one of all.
-#include "capture-files.h"
-
-#include "pcap-file.h"
+// Capture of a network's frames: a pcapng file with an interface for each port that was asked for.
+#include "capture-file.h"
 
 #include "ns3_env/cpp/events/now.h"
 
@@ -67,16 +65,9 @@ PortName(const Scenario& scenario, uint32_t node, uint32_t port)
            std::to_string(port);
 }
 
-/// The capture of one port, and its interface in that of all.
-struct CaptureFiles::PortFile
-{
-    uint32_t interface;
-    PcapFile file;
-};
-
-CaptureFiles::CaptureFiles(const PcapSpec& spec,
-                           const CaptureFormat& format,
-                           const std::vector<CapturePort>& ports)
+CaptureFile::CaptureFile(const PcapSpec& spec,
+                         const CaptureFormat& format,
+                         const std::vector<CapturePort>& ports)
 {
     const auto folder = std::filesystem::path(spec.prefix).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
@@ -84,49 +75,36 @@ CaptureFiles::CaptureFiles(const PcapSpec& spec,
         throw ScenarioError("record.pcap", "there is no folder '" + folder.string() + "'");
     }
     m_chosen = ChosenPorts(ports, spec);
-    m_merged = std::make_unique<PcapngFile>(spec.prefix + ".pcapng", spec.snapLength, format);
+    m_file = std::make_unique<PcapngFile>(spec.prefix + ".pcapng", spec.snapLength, format);
     for (const size_t i : m_chosen)
     {
         const CapturePort& port = ports[i];
-        const uint32_t interface =
-            m_merged->AddInterface(port.name, "link to " + port.peerName, port.rateBps);
-        const std::string name = spec.prefix + "-" + std::to_string(port.node) + "-" +
-                                 std::to_string(port.port) + ".pcap";
-        m_files.push_back(std::make_unique<PortFile>(
-            PortFile{interface, PcapFile(name, spec.snapLength, format.linkType)}));
+        m_file->AddInterface(port.name, "link to " + port.peerName, port.rateBps);
     }
 }
 
-CaptureFiles::~CaptureFiles() = default;
-
 void
-CaptureFiles::Write(size_t i, FrameDirection direction, std::span<const uint8_t> frame)
+CaptureFile::Write(uint32_t interface, FrameDirection direction, std::span<const uint8_t> frame)
 {
-    const int64_t now = ToNanos(NowPicos());
-    m_files[i]->file.Write(now, frame);
-    m_merged->Write(m_files[i]->interface, now, direction, frame);
+    m_file->Write(interface, ToNanos(NowPicos()), direction, frame);
+    if (m_onFrame)
+    {
+        m_onFrame(interface, frame);
+    }
 }
 
 void
-CaptureFiles::Close()
+CaptureFile::Close()
 {
     m_taps.clear();
-    for (const auto& port : m_files)
-    {
-        port->file.Close();
-    }
-    m_merged->Close();
+    m_file->Close();
 }
 
 void
-CaptureFiles::Abandon()
+CaptureFile::Abandon()
 {
     m_taps.clear();
-    for (auto& file : m_files)
-    {
-        (void)file.release();
-    }
-    (void)m_merged.release();
+    (void)m_file.release();
 }
 
 } // namespace ns3::env
