@@ -19,7 +19,7 @@ namespace ns3::env
 namespace
 {
 
-/// Of a time to wait; a century is long enough.
+/// Converts a time to wait; a century is long enough.
 int64_t
 ToNs(double seconds)
 {

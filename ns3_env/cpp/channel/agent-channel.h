@@ -43,7 +43,7 @@ class AgentChannel
 
     /// The message taken last.
     Message Kind() const { return m_kind; }
-    /// Whether a message was taken and not answered: true from Wait() to Send().
+    /// Reports whether a message awaits an answer: true from Wait() to Send().
     bool IsOurTurn() const { return m_ourTurn; }
     /// Commands sent.
     uint32_t Turns() const { return m_control->agentSequence.load(std::memory_order_relaxed); }

@@ -39,7 +39,7 @@ class ChannelGroup
     void Step(std::span<const uint32_t> counts);
 
   private:
-    /// Whether this simulator shares the agent's core, or goes where it likes.
+    /// Reports whether this simulator shares the agent's core.
     bool IsOurs(size_t index) const;
 
     std::vector<AgentChannel*> m_ends;

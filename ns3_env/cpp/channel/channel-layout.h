@@ -117,7 +117,7 @@ struct ChannelHeader
     SchemaField fields[FIELD_COUNT];
 };
 
-/// What a copy of the simulator is given, as descriptors in the agent's process.
+/// Files for a copy of the simulator, as descriptors in the agent's process.
 struct CopyFiles
 {
     int32_t channel;
@@ -125,7 +125,7 @@ struct CopyFiles
     int32_t output; ///< takes what the copy prints
 };
 
-/// How a copy of the simulator goes on.
+/// Terms on which a copy of the simulator continues.
 struct CopyTerms
 {
     int64_t untilPs; ///< when its episode ends at the latest; negative: as the scenario says
@@ -186,7 +186,7 @@ RegionBytes(uint32_t capacity)
 }
 /// @}
 
-/// Of everything both ends must agree on: structures, offsets and the field table (FNV-1a).
+/// Hash (FNV-1a) of everything both ends must agree on: structures, offsets and the field table.
 uint64_t ChannelLayoutHash();
 
 /// The error of either end for a peer whose hash is another.

@@ -58,7 +58,7 @@ class AdaptiveSpin
     AdaptiveSpin();
     /// True as soon as `word` differs from `seen`; false when spinning gave up.
     bool Await(const std::atomic<uint32_t>& word, uint32_t seen);
-    /// As above, until `done()`.
+    /// The same until `done()` is true.
     template <typename Done>
     bool AwaitUntil(Done done);
 
@@ -99,7 +99,7 @@ struct FutexWord
 /// Sleeps while `word` is `seen`; also returns for signals, or for nothing.
 void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen);
 
-/// As above, for at most `timeoutNs`.
+/// The same, for at most `timeoutNs`.
 void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen, int64_t timeoutNs);
 
 /// Sleeps while all of the words are as seen, at most `timeoutNs`; also returns for signals, or for nothing.

@@ -165,7 +165,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      FieldSource::Shorter},
 }};
 
-/// Whether each row stands at the index that its field has in a record.
+/// Reports whether each row is at the index of its field in a record.
 constexpr bool
 InOrder()
 {

@@ -68,7 +68,7 @@ enum class Field : uint8_t
 
 inline constexpr size_t FIELD_COUNT = static_cast<size_t>(Field::Count);
 
-/// What packets must carry so that the sender knows a field. Bytes of each: WireBytes().
+/// Telemetry that packets must carry for the sender to know a field. Bytes of each: WireBytes().
 enum class FieldSource : uint8_t
 {
     Own,        ///< nothing: the sender knows it by itself, or by one bit of the ACK
@@ -80,7 +80,7 @@ enum class FieldSource : uint8_t
     Frames,     ///< nothing: a feedback frame of a switch
 };
 
-/// Whether the sender knows it where switches report nothing.
+/// Reports whether the sender knows the field without reports from switches.
 inline bool
 KnownWithoutSwitches(FieldSource source)
 {
@@ -101,11 +101,11 @@ struct FieldSpec
 
 std::span<const FieldSpec, FIELD_COUNT> ObservationFields();
 
-/// What a packet carries on the wire for an agent that observes these fields: 8 B for a time, 8 for the most congested
-/// hop, 2 for its flows, 8 for what is left of the flow and of shorter ones; for records of all hops HPCC's 42.
+/// Bytes of telemetry in a packet for an agent that observes these fields: 8 for a time, 8 for the most congested hop,
+/// 2 for its flows, 8 for what is left of the flow and of shorter ones; for records of all hops HPCC's 42.
 uint32_t WireBytes(std::span<const Field> fields);
 
-/// Whether any of them is of a hop, so that switches have to write records.
+/// Reports whether any field is of a hop, so that switches have to write records.
 bool NeedsHops(std::span<const Field> fields);
 
 /// One flow's values at one decision.
@@ -117,13 +117,13 @@ struct ObservationRecord
     double operator[](Field f) const { return values[static_cast<size_t>(f)]; }
     /// Cuts every value to its declared range.
     void Clip();
-    /// What only switches can report becomes NaN.
+    /// Sets the values that only switches can report to NaN.
     void ForgetSwitches();
-    /// What packets would have to carry becomes 0, as before the first of them came back.
+    /// Sets the values that packets would have to carry to 0, as before the first packet returned.
     void ClearTelemetry();
 };
 
-/// What is to be done with a flow at one decision.
+/// Action for one flow at one decision.
 struct ActionRow
 {
     double windowBytes{0};

@@ -38,7 +38,7 @@ class SimulatorChannel
     /// The region's rows, to be filled in place before Publish(kind, timePs, count).
     std::span<DecisionRow> Rows() { return m_rows; }
     void Publish(Message kind, int64_t timePs, uint32_t rowCount);
-    /// As above, the rows copied. \throws ChannelError for more rows than Capacity().
+    /// Publishes copies of `rows`. \throws ChannelError for more rows than Capacity().
     void Publish(Message kind, int64_t timePs = 0, std::span<const DecisionRow> rows = {});
 
     /**
@@ -58,7 +58,7 @@ class SimulatorChannel
     /// The region's actions, to be filled in place before Publish(Message::Transitions, ...).
     std::span<ActionRow> ActionsToWrite() { return {m_actionRows, m_rows.size()}; }
 
-    /// What the agent wrote before its last command.
+    /// Text that the agent wrote before its last command.
     std::string ReadBlob() const;
     /// To be called before the message that refers to it.
     void WriteBlob(std::string_view text);
@@ -67,7 +67,7 @@ class SimulatorChannel
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:
-    /// As the public one; the blob is this file, whatever its descriptor in the agent's process.
+    /// Same as the public one, with this file as the blob, whatever its descriptor in the agent's process.
     SimulatorChannel(int channelFd, int blobFd);
     /// The copy's part of Branch().
     void MoveTo(const CopyFiles& files);

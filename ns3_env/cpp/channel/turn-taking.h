@@ -14,7 +14,7 @@
 namespace ns3::env
 {
 
-/// How either side waits for the other.
+/// Way in which either side waits for the other.
 enum class Waiting : uint32_t
 {
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
@@ -33,8 +33,8 @@ struct Place
 /// Cores that the calling thread may use.
 std::vector<int32_t> AllowedCores();
 
-/// Of the `index`-th simulator, whose agent runs on `agentCore`. Under Spread the simulators are dealt to `cores`, the
-/// agent's first; the first one on any other core spins there, and all that come after it sleep.
+/// Place of the `index`-th simulator, whose agent runs on `agentCore`. Spread deals the simulators to `cores`, the
+/// agent's first; the first one on any other core spins there, and all later ones sleep.
 Place PlaceOf(Waiting way, size_t index, int32_t agentCore, std::span<const int32_t> cores);
 
 /// Spins for `word` to change, as `way` has it; false when it is time to sleep.

@@ -16,7 +16,7 @@ WaitNs(const IntRecord& hop)
     return hop.rateBps > 0 ? hop.queueBytes * 8e9 / static_cast<double>(hop.rateBps) : 0.0;
 }
 
-/// What makes a queue the longer one; 0 is an empty queue's.
+/// Length of a hop's queue by `rule`; 0 if empty.
 double
 Length(const IntRecord& hop, const PathFacts& path, Bottleneck rule)
 {

@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// What makes a hop's queue the longest one.
+/// Measure by which hops' queues are compared.
 enum class Bottleneck
 {
     LongestQueue, ///< its bytes (Zheng 2024, Algorithm 1)

@@ -91,11 +91,11 @@ class CongestionControl : public Object
     /// its flows' switches; not enabled where it ignores feedback frames.
     virtual CongestionPointConfig GetCongestionPointConfig() const;
 
-    /// How ports schedule packets where `switch.scheduling: auto` leaves it to this controller.
+    /// Scheduling of packets at ports where `switch.scheduling: auto` leaves it to this controller.
     virtual Scheduling GetScheduling() const;
 
-    /// Whether flows of a large network may be under it in several threads at once, each under an object of its own
-    /// (`simulator.threads`). Not where such objects share what they write: then one thread plays all.
+    /// Reports whether flows of a large network may run under it in several threads at once, each under its own object
+    /// (`simulator.threads`). False where such objects share what they write: then one thread runs them all.
     virtual bool IsThreadSafe() const { return true; }
 
     /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
@@ -133,7 +133,7 @@ class CongestionControl : public Object
     /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}: by flow, and summed over flows.
     virtual std::vector<std::pair<std::string, double>> GetCounters() const;
 
-    /// How long the decisions took, where that was measured; null otherwise.
+    /// Durations of the decisions; null where they were not measured.
     virtual const DecisionTimes* GetDecisionTimes() const;
 };
 

@@ -33,7 +33,7 @@ struct Ranged
 /// ns-3's group of the types that are declared as references.
 inline constexpr const char* REFERENCE_GROUP = "Reference";
 
-/// Whether a controller of either transport is declared as a reference (Declaration::Reference).
+/// Reports whether a controller of either transport is declared as a reference (Declaration::Reference).
 inline bool
 IsReference(TypeId type)
 {
@@ -128,7 +128,7 @@ class Declaration
         return Trace(name, help, member, "ns3::TracedValueCallback::Double");
     }
 
-    /// What is counted, likewise.
+    /// A counter, which a run records over time.
     Declaration& Counter(const char* name, const char* help, TracedValue<uint64_t> C::* member)
     {
         return Trace(name, help, member, "ns3::TracedValueCallback::Uint64");

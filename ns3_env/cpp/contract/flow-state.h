@@ -23,7 +23,7 @@ class FlowState
 
     const PathFacts& Path() const { return *m_path; }
     uint32_t Id() const { return m_id; }
-    /// Of a flow that never ends more than any flow can send (ENDLESS_BYTES).
+    /// Size in bytes; for an endless flow, more than any flow can send (ENDLESS_BYTES).
     uint64_t SizeBytes() const { return m_sizeBytes; }
     Picos StartTime() const { return m_startTime; }
     /// Payload bytes handed to the wire (the next sequence number).
@@ -47,7 +47,7 @@ class FlowState
     void SetWindow(double bytes) { m_pacing.SetWindow(bytes); }
     /// The next packet may leave wire bytes * 8 / rate after the last one left.
     void SetRate(double bps) { m_pacing.SetRate(bps); }
-    /// As SetRate, and the packet already waiting for its turn is moved by the difference (HPCC).
+    /// Sets the rate, and moves the packet already waiting for its turn by the difference (HPCC).
     void SetRateAndRepace(double bps) { m_pacing.SetRateAndRepace(bps); }
     /// The flow goes on at once where window and rate now let it.
     virtual void WindowAndRateWritten() {}

@@ -45,7 +45,7 @@ class Pacing
     /// Paces from the next packet on.
     void SetRate(double bps) { m_rateBps = bps; }
 
-    /// As SetRate, and the packet already waiting for its turn is moved by the difference.
+    /// Sets the rate, and moves the packet already waiting for its turn by the difference.
     void SetRateAndRepace(double bps)
     {
         const Picos before = Gap(m_lastWireBytes);
@@ -65,7 +65,7 @@ class Pacing
     /// Nothing leaves before `now`: the flow starts, or goes back to an earlier packet.
     void HoldUntil(Picos now) { m_nextAvailable = std::max(m_nextAvailable, now); }
 
-    /// When the next packet may leave; NEVER while an ACK has to come first.
+    /// Earliest time at which the next packet may leave; NEVER while an ACK has to come first.
     Picos ReadyAt(uint64_t inflightBytes) const
     {
         // signed: one instruction
@@ -74,7 +74,7 @@ class Pacing
                    : PacedUntil(inflightBytes);
     }
 
-    /// As ReadyAt(), were the window open: by the clock alone.
+    /// Earliest time by the pacing clock, as if the window were open.
     Picos PacedUntil(uint64_t inflightBytes) const
     {
         // Bytes in flight are payload, so a window of one payload still keeps one packet in flight.
@@ -92,7 +92,7 @@ class Pacing
         return first ? m_nextAvailable : std::max(m_nextAvailable, m_lastSentAt + gap);
     }
 
-    /// Whether window or rate has changed since the last call; at the first call it has.
+    /// Reports whether window or rate has changed since the last call; true at the first.
     bool TakeChange()
     {
         if (m_windowBytes == m_reportedWindowBytes && m_rateBps == m_reportedRateBps)
@@ -104,7 +104,7 @@ class Pacing
         return true;
     }
 
-    /// Whether SetRateAndRepace was called since this was last asked.
+    /// Reports whether SetRateAndRepace was called since the last query.
     bool TakeRepaced() { return std::exchange(m_repaced, false); }
 
   private:

@@ -21,7 +21,7 @@ struct SelectiveRepeatConfig
     uint32_t reorderPackets{0}; ///< by which a packet may come late before it counts as lost
 };
 
-/// What network cards do beside sending and receiving.
+/// Options of network cards besides plain sending and receiving.
 struct NicConfig
 {
     Picos cnpDelay{

@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// What an ingress port may take beyond its reserve.
+/// Rule for what an ingress port may use beyond its reserve.
 enum class PoolSharing : uint8_t
 {
     Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time
@@ -23,7 +23,7 @@ enum class Scheduling : uint8_t
     LeastRemaining ///< of the flow with the least bytes left, by way of buffers that are never full
 };
 
-/// Of a buffer without a limit: more than any run sends.
+/// Size of a buffer without a limit: more than any run sends.
 inline constexpr uint64_t UNBOUNDED_BYTES = 1ULL << 50;
 
 /// Sizes and thresholds of a switch's memory (docs/sources/published-simulator.md, "Switch").

@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// As many as PFC has priorities (IEEE 802.1Q, 36).
+/// Number of PFC priorities (IEEE 802.1Q, 36).
 inline constexpr size_t MOST_CLASSES = 8;
 
 /// One class; those of a network stand in the order in which they are served.

@@ -22,7 +22,7 @@ inline constexpr double LONGEST_PS = 2e18;
 inline constexpr Picos PS_PER_NS = 1000;
 inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
 
-/// How a serialisation or pacing time becomes ticks.
+/// Conversion of a serialisation or pacing time to ticks.
 enum class Rounding : uint8_t
 {
     Exact,      ///< nearest picosecond

@@ -30,7 +30,7 @@ class AgentObservation
     /// fields are of. Begins a new interval.
     ObservationRecord Take(const Flow& flow, Picos now, double lastAction, Bottleneck rule);
 
-    /// What was taken was before the first packet: the interval that has begun is the flow's first.
+    /// Makes the interval in progress the flow's first, as the last record preceded the first packet.
     void ForgetTaking() { m_since = -1; }
 
   private:

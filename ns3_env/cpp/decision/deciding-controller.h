@@ -45,7 +45,7 @@ class DecidingController : public CongestionControl
                  JobCosts& jobs);
 
     IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const override;
-    /// Where no flow is told of others.
+    /// True unless flows learn of other flows.
     bool IsThreadSafe() const override { return !IsToldOfOthers(); }
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -54,7 +54,7 @@ class DecidingController : public CongestionControl
     void OnTimeout(FlowState& flow, Picos now) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
 
-    /// Whose policy decides; "" across the channel.
+    /// File of the policy that decides; "" across the channel.
     virtual std::string PolicyFile() const = 0;
     /// Asks for a decision now.
     void Decide(Picos now);
@@ -80,9 +80,9 @@ class DecidingController : public CongestionControl
     virtual double DecidesFromBdps() const { return m_decidesFromBdps; }
     /// Flows of at most so many BDPs carry no telemetry.
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
-    /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all of them.
+    /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
-    /// Whether its flow is told of what other flows cost or gain.
+    /// Reports whether its flow learns what other flows cost or gain.
     bool IsToldOfOthers() const { return m_sharingGain || m_jobCost; }
 
     /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.

@@ -68,7 +68,7 @@ class EpisodeChannel
     /// Does so in each copy of this process, before it goes on.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook) { m_onCopy = std::move(hook); }
 
-    /// Whether the other side still decides.
+    /// Reports whether the other side still decides.
     bool Asks() const { return m_asks; }
 
     /// Set once the other side has answered with Reset or Close.

@@ -16,7 +16,7 @@ ShareLeft(const FlowState& flow)
            static_cast<double>(flow.SizeBytes());
 }
 
-/// What a flow costs per ps; it has an ideal completion time.
+/// Cost of a flow per ps; it has an ideal completion time.
 inline double
 CostRate(const Flow& flow)
 {

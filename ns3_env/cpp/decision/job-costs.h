@@ -30,7 +30,7 @@ class JobCosts
     /// The episode ends here for every live flow.
     void OnCut();
 
-    /// What the flow cost since its start or the last call.
+    /// Returns the flow's cost since its start or the last call.
     double Take(uint32_t flow, Picos now);
 
   private:

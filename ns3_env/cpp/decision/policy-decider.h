@@ -25,7 +25,7 @@ inline constexpr double MEAN_HOLD = 4.0;
 /// Users' name of what steers flows of a policy with a safety in situations that it has not met.
 inline constexpr const char* FALLBACK = "swift";
 
-/// How much a policy in the simulator explores.
+/// Amount of exploration by a policy in the simulator.
 struct ExplorationSettings
 {
     double noise{0};       ///< standard deviation of what is added to an action
@@ -117,13 +117,13 @@ class PolicyController : public DecidingController
         return {.noise = m_noise, .randomShare = m_randomShare};
     }
 
-    /// What is done instead of `action` where the policy's file has a safety: the action within its bounds, or, where
-    /// the policy has not met such an observation, what Swift begins with, which steers the flow from now on.
+    /// Replaces `action` where the policy's file has a safety: by the action within its bounds or, for an observation
+    /// unlike any that the policy has met, by Swift's initial action; Swift steers the flow from then on.
     ActionRow Secure(const Safety& safety,
                      const ActionRow& action,
                      const ObservationRecord& record,
                      Picos now);
-    /// Of a policy with a safety: "policy_fallbacks", "policy_windows_bounded".
+    /// Counters of a policy with a safety: "policy_fallbacks", "policy_windows_bounded".
     std::vector<std::pair<std::string, double>> GetCounters() const override;
 
   protected:

@@ -21,7 +21,7 @@ LeftOn(const Flow& flow, double bps)
     return payload * path.packetBytes / path.payloadBytes * 8e12 / bps;
 }
 
-/// Of a link on a path; the host's is the first.
+/// Rate of a link on a path; the host's is the first.
 inline double
 RateOfLink(const PathFacts& path, size_t hop)
 {

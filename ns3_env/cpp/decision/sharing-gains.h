@@ -29,8 +29,8 @@ class SharingGains
     void OnStart(const Flow& flow, Picos now);
     void OnEnd(const Flow& flow, Picos now);
 
-    /// What the flows on this one's link gained since its start or the last call, in ideal completion times, over
-    /// the flows there at its start. Flows that join are nobody's loss.
+    /// Returns the gain of the flows on this one's link since its start or the last call, in ideal completion times,
+    /// over the number of flows there at its start. Flows that join count as no loss.
     double Take(uint32_t flow, Picos now);
 
   private:
@@ -49,14 +49,14 @@ class SharingGains
         void Settle(Picos now);
     };
 
-    /// What is left of a flow on a link, and what its time costs.
+    /// Remaining time of a flow on a link, and the cost rate of that time.
     struct Work
     {
         double left; ///< ps
         double rate; ///< per ps
     };
 
-    /// Those that another flow on this link concerns.
+    /// Applies `change` to the flows that another flow on this link affects.
     template <typename Change>
     void ForAllOn(uint64_t link, Change&& change);
     void Choose(Member& member, Picos now);

@@ -26,7 +26,7 @@ class OpenLoop
 
     Picos Stop() const { return m_stop; }
 
-    /// When packet `index` (from 0) is due; NEVER where that is not before the stop.
+    /// Time at which packet `index` (from 0) is due; NEVER unless that is before the stop.
     Picos DueAt(uint64_t index) const
     {
         constexpr double BEYOND = 9e18; // no run lasts so long, and no Picos holds much more

@@ -17,7 +17,7 @@ namespace ns3::env
 
 class Flow;
 
-/// Who is told that a flow's receiver has all of its bytes.
+/// Listener for the delivery of all of a flow's bytes.
 class DeliveryListener
 {
   public:
@@ -38,11 +38,11 @@ class Flow : public FlowState
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(Flow&)> done) { m_finished = std::move(done); }
 
-    /// How long it would take alone on its path.
+    /// Sets its completion time on an idle path.
     void SetStandalone(Picos duration) { m_standalone = duration; }
     Picos Standalone() const { return m_standalone; } ///< -1: endless
 
-    /// Of a flow that was created before anybody knew when it would start; before Start().
+    /// Sets the start of a flow that was created before its start was known; before Start().
     void SetStartTime(Picos start) { m_startTime = start; }
     virtual void Start() = 0;
     /// `listener` will be told once, when the receiver has all of it; not of an endless one. Before it starts.
@@ -55,7 +55,7 @@ class Flow : public FlowState
     /// sources show its state.
     virtual Object& Controller() const = 0;
 
-    /// Whether anything of it is on the network, for which the object must live.
+    /// Reports whether any packet of it is on the network, for which the object must live.
     virtual bool IsOnNetwork() const = 0;
     /// -1 while it has not ended.
     virtual Picos EndTime() const = 0;
@@ -69,11 +69,11 @@ class Flow : public FlowState
     virtual uint64_t OutOfOrderPackets() const { return 0; }
     /// Payload bytes that came though the receiver had them; 0 where it does not count them.
     virtual uint64_t DuplicateBytes() const { return 0; }
-    /// How long pauses held its sender's port back while it lived.
+    /// Time for which pauses blocked its sender's port while it lived.
     virtual Picos PauseTime() const = 0;
-    /// Of its data, as its sender measured them; null where they are not kept.
+    /// RTTs of its data, as measured by its sender; null where they are not kept.
     virtual const RttSamples* Rtts() const { return nullptr; }
-    /// Of its data as it arrives; null where the order is not counted.
+    /// Arrival order of its data; null where it is not counted.
     virtual const PacketOrder* Order() const { return nullptr; }
 
   protected:

@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// What a packet was lost by. Each is counted at the port that would have sent the packet, or has.
+/// Cause of a packet's loss. Each is counted at the port that would have sent the packet, or has.
 enum class LossCause : uint8_t
 {
     BufferFull, ///< the switch had no room for what was to wait at this egress port
@@ -21,7 +21,7 @@ enum class LossCause : uint8_t
 
 inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link, LossCause::Failure};
 
-/// As results name it.
+/// Name of a cause in results.
 constexpr const char*
 NameOf(LossCause cause)
 {
@@ -66,7 +66,7 @@ struct Corruption
     double packetRate{0};   ///< the probability of each packet
     double bitErrorRate{0}; ///< of each bit of a frame, independent of the others
 
-    /// Of a frame by its bits: 1 - (1 - bit error rate)^bits.
+    /// Loss probability of a frame by its bits: 1 - (1 - bit error rate)^bits.
     double OfBits(uint32_t bits) const { return -std::expm1(bits * std::log1p(-bitErrorRate)); }
 };
 

@@ -35,7 +35,7 @@ class QueueStats
     /// Closes the account at `end`: times after it do not count.
     void Finish(Picos end) { Account(end); }
 
-    /// What `later` has counted comes behind this, both closed.
+    /// Appends the counts of `later`; both are closed.
     void Append(const QueueStats& later);
 
     double Mean() const;

@@ -22,7 +22,7 @@ class RttSamples
         ++m_count;
     }
 
-    /// Those of another flow too.
+    /// Adds another flow's samples.
     void Add(const RttSamples& others)
     {
         m_stats = Closed();

@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// As a TracedCallback, in the memory of a pointer: a large network has many sources that nobody listens to.
+/// TracedCallback in the memory of a pointer: a large network has many sources without listeners.
 template <class... Args>
 class TraceSource
 {

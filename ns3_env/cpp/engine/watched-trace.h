@@ -11,8 +11,8 @@
 namespace ns3::env
 {
 
-/// As the accessor of a trace source of `Owner`, and calls `Owner::Watch()` before a callback is connected, so that an
-/// owner to whose sources nobody listens need not look at them.
+/// Accessor of a trace source of `Owner` that calls `Owner::Watch()` before a callback is connected, so that an owner
+/// need not look at sources without listeners.
 template <class Owner>
 class WatchedTrace final : public TraceSourceAccessor
 {

@@ -53,9 +53,9 @@ class EventLoop : public SimulatorImpl
     /// @}
     /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
     static void GoOnAlone();
-    /// Whether the network is played in parts.
+    /// Reports whether the network is simulated in parts.
     static bool IsDivided() { return s_current != nullptr && s_current->m_parts; }
-    /// Whether an event of a part runs, and not one of the whole network.
+    /// Reports whether the running event is a part's, and not the whole network's.
     static bool IsInPart() { return IsDivided() && Timeline::Current() != &s_current->m_whole; }
     /// The part of a divided network that a node is in.
     static uint32_t PartOf(uint32_t node) { return s_current->m_parts->PartOf(node); }
@@ -85,7 +85,7 @@ class EventLoop : public SimulatorImpl
     /// @}
 
   private:
-    /// Where what is scheduled for node `context` goes.
+    /// Timeline for events scheduled for node `context`.
     Timeline& TimelineOf(uint32_t context);
     /// The timeline of a node is this thread's until LeaveNode(); of a network in parts.
     static void EnterNode(uint32_t node);

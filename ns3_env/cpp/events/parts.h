@@ -13,7 +13,7 @@
 namespace ns3::env
 {
 
-/// What travels from one part of a network to another.
+/// Traffic from one part of a network to another.
 class PartExchange
 {
   public:
@@ -48,10 +48,10 @@ class Parts
     Timeline& Of(uint32_t part) { return m_timelines[part]; }
     /// Events that have run in all parts, without those that were cancelled.
     uint64_t EventCount() const;
-    /// Whether no part has an event.
+    /// Reports whether no part has an event.
     bool IsEmpty() const;
 
-    /// Whether parts play a window, and not events of the whole network.
+    /// Reports whether parts run a window, and not events of the whole network.
     bool IsPlaying() const { return m_isPlaying; }
     /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; those
     /// of one part with the same in their order. From within a part.

@@ -95,7 +95,7 @@ class Timeline
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;
     /// The place of the event that runs, or ran last.
     Moment Here() const { return {m_now, m_order >> CONTEXT_BITS}; }
-    /// Whether an event at `place` has run, or runs.
+    /// Reports whether an event at `place` has run, or runs.
     bool HasPassed(const Moment& place) const { return !(Here() < place); }
 
     /// An ns-3 event comes due at `time`. \returns the number of the scheduling, as an EventId holds it
@@ -136,7 +136,7 @@ class Timeline
     uint32_t Context() const;
     /// Events that have run, cancelled ones whose time came among them.
     uint64_t Count() const { return m_count; }
-    /// Those of them that were cancelled: how many, before all are dropped, depends on what else the timeline holds.
+    /// Cancelled events among them; how many, before all are dropped, depends on the timeline's other events.
     uint64_t CancelledCount() const { return m_cancelledRun; }
 
   private:

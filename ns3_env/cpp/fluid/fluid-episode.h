@@ -59,7 +59,7 @@ class FluidEpisode final : public Episode
     void Change();
     void Share();
     void TakeThrough(Picos now);
-    /// When rates change again by themselves.
+    /// Sets all flows' rates. \returns when they next change by themselves
     Picos Allocate(Picos now);
     void AddTo(std::vector<double>& carried, const FluidFlow& flow) const;
 

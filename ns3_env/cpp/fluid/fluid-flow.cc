@@ -30,7 +30,7 @@ SlowestBps(const Hops& path)
     return slowest;
 }
 
-/// Of an ACK alone on the way back, which has the links of the way there.
+/// Time of an ACK on an idle return path, over the same links.
 Picos
 AckTime(const Hops& path)
 {

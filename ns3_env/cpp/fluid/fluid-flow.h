@@ -30,7 +30,7 @@ class FluidFlow final : public Flow
     /// @{
     /// `bps` on the wire from `now` on.
     void Allocate(double bps, Picos now);
-    /// When the last of it has passed, at the rate as it is; NEVER of one that stands still or is endless.
+    /// Time at which the last of it has passed at the current rate; NEVER if it is stalled or endless.
     Picos ThroughAt() const { return m_throughAt; }
     /// The last of it has passed.
     void PassThrough();
@@ -40,9 +40,9 @@ class FluidFlow final : public Flow
     double LeftAt(Picos now) const;
     /// Payload bytes by which what is left falls in a ps.
     double Speed() const { return SpeedAt(RateBps()); }
-    /// When it ends whose last fluid has passed at `through`; not sooner than alone.
+    /// End of the flow if its last fluid has passed at `through`; no sooner than on an idle path.
     Picos EndAfter(Picos through) const;
-    /// How long before its end its receiver has all of it.
+    /// Time from when its receiver has all of it to its end.
     Picos WayBack() const { return m_wayBack; }
     bool IsAwaited() const { return m_awaiting != nullptr; }
     /// Its receiver has all of it; where somebody awaits that.
@@ -51,7 +51,7 @@ class FluidFlow final : public Flow
     void Finish();
     /// @}
 
-    /// Whether its rate is another one than at the last call.
+    /// Reports whether its rate has changed since the last call.
     bool TakeChange() { return m_pacing.TakeChange(); }
 
     /// @name Flow

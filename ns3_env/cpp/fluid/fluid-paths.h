@@ -30,9 +30,9 @@ class FluidPaths
     virtual const Routing& GetRouting() const = 0;
     /// \throws ScenarioError where there is no path
     virtual FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const = 0;
-    /// Of the scenario's streams. \throws ScenarioError where there is no path
+    /// Paths of the scenario's streams. \throws ScenarioError where there is no path
     virtual std::vector<Hops> OfStreams() const = 0;
-    /// Of a stream's full packet on the wire.
+    /// Bytes of a stream's full packet on the wire.
     virtual uint32_t StreamPacketBytes() const = 0;
 };
 

@@ -13,18 +13,18 @@
 namespace ns3::env
 {
 
-/// Who gets what of a link.
+/// Rule by which flows share a link.
 enum class Sharing : uint8_t
 {
     MaxMin,         ///< each flow its max-min fair rate
     LeastRemaining, ///< flows with less left before those with more (SRPT)
 };
 
-/// What a transport's names of fluids stand for.
+/// Sharing rules by a transport's names of fluids.
 using Fluids = std::map<std::string, Sharing>;
 
-/// What the scenario's flows share by; nothing where none of them is a fluid's.
-/// \throws ScenarioError where some are and others are not
+/// Sharing rule of the scenario's flows; nothing where none of them is a fluid.
+/// \throws ScenarioError where only some are
 std::optional<Sharing> SharingOf(const Scenario& scenario, const Fluids& fluids);
 
 } // namespace ns3::env

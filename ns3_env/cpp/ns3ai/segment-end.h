@@ -47,7 +47,7 @@ class ByteWait
     int64_t m_since{0}; ///< when this wait began; 0: none is under way
 };
 
-/// What the segment and the objects in it are called.
+/// Names of the segment and of the objects in it.
 struct Names
 {
     std::string segment;

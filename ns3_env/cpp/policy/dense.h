@@ -13,7 +13,7 @@
 namespace ns3::env
 {
 
-/// What follows a layer's sums.
+/// Function applied to a layer's sums.
 enum class Activation : uint8_t
 {
     None,

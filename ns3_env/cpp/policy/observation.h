@@ -30,7 +30,7 @@ class RttTarget
     {
     }
 
-    /// Whether the RTT is in nanoseconds; else it is in base RTTs of the path.
+    /// Reports whether the RTT is in nanoseconds; otherwise it is in base RTTs of the path.
     bool ReadsNanoseconds() const { return m_baseNs.has_value(); }
 
     /// \param rtt as of ReadsNanoseconds() \param rate share of the sender's link

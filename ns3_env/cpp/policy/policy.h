@@ -20,7 +20,7 @@
 namespace ns3::env
 {
 
-/// What a flow remembers: the network's inputs of the last K observations, oldest first, and what the network carries.
+/// Memory of a flow: the network's inputs of the last K observations, oldest first, and the state that it carries.
 class FlowHistory
 {
   public:
@@ -54,15 +54,15 @@ class Policy
     double DecidesFromBdps() const { return m_decidesFromBdps; }
     /// Flows of at most so many BDPs carry no telemetry.
     double TelemetryFromBdps() const { return m_telemetryFromBdps; }
-    /// Of other flows, packets that leave so many base RTTs after the last that did; 0: all.
+    /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     const ActionMap& Actions() const { return *m_actions; }
-    /// What keeps it to what it has met; null where its file has none.
+    /// Safety that limits it to what it has met; null where its file has none.
     const Safety* Secured() const { return m_safety ? &*m_safety : nullptr; }
 
     /// Adds what the flow observes now.
     void Observe(FlowHistory& history, const ObservationRecord& record) const;
-    /// As above, of values in the order of Fields().
+    /// The same, for values in the order of Fields().
     void Observe(FlowHistory& history, std::span<const float> values) const;
 
     /// The network's outputs for flows that decide together, cut to [-1, 1]. Once for each observation: what a flow

@@ -26,10 +26,10 @@ class Safety
     /// \throws ScenarioError naming the key that is wrong
     Safety(JsonReader json, const std::vector<Field>& observed);
 
-    /// Whether the policy has met such an observation: each field, as float32, is within its range.
+    /// Reports whether the policy has met such an observation: each field, as float32, is within its range.
     bool Covers(const ObservationRecord& record) const;
 
-    /// Whether a flow has sent so much of what it sent again that the policy, which observes no losses, should not go on.
+    /// Reports whether a flow resent so large a share of its bytes that the policy, which sees no losses, should stop.
     bool Loses(uint64_t repeatedBytes, uint64_t sentBytes) const
     {
         return static_cast<double>(repeatedBytes) > m_mostRepeated * static_cast<double>(sentBytes);

@@ -18,7 +18,7 @@ struct Tensor
     std::vector<float> values;
 };
 
-/// What a file holds.
+/// Contents of a file.
 struct TensorFile
 {
     std::map<std::string, std::string> metadata;

@@ -13,7 +13,7 @@ namespace ns3::env
 class SimulatorChannel;
 class Transport;
 
-/// What came of an episode.
+/// Outcome of an episode.
 struct EpisodeOutcome
 {
     std::string results; ///< JSON; empty where the episode was interrupted, or they went elsewhere

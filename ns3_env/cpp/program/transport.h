@@ -40,11 +40,11 @@ class Transport
     /// @{
     /// Options that no other program has.
     virtual void AddOptions(CommandLine&) {}
-    /// What they ask for; an exit code where nothing else is to be done. \throws ScenarioError
+    /// Carries them out. \returns an exit code where nothing else is to be done \throws ScenarioError
     virtual std::optional<int> Obey() { return {}; }
     /// The names of its congestion controllers, sorted.
     virtual std::vector<std::string> Controllers() const = 0;
-    /// What they declare, as JSON: an object for each, by name.
+    /// Declarations of these controllers, as JSON: an object for each, by name.
     virtual std::string Describe() const = 0;
     /// @}
 

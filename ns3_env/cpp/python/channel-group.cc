@@ -15,7 +15,7 @@ void BindChannelGroup(py::module_& module);
 namespace
 {
 
-/// Whether all rows of a message are of flows that go on, with slots below `slots`.
+/// Reports whether all rows of a message are of continuing flows, with slots below `slots`.
 bool
 GoesOn(std::span<const DecisionRow> rows, int64_t slots)
 {
@@ -72,7 +72,7 @@ TakeRows(ChannelGroup& self, int64_t slots, bool partly)
     return py::make_tuple(to.Joint(whose), counts, timesNs);
 }
 
-/// Of (m, 3), one simulator's after the other's.
+/// Steps with actions of shape (m, 3), one simulator's after the other's.
 void
 StepAll(ChannelGroup& self,
         const py::array_t<double, py::array::c_style | py::array::forcecast>& actions,

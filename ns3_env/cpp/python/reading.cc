@@ -22,7 +22,7 @@ namespace
 template <typename T>
 using Column = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-/// As NumPy cuts a float: NaN stays.
+/// Clips a float as NumPy does: NaN stays.
 float
 Cut(float value, float low, float high)
 {
@@ -44,7 +44,7 @@ Rows(const Column<double>& records)
     return records.shape(0);
 }
 
-/// What ns3_env.decision.outcomes and ns3_env.decision.observations read, in one pass, the same to the bit.
+/// Single-pass ns3_env.decision.outcomes and ns3_env.decision.observations, the same to the bit.
 class Reading
 {
   public:

@@ -41,7 +41,7 @@ struct [[gnu::visibility("hidden")]] RowArrays
                   records.mutable_data() + i * static_cast<py::ssize_t>(FIELD_COUNT));
     }
 
-    /// Those of several simulators' rows, with the simulator of each.
+    /// Arrays of several simulators' rows, with the simulator of each.
     py::tuple Joint(const py::array_t<int64_t>& simulators) const
     {
         return py::make_tuple(flows, slots, first, terminated, truncated, due, records, simulators);
