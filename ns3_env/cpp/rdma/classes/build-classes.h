@@ -16,7 +16,7 @@ namespace ns3::env::rdma
 /// \throws ScenarioError where a network cannot have them.
 void CheckClasses(const Scenario& scenario);
 
-/// Of a port of a ClassSwitch, once its link's rate is known.
+/// Sets up a port of a ClassSwitch, once its link's rate is known.
 void ConfigureClasses(SwitchPort& port, const NetworkRules& rules, const Scenario& scenario);
 
 /// The queues of a port's classes at `now`; none where there is one class.

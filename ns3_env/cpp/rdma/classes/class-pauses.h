@@ -42,7 +42,7 @@ class ClassPauses
         }
     }
 
-    /// How long the class has been paused, up to now.
+    /// Time for which the class has been paused, up to now.
     Picos Time(uint32_t which, Picos now) const
     {
         return m_accounts[which].total + (Of(which) ? now : 0);

@@ -88,7 +88,7 @@ class ClassSwitch final : public Switch
     const std::vector<TrafficClass>& Classes() const { return m_classes; }
     uint32_t FrameBytes() const { return m_frameBytes; }
 
-    /// As Forward and Release of a switch with one class.
+    /// Equivalents of Forward and Release in a switch with one class.
     void ForwardOfClass(Packet* packet, SwitchPort& ingress);
     void ReleaseOfClass(const Packet& packet);
 

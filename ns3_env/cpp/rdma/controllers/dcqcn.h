@@ -107,7 +107,7 @@ class Dcqcn : public CongestionControl
     double Alpha() const { return m_alpha; }
 
   private:
-    /// What the timers did up to `now`. At one instant the increase, armed long before, comes first.
+    /// Applies the timers' effects up to `now`. At one instant the increase, armed long before, comes first.
     void CatchUp(FlowState& flow, Picos now);
     /// Gives the flow the rate as it now is.
     void WriteRate(FlowState& flow);

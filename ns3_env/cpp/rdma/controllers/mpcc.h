@@ -18,7 +18,7 @@
 namespace ns3::env::rdma
 {
 
-/// What the control reads, from a flow and its state switch.
+/// Inputs of the control, from a flow and its state switch.
 MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 
 /**
@@ -55,12 +55,12 @@ class Mpcc : public CongestionControl
         double windowBytes;
     };
 
-    /// Whether this ACK is one to decide on.
+    /// Reports whether to decide on this ACK.
     bool IsDue(const AckSample& ack);
     double Decide(const FlowState& flow, const AckSample& ack);
     /// Shows what the control's last decision was made of.
     void Trace(double bdpBytes);
-    /// As Decide(), with the time it takes counted and charged by the attributes.
+    /// Decides; the time it takes is counted, and charged by the attributes.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
     void Apply(FlowState& flow, double windowBytes) const;
     void ApplyPending(FlowState* flow);

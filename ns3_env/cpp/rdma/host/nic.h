@@ -35,7 +35,7 @@ class Nic : public Port
     /// An answer to a flow that is received here goes behind those that wait.
     void Send(Packet* answer);
     NetworkContext& Network() { return m_network; }
-    /// Whether a pause holds this flow back, and how long pauses have, up to now: the port's, of one class.
+    /// Reports whether a pause blocks this flow, and for how long pauses have so far: the port's, of one class.
     virtual bool HoldsBack(const QueuePair&) const { return IsPaused(); }
     virtual Picos HeldBackFor(const QueuePair&, Picos now) const { return PausedTime(now); }
 

@@ -23,7 +23,7 @@ class Nic;
 /// A path through the network: the egress port at each switch, sender's side first.
 using Route = std::vector<SwitchPort*>;
 
-/// What a receiver does with a data packet.
+/// Reaction of a receiver to a data packet.
 enum class Answer : uint8_t
 {
     None,
@@ -56,7 +56,7 @@ class QueuePair final : public WireFlow
     /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
     /// most.
     void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
-    /// How the cards at both ends answer its packets.
+    /// Sets how the cards at both ends answer its packets.
     void SetNic(const NicConfig& config);
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
     /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
@@ -73,7 +73,7 @@ class QueuePair final : public WireFlow
     /// @{
     /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
     Picos ReadyAt() const;
-    /// As ReadyAt(), whatever is in flight: when pacing alone would let the next packet go.
+    /// Earliest time by pacing only, whatever is in flight.
     Picos PacedUntil() const;
     /// Takes the next packet; call only when ReadyAt() <= now.
     Packet* NextPacket(NetworkContext& network, Picos now);
@@ -87,7 +87,7 @@ class QueuePair final : public WireFlow
     static constexpr uint32_t NO_PLACE = UINT32_MAX;
     uint32_t Place() const { return m_place; }
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
-    /// What was written since the NIC last took it, which it reports to its trace source.
+    /// Window and rate, whose changes since the last report the NIC passes to its trace source.
     Pacing& WindowAndRate() { return m_pacing; }
     /// @}
 
@@ -114,7 +114,7 @@ class QueuePair final : public WireFlow
     void ClosePauseAccount(Picos now);
 
   private:
-    /// What is not as with most flows, a bit each: one look tells those apart.
+    /// Deviations from most flows, a bit each: one look identifies such flows.
     enum Option : uint8_t
     {
         STREAM = 2,
@@ -161,7 +161,7 @@ class QueuePair final : public WireFlow
         const bool plain = !m_isHeld && (m_options & (SELECTIVE | OWN_ANSWERS)) == 0;
         m_plainBytes = plain ? m_sizeBytes : 0;
     }
-    /// What is not as with most flows when a packet leaves or arrives.
+    /// Deviations that matter when a packet leaves or arrives.
     static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
     /// The first packet number beyond so many bytes.
     uint64_t PacketsOf(uint64_t bytes) const

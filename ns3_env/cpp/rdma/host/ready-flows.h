@@ -37,7 +37,7 @@ class ReadyFlows
     /// The earliest time at which one is ready, or NEVER.
     [[gnu::always_inline]] Picos NextReady() const { return m_many ? m_tree[1] : NextReadyOfFew(); }
 
-    /// Whether OnChange() has to be called.
+    /// Reports whether OnChange() has to be called.
     bool AreMany() const { return m_many; }
 
   private:

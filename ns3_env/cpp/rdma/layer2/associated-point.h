@@ -20,7 +20,7 @@ namespace ns3::env::rdma
 class AssociatedPoint
 {
   public:
-    /// Whether a flow obeys this point's wish to slow down (`faster` false) or to go faster.
+    /// Reports whether a flow obeys this point's wish to slow down (`faster` false) or to go faster.
     bool Obeys(uint32_t congestionPoint, bool faster)
     {
         if (!faster)

@@ -23,7 +23,7 @@ class Smcc : public CongestionControl
     void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
 
   private:
-    /// What the rate loses, as a share of the line rate; negative where it gains.
+    /// Decrease of the rate, as a share of the line rate; negative for an increase.
     double Cut(double offsetBytes, double deltaBytes) const;
 
     double m_largeStep;      ///< attribute LargeStep: R_large = a_large q0

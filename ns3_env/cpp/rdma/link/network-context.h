@@ -21,7 +21,7 @@ namespace ns3::env::rdma
 /// The events that a link costs.
 enum class LinkEvents : uint8_t
 {
-    /// As few as will do: a transmission's end only where something waits for it, one arrival per link.
+    /// Fewest possible: a transmission's end only where something waits for it, one arrival per link.
     Merged,
     /// The same in a divided network: a node's arrivals come before its other events of their instant, in order of
     /// ports, so that it does not matter who scheduled them when.
@@ -56,7 +56,7 @@ struct NetworkContext
         ofOthers.emplace_back(&flow, change);
     }
 
-    /// What a port draws from.
+    /// Random source of a port.
     RandomSource& RandomOf(uint32_t node, uint32_t port)
     {
         if (!portSeed)

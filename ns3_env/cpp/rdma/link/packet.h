@@ -49,7 +49,7 @@ enum class PacketKind : uint8_t
     Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
 };
 
-/// What switches write into a data packet.
+/// Data that switches write into a data packet.
 enum class Telemetry : uint8_t
 {
     None,

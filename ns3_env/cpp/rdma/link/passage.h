@@ -22,7 +22,7 @@ struct Passenger
     Packet* packet;
 };
 
-/// What one part sends to others in a window. They take it in when the next one begins.
+/// Packets that one part sends to others in a window. They enter when the next one begins.
 class alignas(CACHE_LINE) Passage
 {
   public:

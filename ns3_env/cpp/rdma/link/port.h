@@ -35,7 +35,7 @@ class Port : public Object
     /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
     static void Connect(Port& a, Port& b, double rateBps, Picos delay);
 
-    /// What this end sends goes to another part of the network.
+    /// Directs what this end sends to another part of the network.
     void SendBy(Passage& passage, uint32_t destination)
     {
         m_passage = &passage;
@@ -64,7 +64,7 @@ class Port : public Object
     /// Sends what can be sent now, or makes sure the port looks again when it can.
     virtual void Kick() = 0;
 
-    /// Of what this port marks, samples and, as the end of a link, does not receive.
+    /// Random source for this port's marks, samples and, at the end of a link, losses.
     RandomSource& Random() { return m_random; }
 
     /// Queues a PFC frame, of a class where there are several, ahead of everything else.
@@ -119,7 +119,7 @@ class Port : public Object
      */
     template <class Self>
     void KickAs(Self& self);
-    /// Whether a packet that comes now may be sent at once, were nothing else waiting here.
+    /// Reports whether a packet that comes now may be sent at once if nothing else waits here.
     bool IsFree(Picos now);
     /// Sends a packet that comes to a free port at which nothing waits.
     void SendAtOnce(Packet* packet, Picos now);
@@ -130,8 +130,8 @@ class Port : public Object
     /// The peer holds this port back, or lets it go on.
     void SetPaused(bool paused, Picos now);
 
-    /// What this end has sent arrives at its peer; false where it is lost instead, and counted. Only asked where
-    /// WatchArrivals() was called, or what may lose packets is set.
+    /// Reports whether a packet that this end sent arrives at its peer; counts it where it is lost instead. Only called
+    /// after WatchArrivals(), or with a cause of losses set.
     virtual bool Passes(Packet* packet);
     /// From now on Passes() is asked.
     void WatchArrivals() { m_peer->m_attended = true; }
@@ -139,7 +139,7 @@ class Port : public Object
     virtual void OnFail(Picos) {}
     virtual void OnRecover() {}
 
-    /// Whether anybody listens to one of its trace sources.
+    /// Reports whether one of its trace sources has a listener.
     bool IsTraced() const { return m_traced; }
 
     /// Counts a packet that is lost before it leaves here, and takes it off the network.
@@ -148,7 +148,7 @@ class Port : public Object
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
     [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
-    /// Whether the transmitter is idle, and its last frame's end stands for no look of this very instant.
+    /// Reports whether the transmitter is idle, and no look at its last frame's end is due at this very instant.
     bool IsIdle(Picos now) const
     {
         return m_busyUntil < now || (m_busyUntil == now && m_armedAt != now);
@@ -171,13 +171,13 @@ class Port : public Object
               LossCause cause,
               std::unique_ptr<LossCounts>& counts,
               NetworkContext& network);
-    /// Whether what has come in is to be received, and not lost, or for the port itself.
+    /// Reports whether an arrived packet is to be received: neither lost nor for the port itself.
     bool TakesIn(Packet* packet);
 
-    /// What a frame of this kind takes; most are as long as the one before it.
+    /// Transmission time of a frame; most are as long as the one before.
     Picos TransmissionTime(const Packet& packet);
 
-    /// What random corruption, or a test, takes away on the link.
+    /// Losses on the link by random corruption, or by a test.
     struct Hazard
     {
         double probability{0};

@@ -20,7 +20,7 @@ struct NetworkContext;
 class WireFlow : public Flow
 {
   public:
-    /// Whether it is a stream: it sends by a time table alone.
+    /// Reports whether it is a stream, which sends by a timetable only.
     bool IsOpenLoop() const { return m_isOpenLoop; }
     /// Index of its traffic class; 0 where there is one.
     uint32_t Class() const { return m_class; }
@@ -38,7 +38,7 @@ class WireFlow : public Flow
 
     /// So many packets that are about this flow, in either direction, came onto the network, or were dropped or consumed.
     void CountPackets(int change) { m_packetsOut += static_cast<uint32_t>(change); }
-    /// Of the part of the network that it is sent from.
+    /// Context of the part of the network that it is sent from.
     const NetworkContext* Home() const { return m_home; }
     /// Packets of this flow that are on the network; while there are any, the object must live.
     uint32_t PacketsOnNetwork() const { return m_packetsOut; }

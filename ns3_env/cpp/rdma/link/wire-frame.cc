@@ -87,7 +87,7 @@ DataOpcode(const Packet& packet, const FlowHeaders& flow)
     return last ? SEND_LAST : SEND_MIDDLE;
 }
 
-/// Of a data packet: its place in the message. Of an ACK: the last packet received; of a NAK: the one expected.
+/// Data packet: its place in the message. ACK: the last packet received. NAK: the one expected.
 uint32_t
 PacketSequenceNumber(const Packet& packet, const FlowHeaders& flow)
 {

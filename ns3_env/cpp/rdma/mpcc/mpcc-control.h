@@ -12,7 +12,7 @@
 namespace ns3::env::rdma
 {
 
-/// What one decision depends on, by the names of the observation fields (channel/observation-fields.h).
+/// Inputs of one decision, by the names of the observation fields (channel/observation-fields.h).
 struct MpccInput
 {
     double baseRttNs{0};         ///< of the path without queues (eq. 2.2)
@@ -30,7 +30,7 @@ struct MpccInput
 /// Number of doubles in an MpccInput, for callers that hold rows of them.
 inline constexpr int MPCC_INPUTS = 10;
 
-/// How the window is computed.
+/// Method by which the window is computed.
 enum class MpccSolver : uint8_t
 {
     Qp,  ///< the QP's optimum

@@ -19,7 +19,7 @@ class SQProblem;
 namespace ns3::env::rdma
 {
 
-/// What is weighed against what: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and more where asked.
+/// Weights of the cost: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and more where asked.
 struct MpccCost
 {
     double weightQueue{1.0};   ///< W_Q
@@ -53,7 +53,7 @@ struct MpccModel
     }
 };
 
-/// What is proven of the regulator's moves.
+/// Optimality proof of the regulator's moves.
 enum class LqrProof : uint8_t
 {
     None,          ///< nothing: ask qpOASES
@@ -94,7 +94,7 @@ class Regulator
     std::vector<double> m_queues; ///< q_1 ... q_P
 };
 
-/// What the solver did, over all solves.
+/// Counts of the solver's work, over all solves.
 struct MpccQpCounters
 {
     uint64_t solves{0};            ///< QPs handed to qpOASES
@@ -133,7 +133,7 @@ class MpccQp
                                              /// @}
 
   private:
-    /// Whether the solution keeps every row of eq. 4.17.
+    /// Reports whether the solution satisfies every row of eq. 4.17.
     bool KeepsRows(const MpccModel& model) const;
 
     void FillHessian();

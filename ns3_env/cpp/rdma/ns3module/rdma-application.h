@@ -41,7 +41,7 @@ class RdmaApplication : public Application
     bool IsCompleted() const { return m_completed; }
     /// From its start until its last byte was acknowledged; 0 before.
     Time GetCompletionTime() const { return m_duration; }
-    /// As the controller has them: bytes, and bit/s.
+    /// The controller's window, in bytes, and its rate, in bit/s.
     double GetWindow() const { return m_window; }
     double GetRate() const { return m_rate; }
 

@@ -28,7 +28,7 @@ class RdmaHelper : public PcapHelperForDevice
     /// @{
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
-    /// Of flows: the controller and its attributes, as in SetController("hpcc", "Eta", DoubleValue(0.9)).
+    /// Sets flows' controller and its attributes, as in SetController("hpcc", "Eta", DoubleValue(0.9)).
     template <typename... Args>
     void SetController(const std::string& name, Args&&... attributes);
     /// @}

@@ -21,7 +21,7 @@ using EnginePacket = env::rdma::Packet;
 namespace
 {
 
-/// Of a packet that is about a flow; PFC frames are about none.
+/// Id of the flow that a packet is about; PFC frames are about none.
 uint32_t
 FlowOf(const EnginePacket& packet)
 {

@@ -42,7 +42,7 @@ class RdmaNetDevice : public NetDevice
     /// @name What the engine knows, once the simulation has begun; 0 before
     /// @{
     uint64_t GetQueueBytes() const; ///< of a switch port
-    /// How long the peer has held this end back.
+    /// Time for which the peer has paused this end.
     Time GetPausedTime() const;
     uint64_t GetTxBytes() const;
     /// Packets that were to leave here, or have left, and do not arrive.
@@ -57,7 +57,7 @@ class RdmaNetDevice : public NetDevice
     void
     Deliver(Ptr<const Packet> packet, const Address& from, const Address& to, uint16_t protocol);
 
-    /// Of the flow and its bytes on the wire.
+    /// Reports a flow and its packet's bytes on the wire.
     typedef void (*PacketCallback)(uint32_t flow, uint32_t bytes);
     typedef void (*DropCallback)(uint32_t flow, uint32_t bytes, std::string cause);
     typedef void (*PauseCallback)(bool paused);

@@ -44,8 +44,8 @@ class RdmaNetwork : public Object
     RdmaNetwork();
     ~RdmaNetwork() override;
 
-    /// That of this simulation; the first call makes it, and chooses picoseconds and the engine's event loop, which must
-    /// come before the first event. Aborts where another loop runs.
+    /// The network of this simulation; the first call makes it, and chooses picoseconds and the engine's event loop,
+    /// which must come before the first event. Aborts where another loop runs.
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.

@@ -169,7 +169,7 @@ ScriptScenario::FastestBps() const
     return fastest;
 }
 
-/// As a scenario of rdma-sim has it where it does not say (ns3_env/scenario/derived.py).
+/// Buffer in bytes; by default as for rdma-sim (ns3_env/scenario/derived.py).
 uint64_t
 ScriptScenario::Buffer() const
 {

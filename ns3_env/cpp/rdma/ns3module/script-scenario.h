@@ -40,7 +40,7 @@ struct ScriptSettings
 /// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
 std::string WithoutKey(const std::string& text);
 
-/// What is wrong with this work; "" where nothing is. To be told once no exception is under way.
+/// Error of this work; "" where there is none. To be reported once no exception is under way.
 template <class Work>
 std::string
 Refused(Work work)
@@ -90,7 +90,7 @@ class ScriptScenario
     const std::vector<std::vector<Ptr<RdmaNetDevice>>>& Devices() const { return m_devices; }
     /// The cards, by the engine's node; null for switches.
     std::vector<Ptr<RdmaNetDevice>> Cards() const;
-    /// Of a flow that is there now, or comes later; its id is the next one. \throws ScenarioError
+    /// Entry of a flow that exists now, or later; its id is the next one. \throws ScenarioError
     FlowEntry EntryOf(const RdmaApplication& application, Scenario& scenario);
 
   private:

@@ -40,7 +40,7 @@ class Fabric
         return m_contexts.All();
     }
     bool IsDivided() const { return m_division.has_value(); }
-    /// Of a divided network; else null.
+    /// Racks of a divided network; else null.
     const Racks* GetRacks() const { return m_division ? &m_division->racks : nullptr; }
     const std::vector<std::pair<uint32_t, Ptr<Switch>>>& Switches() const { return m_switches; }
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches

@@ -30,7 +30,7 @@ MakeRules(const Scenario& scenario)
     return std::make_unique<NetworkRules>();
 }
 
-/// Whether a flow's packets may take several paths without a failure, and its time alone is not the published one.
+/// Reports whether, outside the published preset, a flow's packets may take several paths without a failure.
 bool
 IsSpread(const Scenario& scenario)
 {

@@ -32,7 +32,7 @@ class Paths
     const Routing& GetRouting() const { return m_routing; }
     const PathExtremes& Extremes() const { return m_extremes; }
 
-    /// What switches hash of a flow's data.
+    /// Five-tuple of a flow's data that switches hash.
     static FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
     /// \throws ScenarioError where there is no path.
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;

@@ -60,7 +60,7 @@ class Search
   private:
     uint32_t ClassOf(const Place& place) const { return std::get<2>(place); }
 
-    /// Of the port's peer, in the peer's buffer.
+    /// Account of the port's peer, in the peer's buffer.
     uint32_t Account(const Place& place) const
     {
         return m_ports.at(place)->Peer().Index() * m_classes + ClassOf(place);
@@ -91,7 +91,7 @@ class Search
         }
     }
 
-    /// Whether its peer would resume it; then its queue empties too.
+    /// Reports whether its peer would resume it, and then empties its queue.
     bool MayGoOn(const Place& place)
     {
         if (!m_buffers.at(PeerOf(place)).MayResume(Account(place)))

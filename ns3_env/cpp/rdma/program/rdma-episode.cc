@@ -94,7 +94,7 @@ MostTogether(const RdmaEpisode& network)
     return most;
 }
 
-/// What its parts would share, so that the scenario is played as a whole; "" where they share nothing.
+/// State that parts would share, so that the scenario runs as a whole; "" where they share nothing.
 std::string
 SharedByParts(const Scenario& scenario)
 {
@@ -121,7 +121,7 @@ SharedByParts(const Scenario& scenario)
     return {};
 }
 
-/// How the scenario is played in parts; nothing where it is not to be, or cannot.
+/// Division of the scenario into parts; nothing where it is not wanted, or not possible.
 std::optional<Division>
 DivisionOf(const Scenario& scenario)
 {

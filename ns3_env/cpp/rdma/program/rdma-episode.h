@@ -87,7 +87,7 @@ class RdmaEpisode final : public Episode
     /// A path for them, of which the caller makes packets. \throws ScenarioError where there is none
     std::unique_ptr<QueuePair> ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const;
     using FrameMaker = std::function<std::vector<uint8_t>(const Packet&)>;
-    /// As captures have them; empty where nothing is known of one.
+    /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.
     void SetOtherFrames(FrameMaker make) { m_otherFrames = std::move(make); }
     std::vector<uint8_t> OtherFrame(const Packet& packet) const { return m_otherFrames(packet); }
     /// @}

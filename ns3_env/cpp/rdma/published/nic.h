@@ -94,13 +94,13 @@ class Nic final : public rdma::Nic
     Picos NextReady(Picos now);
     void OnRepaced(const QueuePair& flow, Picos now) override;
 
-    /// Whether a flow has bytes left, an open window and no pause.
+    /// Reports whether a flow has bytes left, an open window and no pause.
     bool MaySend(const QueuePair& flow) const;
-    /// Whether an entry of the list is of a flow that has ended, which then may cease to exist.
+    /// Reports whether a list entry is empty or of a flow that has ended, which then may cease to exist.
     static bool Leave(QueuePair* flow);
     /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
     QueuePair* NextFlow(Picos now);
-    /// Whether an ACK, NACK included, is in the high-priority queue. One preset fits all flows of a run there.
+    /// Reports whether an ACK or NACK is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;
 
     std::vector<QueuePair*> m_list; ///< in the order they started; null where one has left

@@ -75,7 +75,7 @@ class EcnMarker final : public rdma::EcnMarker
 /// The priority group whose pause holds a host's ACKs, whichever group their flow is in.
 inline constexpr uint32_t ACK_GROUP = 3;
 
-/// What decides where its completion times are to be met to the nanosecond (docs/decisions/0002).
+/// Rules of the published simulator, to meet its completion times to the nanosecond (docs/decisions/0002).
 class Rules final : public NetworkRules
 {
   public:
@@ -115,7 +115,7 @@ class Rules final : public NetworkRules
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
     /// HPCC's window wraps where BDP * rate passes 64 bits.
     bool WrapsWindows() const override { return true; }
-    /// What overflows a packet's records is not read.
+    /// Records that overflow a packet are not read.
     bool DropsLongRecords() const override { return true; }
     /// A NACK is repeated after a fixed time. A duplicate is not answered; one of a flow that ended meets a new receiver, to
     /// which it is a gap. A flow that went back twice sends again what is acknowledged: with a window it is blocked (Nic).

@@ -12,12 +12,12 @@ namespace ns3::env::rdma
 struct GoBackN
 {
     Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
-    /// Whether a duplicate is answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: what
-    /// still comes of it is new to it.
+    /// Duplicates are answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: later packets
+    /// of it are new to it.
     bool acknowledgesDuplicates{true};
     bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
     bool restartsPacing{true};    ///< whether going back replaces a pacing time in the past by now
-    /// Whether a flow knows what is lost and what only waits: there is no timeout while anything of it is under way.
+    /// A flow can tell lost packets from waiting ones: no timeout while anything of it is under way.
     bool knowsLosses{false};
 };
 

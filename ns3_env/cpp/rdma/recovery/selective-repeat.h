@@ -61,7 +61,7 @@ class SelectiveSender
     bool m_recovering{false};
 };
 
-/// What a receiver has of one flow beyond what it has in order, in packet numbers.
+/// Packets of one flow that a receiver has beyond those in order, by number.
 class SelectiveReceiver
 {
   public:

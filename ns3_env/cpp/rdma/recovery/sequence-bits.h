@@ -15,7 +15,7 @@ namespace ns3::env::rdma
 class SequenceBits
 {
   public:
-    /// Whether it was no member before. `number` must not be below the base.
+    /// Adds `number`, not below the base. \returns whether it was no member before
     bool Set(uint64_t number)
     {
         Reach(number / BITS);

@@ -59,7 +59,7 @@ class EcnMarker
                    : INT64_MAX;
     }
 
-    /// Whether `packet`, which leaves `queueBytes` behind, is to be marked now.
+    /// Reports whether `packet`, which leaves `queueBytes` behind, is to be marked now.
     bool Marks(const Packet& packet, uint64_t queueBytes)
     {
         const double p = Probability(queueBytes);
@@ -67,7 +67,7 @@ class EcnMarker
     }
 
   protected:
-    /// As Marks, at a probability above 0. What cannot be marked, or is already, is not decided on.
+    /// Decides for Marks() at a probability above 0; false where a packet cannot be marked, or is already.
     virtual bool Decide(const Packet& packet, double probability)
     {
         return IsMarkable(packet) && Hits(probability);

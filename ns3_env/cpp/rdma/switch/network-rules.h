@@ -37,21 +37,21 @@ class NetworkRules
 
     virtual Rounding GetRounding() const { return Rounding::Exact; }
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
-    /// Of a switch's memory, with or without PFC.
+    /// Sharing of a switch's memory, with or without PFC.
     virtual PoolSharing GetPoolSharing(bool pfc) const;
     /// Kept for what arrives at a port after it has asked for a pause, bytes: 3 * rate * delay.
     virtual uint64_t Headroom(double rateBps, Picos delay) const;
-    /// By how much a port's threshold grows, as a shift, where it is so many times as fast as a host.
+    /// Shift by which the threshold grows of a port that is `ratio` times as fast as a host.
     virtual uint32_t Doublings(double ratio) const;
-    /// Of marks and losses, in a network of `nodes` nodes.
+    /// Source of random marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
     virtual std::unique_ptr<EcnMarker>
     MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const;
     virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
     virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
 
-    /// By how much units of quantised telemetry are larger than at 25 Gb/s. Bytes sent are counted by no more than a
-    /// full packet: in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
+    /// Ratio of quantised telemetry's units to those at 25 Gb/s. Bytes sent are counted by no more than a full packet:
+    /// in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
     virtual uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const;
     /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
     /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
@@ -60,15 +60,15 @@ class NetworkRules
                              const Hops& forward,
                              const Hops& backward,
                              uint32_t ackEvery) const;
-    /// What windows are at most, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
+    /// Largest window, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
-    /// Whether the product of BDP and rate, of which HPCC makes a window, loses what passes 64 bits.
+    /// Reports whether the product of BDP and rate, from which HPCC makes a window, is cut to 64 bits.
     virtual bool WrapsWindows() const { return false; }
-    /// Whether a controller that reads records of switches may have a path with more of them than a packet holds, which
-    /// then gives it none.
+    /// Reports whether a controller that reads switches' records may have a path with more of them than fit in a
+    /// packet, which then gives it none.
     virtual bool DropsLongRecords() const { return false; }
     virtual GoBackN Recovery(Picos baseRtt) const;
-    /// Of retransmission, where a scenario gives none: `safe` is longer than any packet or ACK is under way.
+    /// Retransmission timeout where a scenario sets none: `safe` is longer than any packet or ACK is under way.
     virtual Picos Timeout(Picos safe) const { return safe; }
     /// Starts a flow whose time has come.
     virtual void Start(const std::function<void()>& flow) const;

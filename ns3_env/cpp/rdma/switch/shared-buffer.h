@@ -33,7 +33,7 @@ class SharedBuffer
     /// False where the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free; or
     /// the pool is full.
     [[gnu::always_inline]] bool Admits(uint32_t port, uint32_t bytes) const;
-    /// Whether adding and removing a packet would leave all as it is, and ask for no pause: it need not be counted.
+    /// Reports whether adding and removing a packet would change nothing, and ask for no pause: it need not be counted.
     [[gnu::always_inline]] bool LetsPass(uint32_t port, uint32_t bytes) const;
     [[gnu::always_inline]] void Add(uint32_t port, uint32_t bytes);
     [[gnu::always_inline]] void Remove(uint32_t port, uint32_t bytes);
@@ -46,7 +46,7 @@ class SharedBuffer
     [[gnu::always_inline]] bool TakePause(uint32_t port);
     /// True where it is paused and is to be resumed now, which counts as done.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
-    /// Whether the port's neighbour is to be paused, and whether it may be resumed by what the port holds.
+    /// Reports whether the port's neighbour is to be paused, and whether the port's bytes let it resume.
     bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }
     [[gnu::always_inline]] bool MayResume(uint32_t port) const;
     /// The neighbour knows of no pause any more.
@@ -67,7 +67,7 @@ class SharedBuffer
         bool pausing; ///< its neighbour
     };
 
-    /// Of so many bytes of a port, those in the pool.
+    /// Bytes in the pool, of a port's `bytes`.
     [[gnu::always_inline]] uint64_t BeyondReserve(uint64_t bytes) const;
     [[gnu::always_inline]] bool MustPause(uint32_t port) const;
 

@@ -9,7 +9,7 @@
 namespace ns3::env::rdma
 {
 
-/// What comes in by it has no route of its own, and a way that is told by the ports it has left by.
+/// Port whose arriving packets have no route; the ports that they left by identify their way.
 template <class Kind>
 class Steered final : public Kind
 {

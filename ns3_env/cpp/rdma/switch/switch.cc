@@ -19,11 +19,11 @@ namespace ns3::env::rdma
 namespace
 {
 
-/// Of the base interval, by |Fb| / 8: 150, 75, 50, 37.5, 30, 25, 21.5 and 18.5 kB of 150 (IEEE 802.1Q, 32.9.2).
+/// Share of the base interval, by |Fb| / 8: 150, 75, 50, 37.5, 30, 25, 21.5 and 18.5 kB of 150 (IEEE 802.1Q, 32.9.2).
 constexpr std::array<double, 8>
     SHARE_OF_INTERVAL{1.0, 1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5, 1.0 / 6, 21.5 / 150, 18.5 / 150};
 
-/// As a field of 16 bits in units of 64 B holds it.
+/// Rounds to what a field of 16 bits in units of 64 B can represent.
 int32_t
 InUnits(double bytes)
 {

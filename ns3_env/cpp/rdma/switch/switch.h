@@ -108,7 +108,7 @@ class SwitchPort : public Port
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
     [[gnu::always_inline]] void Enqueue(Packet* packet, Picos now);
-    /// Whether a packet that comes now would leave at once, and nobody is told of the queue.
+    /// Reports whether a packet that comes now would leave at once, and nothing observes the queue.
     [[gnu::always_inline]] bool IsOpen(Picos now);
     /// Sends a packet on through an open port: as Enqueue(), without a queue.
     [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
@@ -130,14 +130,14 @@ class SwitchPort : public Port
 
     void OnFail(Picos now) override;
     void OnRecover() override;
-    /// What joining a queue with a congestion point, and leaving one of a port with several, does beside. `bytesLeft`: of
-    /// that queue; null: nothing is marked.
+    /// Further work on joining a queue with a congestion point, and on leaving one of a port with several. `bytesLeft`:
+    /// of that queue; null: nothing is marked.
     void Sample(const Packet& packet, CongestionPoint& point, uint64_t queueBytes);
     void Leave(Packet& packet, EcnMarker* marker, uint64_t bytesLeft, Picos now);
 
     static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
 
-    /// What waits elsewhere than in `m_queue` is unknown here: every packet joins it.
+    /// Makes every packet join `m_queue`, as packets that wait elsewhere are unknown here.
     void QueueAll() { m_queuesAll = true; }
 
     alignas(CACHE_LINE) PacketFifo m_queue;
@@ -201,7 +201,7 @@ class Switch : public Object
     /// Registers what the next port has in the buffer.
     virtual void AddAccounts(uint64_t headroomBytes, uint32_t alphaShift);
 
-    /// As Forward(), against one of several accounts that an ingress port has in the buffer.
+    /// Forward() against one of several accounts that an ingress port has in the buffer.
     void ForwardAs(Packet* packet, SwitchPort& ingress, uint32_t account, uint32_t own);
 
     NetworkContext& m_network;

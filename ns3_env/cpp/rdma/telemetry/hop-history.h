@@ -17,7 +17,7 @@ namespace ns3::env::rdma
 class HopHistory
 {
   public:
-    /// Whether the records are of the ports that the stored ones are of.
+    /// Reports whether the records are of the same ports as the stored ones.
     bool Matches(const AckSample& ack) const
     {
         return m_stored && m_way == ack.way && m_count == std::min(ack.hops.size(), m_last.size());

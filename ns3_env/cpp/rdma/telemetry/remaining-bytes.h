@@ -24,7 +24,7 @@ class RemainingBytes
     /// The flow's last packet has left.
     void Forget(uint32_t flow);
 
-    /// Of the hops that a packet passes the longest backlog stays in its field.
+    /// Keeps the longest backlog of the hops that a packet passes in its field.
     static void Write(Packet& packet, double backlogNs);
 
   private:

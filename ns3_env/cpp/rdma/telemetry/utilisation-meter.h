@@ -24,7 +24,7 @@ class UtilisationMeter
      */
     double Measure(Picos now, uint64_t txBytes, uint64_t queueBytes, double rateBps, Picos baseRtt);
 
-    /// Of the hops that a packet passes the largest level stays in its byte.
+    /// Keeps the largest level of the hops that a packet passes in its byte.
     static void Write(Packet& packet, uint32_t level);
 
   private:
