@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// Cause of a packet's loss. Each is counted at the port that would have sent the packet, or has.
+/// Cause of a packet's loss. Each loss is counted at the port that would have sent the packet, or has.
 enum class LossCause : uint8_t
 {
     BufferFull, ///< the switch had no room for what was to wait at this egress port

@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// Of bytes, padded.
+/// Encodes bytes, padded.
 inline std::string
 Base64(std::span<const std::byte> bytes)
 {

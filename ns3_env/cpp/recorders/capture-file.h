@@ -59,7 +59,7 @@ class CaptureFile final : public Capture
     void Write(uint32_t interface, FrameDirection direction, std::span<const uint8_t> frame);
     /// `hook` is called with each frame, too: for a further file of one's own.
     void SetFrameHook(FrameHook hook) { m_onFrame = std::move(hook); }
-    /// Of the next one of the chosen ports.
+    /// Adds the tap of the next chosen port.
     void Add(std::unique_ptr<Tap> tap) { m_taps.push_back(std::move(tap)); }
     /// Completes the file. \throws std::runtime_error naming it if it could not be written
     void Close() override;

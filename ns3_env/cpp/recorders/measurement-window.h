@@ -62,7 +62,7 @@ class MeasurementWindow
     TimeSpan Span() const { return m_span; }
     /// In-order payload, by flow.
     const std::vector<uint64_t>& ReceivedBytes() const { return m_receivedBytes; }
-    /// Of a port with queue statistics.
+    /// Counts of a port with queue statistics.
     const PortCounts& Of(uint32_t node, uint32_t port) const { return m_ports.at({node, port}); }
 
   private:

@@ -12,14 +12,14 @@
 namespace ns3::env
 {
 
-/// Which way a frame went at its interface; the values are those of epb_flags.
+/// Direction of a frame at its interface; the values are those of epb_flags.
 enum class FrameDirection : uint32_t
 {
     Received = 1,
     Sent = 2,
 };
 
-/// What the frames of a capture are, and the program that wrote them.
+/// Type of a capture's frames, and the program that wrote them.
 struct CaptureFormat
 {
     uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)

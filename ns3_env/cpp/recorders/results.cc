@@ -134,7 +134,7 @@ WriteTable(std::ostream& out, size_t rows, const std::map<std::string, Cell>& co
     out << '}';
 }
 
-/// Of all flows together.
+/// RTTs of all flows together.
 Json
 RttsToJson(const RttSamples& rtts)
 {
@@ -251,7 +251,7 @@ WriteFlows(std::ostream& out,
     WriteTable(out, flows.size(), table);
 }
 
-/// Of all flows together.
+/// Totals over all flows.
 Json
 ReorderingToJson(const std::vector<FlowRecord>& records)
 {
@@ -265,7 +265,7 @@ ReorderingToJson(const std::vector<FlowRecord>& records)
     return {{"out_of_order_packets", packets}, {"duplicate_bytes", bytes}};
 }
 
-/// Of a network whose switches choose for each packet; of all flows together.
+/// Totals over all flows, in a network whose switches choose for each packet.
 Json
 PathsToJson(const Episode& episode)
 {
@@ -321,7 +321,7 @@ SeriesToJson(const std::vector<Picos>& times, const std::vector<uint64_t>& lengt
     return {{"t_ns", std::move(inNanos)}, {"bytes", lengths}};
 }
 
-/// Of one port.
+/// Classes of one port.
 Json
 ClassesToJson(const std::vector<ClassQueue>& classes)
 {
@@ -415,7 +415,7 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
-/// Of ports that pause each other for ever, where there are such.
+/// Adds the ports that pause each other for ever, where there are such.
 void
 AddPauseCircle(Json& json, const Episode& episode)
 {

@@ -8,7 +8,7 @@
 namespace ns3::env
 {
 
-/// What a switch hashes: one direction of a flow.
+/// Input of a switch's hash: one direction of a flow.
 struct FiveTuple
 {
     uint32_t sourceIp;

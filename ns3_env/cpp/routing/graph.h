@@ -36,7 +36,7 @@ class NextHopOrder
                   [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
     }
 
-    /// Whether the path of the first hops gives a pair of hosts its base RTT, whichever a flow takes.
+    /// Reports whether the path by the first hops sets the base RTT of a pair of hosts, whichever a flow takes.
     virtual bool FirstPathSpeaks() const { return false; }
 };
 
@@ -70,7 +70,7 @@ PortsOf(const Hops& path)
     return ports;
 }
 
-/// By node id; a node's neighbours in the order of the links.
+/// Nodes by id; a node's neighbours in the order of the links.
 struct Graph
 {
     std::vector<bool> isSwitch;

@@ -67,7 +67,7 @@ class Routing
     static constexpr uint32_t NOWHERE = UINT32_MAX;
     static constexpr uint16_t UNREACHABLE = UINT16_MAX;
 
-    /// What a host is linked to; NOWHERE while that link is down.
+    /// Node that a host is linked to; NOWHERE while that link is down.
     uint32_t GateOf(uint32_t host) const
     {
         const auto& own = m_graph.neighbours[host];
@@ -135,7 +135,7 @@ class Pipeline
     /// `count` frames, of so many bytes on each leg, behind those before them.
     void Pass(std::initializer_list<uint64_t> bytesOnLegs, uint64_t count = 1);
 
-    /// When the last frame, or its answer, is at the end of the last leg; ps.
+    /// Time at which the last frame, or its answer, is at the end of the last leg; ps.
     Picos Arrival() const { return m_arrival; }
 
   private:

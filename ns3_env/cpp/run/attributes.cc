@@ -108,7 +108,7 @@ PlainTime(const std::string& text)
     return "0s";
 }
 
-/// What an attribute takes: its type and range, and for a time the form.
+/// Values of an attribute: its type and range, and for a time the form.
 std::string
 Takes(const AttributeChecker& checker)
 {
@@ -124,7 +124,7 @@ Takes(const AttributeChecker& checker)
            PlainTime(type.substr(colon + 1)) + " with its unit, as in 20us";
 }
 
-/// As text that a scenario may hold; a time in nanoseconds where they are whole.
+/// Default as text for a scenario; a time in nanoseconds where they are whole.
 std::string
 DefaultOf(const TypeId::AttributeInformation& attribute)
 {

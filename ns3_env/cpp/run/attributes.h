@@ -18,7 +18,7 @@
 namespace ns3::env
 {
 
-/// Of `type` and its parents up to `base`, which is not asked.
+/// Attributes of `type` and its parents up to `base`, exclusive.
 std::vector<TypeId::AttributeInformation> AttributesBelow(TypeId type, TypeId base);
 
 /**
@@ -36,7 +36,7 @@ void SetAttributes(ObjectBase& object,
 /// Attributes and their defaults, as text that a scenario may hold.
 std::map<std::string, std::string>
 DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
-/// What attributes mean, by name.
+/// Help texts of attributes, by name.
 std::map<std::string, std::string>
 MeaningsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 

@@ -31,7 +31,7 @@ struct Racks
 class DependenciesInParts final : public Dependencies
 {
   public:
-    /// What is done with a flow that waits.
+    /// Actions on a flow that waits.
     struct FlowHooks
     {
         std::function<Picos(uint32_t flow)>
@@ -50,7 +50,7 @@ class DependenciesInParts final : public Dependencies
     void OnCreated(uint32_t flow) override { Foresee(flow); }
 
   private:
-    /// What is known between windows of a task that has not begun.
+    /// State, as known between windows, of a task that has not begun.
     struct Outlook
     {
         uint32_t begins;        ///< node, or NOWHERE
@@ -61,7 +61,7 @@ class DependenciesInParts final : public Dependencies
         Picos news{0}; ///< when it has heard of all that is over in other racks
     };
 
-    /// Whether what waits for `task` in `other` hears of its end at once.
+    /// Reports whether `other`, which waits for `task`, hears of its end at once.
     bool IsNear(const Outlook& task, const Outlook& other) const;
     /// Fills each task's outlook: its places, and for how many others it waits.
     void LookAhead(const std::vector<FlowEntry>& flows);

@@ -28,7 +28,7 @@ class Dependencies : public DeliveryListener
                  std::function<void(uint32_t flow)> start,
                  std::function<void()> stepsOver);
 
-    /// Of the flows that wait, those that have not started.
+    /// Number of waiting flows that have not started.
     size_t FlowsLeft() const { return m_flowsLeft; }
     bool AreStepsOver() const { return m_stepsLeft == 0; }
 

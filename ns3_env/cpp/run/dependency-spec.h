@@ -38,7 +38,7 @@ struct DependencySpec
 
     size_t Tasks() const { return delay.size(); }
     uint32_t Count(size_t task) const { return first[task + 1] - first[task]; }
-    /// Whether the flow waits: for others, or for its delay.
+    /// Reports whether the flow waits: for other tasks, or for its delay.
     bool Waits(size_t flow) const { return Count(flow) > 0 || delay[flow] > 0; }
 };
 

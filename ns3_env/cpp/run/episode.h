@@ -99,7 +99,7 @@ class Episode
     void StayOpen() { m_isOpen = true; }
     /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
     void Add(const FlowEntry& entry);
-    /// What is wrong with a flow that is to start is told here, instead of thrown through the simulator's events.
+    /// Passes errors in a flow that is to start to `told`, instead of throwing them through the simulator's events.
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
     /// For controllers of flows that are added.
     Scenario& OpenScenario() { return m_scenario; }
@@ -117,11 +117,11 @@ class Episode
     const std::list<Flow*>& LiveFlows() const { return m_live; }
     const std::vector<FlowRecord>& Records() const { return m_records; }
     Picos EndTime() const { return m_endTime; }
-    /// Of all recorded flows together; null where they keep none.
+    /// RTTs of all recorded flows together; null where they keep none.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
     /// Null where no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }
-    /// Of the flows that have an end.
+    /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
 
     /// @name The network as recorders see it
@@ -137,7 +137,7 @@ class Episode
     virtual RunTotals Totals() const = 0;
     /// A warning for the reader of the results; "" for none.
     virtual std::string Warning() const { return {}; }
-    /// Where pauses stand still at the end of the run.
+    /// Deadlock of pauses at the end of the run.
     virtual PauseCircle FindPauseCircle() const { return {}; }
     /// `report` is called for each flow that starts, and at each change of a flow's window or rate.
     virtual void TraceWindowAndRate(const WindowAndRateCallback& report) = 0;
@@ -150,7 +150,7 @@ class Episode
   protected:
     /// Both ends of a flow, not started.
     virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
-    /// Those of a network that is played in parts; null of one that is played as a whole.
+    /// Racks of a network that is simulated in parts; null for one that is simulated as a whole.
     virtual const Racks* GetRacks() const { return nullptr; }
     /// It is created: it starts now, or when its time has come.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
@@ -161,7 +161,7 @@ class Episode
 
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
-    /// What a derived class's flows need must outlive them: it calls this in its destructor.
+    /// Destroys the flows: a derived class calls it in its destructor where its flows need its members.
     void ForgetFlows();
 
   private:
@@ -175,7 +175,7 @@ class Episode
 
     void MakeDependencies();
     void StartDueFlows();
-    /// How long before their starts flows may be created, so that several are at once.
+    /// Time by which flows may be created before their starts, so that several are at once.
     Picos CreatesAhead() const;
     void Start(const FlowEntry& entry);
     void CreateAndStart(const FlowEntry& entry);

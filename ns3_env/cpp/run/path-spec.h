@@ -11,7 +11,7 @@
 namespace ns3::env
 {
 
-/// What a switch chooses by, of several next hops that are equally near to a packet's destination.
+/// Rule by which a switch chooses among next hops that are equally near to a packet's destination.
 enum class Balancing : uint8_t
 {
     Flowlet, ///< the flow's hash; after a pause of the flow one by chance (Vanini 2017, LetFlow)
@@ -29,7 +29,7 @@ struct LinkOutage
     Picos end; ///< NEVER: it does not come back
 };
 
-/// Of a network whose switches choose for each packet.
+/// Settings of a network whose switches choose for each packet.
 struct PathSpec
 {
     Balancing balancing{Balancing::Flowlet};

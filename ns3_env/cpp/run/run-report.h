@@ -52,7 +52,7 @@ struct EgressQueue
     std::vector<ClassQueue> classes{}; ///< empty where there is one
 };
 
-/// What one port lost by one cause; hosts' ports included.
+/// Losses of one port by one cause; hosts' ports included.
 struct LossRecord
 {
     uint32_t node;

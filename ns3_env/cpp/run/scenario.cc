@@ -84,7 +84,7 @@ ReadControllers(JsonReader& root, Scenario& s)
     }
 }
 
-/// What is wrong with the ends of a row of 'flows' or 'streams' is reported by its number.
+/// Reports errors in the ends of a row of 'flows' or 'streams' by the row's number.
 class Rows
 {
   public:

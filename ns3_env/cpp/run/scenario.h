@@ -47,14 +47,14 @@ struct ControllerSpec
     std::vector<std::pair<std::string, std::string>> attributes;
 };
 
-/// Where one of Scenario::controllers stands in the JSON.
+/// Key of one of Scenario::controllers in the JSON.
 inline std::string
 ControllerKey(size_t index)
 {
     return "controllers[" + std::to_string(index) + "]";
 }
 
-/// Which ports are captured, and where to.
+/// Captured ports, and the file of the capture.
 struct PcapSpec
 {
     static constexpr uint32_t LONGEST_FRAME = 65535;
@@ -129,13 +129,13 @@ struct Scenario
     /// Reads keys that are one transport's alone.
     using OwnKeys = std::function<void(JsonReader& root, Scenario& scenario)>;
 
-    /// When statistics of queues begin: with the time that is measured, or with the first flow.
+    /// Start of queue statistics: with the time that is measured, or with the first flow.
     Picos CountedFrom() const;
 
-    /// Of what goes over the link between two nodes, in this direction.
+    /// Corruption on the link between two nodes, in this direction.
     Corruption CorruptionOf(uint32_t from, uint32_t to) const;
 
-    /// Of the fastest link; 0 without one.
+    /// Rate of the fastest link; 0 without one.
     double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError

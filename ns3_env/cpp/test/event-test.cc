@@ -129,7 +129,7 @@ class Diary
     EventId m_removed;
 };
 
-/// What ns-3's own implementation does, the loop does, to the last tie.
+/// The loop does the same as ns-3's own implementation, to the last tie.
 TEST("the loop runs a program of events as ns-3's own implementation does")
 {
     Simulator::Destroy();
@@ -206,7 +206,7 @@ TEST("the loop beats as time passes, and only then")
     ASSERT_EQ(beatsOf(0), 1, "the time at which it began to go in circles");
 }
 
-/// What an event holds is let go of when it throws, as one does whose flow is refused.
+/// The captures of an event are released when it throws, as one does whose flow is refused.
 TEST("an event that throws is let go of")
 {
     Simulator::Destroy();

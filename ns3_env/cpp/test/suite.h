@@ -48,7 +48,7 @@ struct TestEnded
 /// Notes a failed check. \throws TestEnded where it `ends` the test
 void Fail(const char* file, int line, const std::string& what, bool ends);
 
-/// What `act` says as it throws; nothing where it does not.
+/// Message of the exception that `act` throws; nothing where it throws none.
 template <class Act>
 std::string
 Refusal(const Act& act)
@@ -81,7 +81,7 @@ Shown(const T& value)
     return text.str();
 }
 
-/// What is wrong where `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
+/// Error where `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
 template <class Relation, class A, class B>
 std::optional<std::string>
 Compared(const A& a, const B& b, const char* relation)
@@ -98,7 +98,7 @@ Compared(const A& a, const B& b, const char* relation)
     return holds ? std::nullopt : std::optional(Shown(a) + relation + Shown(b) + " is wrong");
 }
 
-/// What is wrong where two numbers differ by more than `tolerance`, or one is none.
+/// Error where two numbers differ by more than `tolerance`, or one is NaN.
 inline std::optional<std::string>
 Near(long double a, long double b, long double tolerance)
 {

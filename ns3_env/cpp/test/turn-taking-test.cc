@@ -16,7 +16,7 @@ namespace
 
 SUITE("rdma-turns");
 
-/// What a turn takes under a way of waiting, how long of it handing over, and the agent's work before it waits, ns.
+/// Time of a turn under each way of waiting, of handing over in it, and of the agent's work before it waits, ns.
 struct Machine
 {
     int64_t adaptiveNs{100'000};
@@ -146,7 +146,7 @@ TEST("long turns, an agent that works before it waits, and several simulators ke
     ASSERT(other({}), "another simulator");
 }
 
-/// What two simulators that take turns together end up with; every way that they tried.
+/// Final way of waiting of two simulators in one group; `tried` collects every way that they tried.
 Waiting
 OfTwo(const Machine& machine, size_t cores, std::set<Waiting>& tried)
 {

@@ -52,7 +52,7 @@ class SteeredFlow
     uint32_t Target(bool answer) const { return m_target[answer]; }
     const FiveTuple& Tuple(bool answer) const { return m_tuple[answer]; }
 
-    /// Memory of the switch `node`, at version 0 at first. Switches may ask at once, each for its own.
+    /// Memory of the switch `node`; its version is 0 at first. Switches may ask at once, each for its own.
     Memory& At(bool answer, uint32_t node)
     {
         std::atomic<Entry*>& first = m_memory[answer];

@@ -32,7 +32,7 @@ class Paths
     const Routing& GetRouting() const { return m_routing; }
     const PathExtremes& Extremes() const { return m_extremes; }
 
-    /// Five-tuple of a flow's data that switches hash.
+    /// Five-tuple that switches hash for a flow's data.
     static FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
     /// \throws ScenarioError where there is no path.
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;

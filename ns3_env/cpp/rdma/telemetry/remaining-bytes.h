@@ -24,7 +24,7 @@ class RemainingBytes
     /// The flow's last packet has left.
     void Forget(uint32_t flow);
 
-    /// Keeps the longest backlog of the hops that a packet passes in its field.
+    /// Writes a backlog into a packet's field, which keeps the longest of the hops that it passes.
     static void Write(Packet& packet, double backlogNs);
 
   private:

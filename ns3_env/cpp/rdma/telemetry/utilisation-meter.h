@@ -24,7 +24,7 @@ class UtilisationMeter
      */
     double Measure(Picos now, uint64_t txBytes, uint64_t queueBytes, double rateBps, Picos baseRtt);
 
-    /// Keeps the largest level of the hops that a packet passes in its byte.
+    /// Writes a level into a packet's byte, which keeps the largest of the hops that it passes.
     static void Write(Packet& packet, uint32_t level);
 
   private:

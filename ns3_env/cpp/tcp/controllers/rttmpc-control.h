@@ -9,7 +9,7 @@
 namespace ns3::env::tcp
 {
 
-/// What is weighed against what; c3 = 1 - c1 - c2 weighs changes of the rate.
+/// Weights of the cost's terms; c3 = 1 - c1 - c2 weighs changes of the rate.
 struct RttMpcWeights
 {
     double target;    ///< c1: distance of the RTT from its target
@@ -143,7 +143,7 @@ struct RttMpcSettings
     double largestBps{1e12};    ///< the flow's cap
 };
 
-/// What the flow is doing.
+/// Phase of a flow's control.
 enum class RttMpcPhase : uint8_t
 {
     Start,     ///< grows until the RTT does
@@ -196,8 +196,8 @@ class RttMpcControl
 
   private:
     void StartStep();
-    /// What the RTT shows in Start was sent at the rate of the step before: r_B is that over 1 + slope (eq. 1), and no less than
-    /// the rate another step before, which showed nothing.
+    /// Leaves Start. Its RTT is the effect of the rate one step before: r_B is that rate over 1 + slope (eq. 1), and
+    /// no less than the rate another step before, which had no effect.
     void LeaveStart();
     void SteadyStep();
     /// At `bps`, from which r_B is estimated anew: eq. 1 did not hold as long as the queue was empty.

@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// By the figure's names; defaults of Liang 2018, sec. 3.4.
+/// Settings by the figure's names; defaults of Liang 2018, sec. 3.4.
 struct TDctcpSettings
 {
     double gradientWeight{1.0 / 8}; ///< beta. Sec. 4.1 says 1/16, which sec. 3.4 keeps for g
@@ -45,7 +45,7 @@ enum class TDctcpCase : uint8_t
     MarkedRising,  ///< marks, the RTT rises: as DCTCP
 };
 
-/// What is known at the end of a window of data.
+/// State at the end of a window of data.
 struct TDctcpState
 {
     double alpha{0};    ///< running share of marked bytes

@@ -28,7 +28,7 @@ namespace
 
 constexpr int64_t FIRST_STREAM = 1;
 
-/// Whose address it is (NodeAddress).
+/// Node with this address (NodeAddress).
 uint32_t
 NodeOf(uint32_t address)
 {
@@ -121,7 +121,7 @@ Fabric::MakeQueueAt(uint32_t node, const LinkSpec& link)
                     : MakeEndlessQueue();
 }
 
-/// Of what comes over one link in one direction; null where nothing is lost.
+/// Makes the losses of one link in one direction; null where nothing is lost.
 Ptr<RateErrorModel>
 Fabric::MakeLoss()
 {

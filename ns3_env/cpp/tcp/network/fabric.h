@@ -21,7 +21,7 @@
 namespace ns3::env::tcp
 {
 
-/// Where packets leave a node for a neighbour.
+/// Port by which packets leave a node for a neighbour.
 struct Egress
 {
     uint32_t node;
@@ -54,23 +54,23 @@ class Fabric
     std::unique_ptr<TcpFlow>
     Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller);
 
-    /// By node and port.
+    /// Egresses by node and port.
     const std::vector<Egress>& Egresses() const { return m_egresses; }
     const Egress& EgressTo(uint32_t node, uint32_t peer) const;
     const Scenario& GetScenario() const { return m_scenario; }
     const TcpSettings& Settings() const { return m_settings; }
     const Routing& Paths() const { return *m_paths; }
-    /// What its sockets share.
+    /// Connections and timers that its sockets share.
     Network& Ways() { return *m_network; }
     const Network& Ways() const { return *m_network; }
-    /// Of an IP packet, bytes.
+    /// Bytes of the longest IP packet.
     uint32_t LongestPacket() const;
 
     /// Payload bytes of TCP's and UDP's packets that reached their host.
     uint64_t DeliveredPayload() const { return m_network->DeliveredPayload(); }
     /// Payload bytes of packets that a queue had no room for, or that a link lost.
     uint64_t DroppedPayload() const;
-    /// By egress and cause, where anything was lost. A link's loss is one of the egress before it.
+    /// Losses by egress and cause, where there are any. A link's losses count at the egress before it.
     std::vector<LossRecord> LossRecords() const;
     /// Closes the egresses' statistics at `end`.
     void FinishQueues(Picos end);

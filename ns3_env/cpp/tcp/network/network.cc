@@ -89,7 +89,7 @@ Network::Deliver(Segment* segment)
     Drop(segment);
 }
 
-/// As a host does where nobody listens (RFC 793, section 3.4).
+/// Answers like a host without a listener (RFC 793, section 3.4).
 void
 Network::Refuse(const Segment& segment)
 {

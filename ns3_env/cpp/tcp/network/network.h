@@ -67,7 +67,7 @@ struct Connection
     Channel& OtherThan(const Channel& one) { return &one == &there ? back : there; }
 };
 
-/// Of one network.
+/// Connections of one network.
 class Network
 {
   public:
@@ -83,7 +83,7 @@ class Network
     Connection& Open(const FiveTuple& tuple, uint8_t protocol);
     /// The caller uses it no more.
     void Close(Connection& connection);
-    /// How many there are.
+    /// Number of connections.
     size_t Connections() const { return m_connections.size(); }
 
     /// A segment on `channel`, to be filled and sent; it is IP's next.
@@ -97,7 +97,7 @@ class Network
 
     TimerPool& Timers() { return m_timers; }
     Timeline& GetTimeline() const { return m_timers.GetTimeline(); }
-    /// Of all that came over its last link.
+    /// Payload bytes that have come over their last link.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 
   private:

@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// What a queue may depend on.
+/// Facts that a queue may depend on.
 struct EgressFacts
 {
     double rateBps{0};
@@ -31,7 +31,7 @@ struct QueueSpan
     bool inBytes{false};
 };
 
-/// What became of a packet that came.
+/// Outcome of a packet's arrival.
 struct Arrival
 {
     bool taken{false};
@@ -50,7 +50,7 @@ class PacketQueue
     virtual Arrival Enqueue(Segment* segment) = 0;
     /// Null where there is none.
     virtual Segment* Dequeue() = 0;
-    /// Whether it is also to be asked when it is empty, as soon as the port could take a packet.
+    /// Reports whether an empty queue is also asked for a packet, as soon as the port could send one.
     virtual bool CountsIdleTime() const { return false; }
     virtual QueueSpan Limit() const = 0;
 

@@ -33,7 +33,7 @@ class RedQueue final : public PacketQueue
 QueueSpan SpanOf(const QueueLength& length, const EgressFacts& facts);
 /// The same in the unit of `limit`, packets being full ones.
 double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressFacts& facts);
-/// As ns-3 has it.
+/// Converts to ns-3's type.
 QueueSize SizeOf(const QueueSpan& span);
 /// ns-3's disc with these settings, not initialised yet.
 /// \throws ScenarioError where the thresholds are in no order

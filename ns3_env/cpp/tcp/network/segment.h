@@ -20,13 +20,13 @@ struct Channel;
 /// IP's numbers of the protocols that are here (RFC 790).
 inline constexpr uint8_t TCP_PROTOCOL = 6;
 inline constexpr uint8_t UDP_PROTOCOL = 17;
-/// Of IP's header without options, of TCP's and of UDP's.
+/// Bytes of IP's header without options, of TCP's and of UDP's.
 inline constexpr uint32_t IP_HEADER_BYTES = 20;
 inline constexpr uint32_t TCP_HEADER_BYTES = 20;
 inline constexpr uint32_t UDP_HEADER_BYTES = 8;
 /// IP and TCP headers without options.
 inline constexpr uint32_t HEADER_BYTES = IP_HEADER_BYTES + TCP_HEADER_BYTES;
-/// What the link adds: PPP's protocol field.
+/// Bytes that the link adds: PPP's protocol field.
 inline constexpr uint32_t LINK_HEADER_BYTES = 2;
 /// TCP's options are no longer.
 inline constexpr uint32_t MAX_OPTION_BYTES = 40;
@@ -92,7 +92,7 @@ struct Segment
 class SegmentPool
 {
   public:
-    /// As a new one.
+    /// Returns a blank segment.
     Segment* Take()
     {
         if (m_free == nullptr)

@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100; // as RDMA's flows have it
-/// Of a segment with payload on the wire, the link's included.
+/// Header bytes of a segment with payload on the wire, the link's included.
 constexpr uint32_t SEGMENT_HEADER_BYTES = HEADER_BYTES + LINK_HEADER_BYTES;
 
 Picos

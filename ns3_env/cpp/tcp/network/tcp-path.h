@@ -15,10 +15,10 @@
 namespace ns3::env::tcp
 {
 
-/// What switches hash of a flow.
+/// Five-tuple that switches hash for a flow.
 FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
 
-/// Of any two hosts.
+/// Largest base RTT of any two hosts.
 Picos LargestBaseRtt(const Routing& routing, const TcpSettings& settings);
 
 /// A path there and the one back.

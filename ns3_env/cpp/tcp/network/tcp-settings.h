@@ -12,7 +12,7 @@
 namespace ns3::env::tcp
 {
 
-/// How much a queue holds. A packet counts with its IP header, without the link's.
+/// Length of a queue. A packet counts with its IP header, without the link's.
 struct QueueLength
 {
     enum class Unit : uint8_t
@@ -66,7 +66,7 @@ struct AckNoise
     double mostRtts{0.1};
 };
 
-/// Of every connection of a network.
+/// Settings of every connection of a network.
 struct TcpSettings
 {
     uint32_t segmentBytes{1448}; ///< payload of a full segment, whatever its options

@@ -59,7 +59,7 @@ class Timer
     Moment m_first; ///< of its entry in the queue, where it is armed: not after `m_due`
 };
 
-/// What timers leave in the loop's queue when they go.
+/// Entries that deleted timers leave in the loop's queue.
 class TimerPool
 {
   public:

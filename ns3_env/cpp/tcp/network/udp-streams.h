@@ -16,10 +16,10 @@
 namespace ns3::env::tcp
 {
 
-/// What switches hash of each of a scenario's streams. \throws ScenarioError where a host has too many
+/// Five-tuples that switches hash for a scenario's streams. \throws ScenarioError where a host has too many
 std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 
-/// Of a stream's datagram on the wire.
+/// Bytes of a stream's datagram on the wire.
 uint32_t StreamFrameBytes(uint32_t payloadBytes);
 
 /**

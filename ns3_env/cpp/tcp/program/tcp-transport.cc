@@ -130,7 +130,7 @@ ReadSettings(JsonReader section)
 
 using Json = nlohmann::json;
 
-/// Whether it lives by marks: DCTCP's echo is exact, and it and its children are nothing without.
+/// Reports whether it depends on marks: DCTCP's echo is exact, and without it DCTCP and its children are nothing.
 bool
 NeedsMarks(const TcpCongestionOps& controller)
 {

@@ -42,7 +42,7 @@ NameOf(const TypeId& controller)
     return name;
 }
 
-/// By name; the project's own where it has one of a name of ns-3's.
+/// Controllers by name; the project's own where ns-3 has one of the same name.
 std::map<std::string, TypeId>
 RegisteredOps()
 {

@@ -18,7 +18,7 @@ std::vector<std::string> ListCongestionOps();
 /// The same with those that are steered.
 std::vector<std::string> ListControllers();
 
-/// Whether a controller of the project's own steers such flows from outside of TCP: "agent", "policy".
+/// Reports whether a controller of the project's own steers such flows from outside of TCP: "agent", "policy".
 bool IsSteered(const ControllerSpec& spec);
 
 /// \throws ScenarioError for a name or an attribute that there is not

@@ -14,7 +14,7 @@ namespace
 
 constexpr double BITS = 8;
 
-/// Whether it is at least as fast as the record; bytes times picoseconds take more than 64 bits.
+/// Reports whether it is at least as fast as the record; bytes times picoseconds need more than 64 bits.
 bool
 IsFaster(const TcpRateOps::TcpRateSample& sample, const TcpRateOps::TcpRateConnection& record)
 {

@@ -12,7 +12,7 @@
 namespace ns3::env::tcp
 {
 
-/// What a piece remembers of the instant at which it was sent.
+/// Record, in a piece, of the instant at which it was sent.
 struct SentStamp
 {
     Picos lastSent{0};
@@ -23,7 +23,7 @@ struct SentStamp
     Picos firstSent{0};
 };
 
-/// Of one connection (draft-cheng-iccrg-delivery-rate-estimation). The records are ns-3's, for its controllers.
+/// Delivery rate of a connection (draft-cheng-iccrg-delivery-rate-estimation), in ns-3's records for its controllers.
 class DeliveryRate
 {
   public:

@@ -57,7 +57,7 @@ class Endpoint : public Listener
 
     /// The segment is valid and its ECN field was seen.
     virtual void Process(const Segment& segment) = 0;
-    /// Whether none of the payload is within the receive window.
+    /// Reports whether none of the payload is within the receive window.
     virtual bool IsOutOfWindow(const Segment&) const { return false; }
     virtual void CancelTimers() = 0;
     /// The header of an ACK is made; what the end reports in it.
@@ -72,7 +72,7 @@ class Endpoint : public Listener
     /// A segment of this end, of the next sequence number.
     Segment* Make(uint8_t flags);
     void Established();
-    /// What a SYN of the other end says of its options.
+    /// Reads the options of the other end's SYN.
     void ReadSyn(const Segment& syn);
     bool IsAttached() const { return m_out != nullptr; }
     bool MayUseSack() const { return m_sack; }

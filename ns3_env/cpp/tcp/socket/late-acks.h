@@ -27,7 +27,7 @@ class LateAcks
 
     /// Sends it later.
     void Hold(Segment* ack);
-    /// Those that wait never leave.
+    /// Drops all ACKs that wait.
     void DropAll();
 
   private:

@@ -25,7 +25,7 @@ class Reassembly
     /// \returns whether any of it was new
     bool Add(SequenceNumber32 first, uint32_t bytes, SequenceNumber32& next);
 
-    /// Whether anything waits for what is missing.
+    /// Reports whether any bytes wait for missing ones.
     bool HasGap() const { return !m_waiting.empty(); }
     uint32_t MostBytes() const { return m_mostBytes; }
     /// The latest first, TcpOptions::MOST_BLOCKS at most.

@@ -13,14 +13,14 @@
 namespace ns3::env::tcp
 {
 
-/// What an ACK tells; 0: nothing.
+/// RTTs that an ACK measures; 0: none.
 struct RttOfAck
 {
     Picos first{0}; ///< of the first segment that it acknowledges
     Picos last{0};  ///< of the last one
 };
 
-/// Of one connection (RFC 6298), as ns-3 takes them.
+/// RTTs of one connection (RFC 6298), measured as in ns-3.
 class RoundTrips
 {
   public:

@@ -7,7 +7,7 @@
 namespace ns3::env::tcp
 {
 
-/// What lies below the third SACKed piece, counted down from the highest, is lost.
+/// Marks pieces below the third SACKed one, counted down from the highest, as lost.
 void
 Scoreboard::LoseBelowSacked()
 {

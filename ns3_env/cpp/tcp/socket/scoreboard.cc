@@ -12,7 +12,7 @@ namespace ns3::env::tcp
 
 // --- pieces --------------------------------------------------------------------------------------
 
-/// Of the first piece that begins at `first` or later.
+/// Index of the first piece that starts at `first` or later.
 size_t
 Scoreboard::IndexFrom(SequenceNumber32 first) const
 {
@@ -22,7 +22,7 @@ Scoreboard::IndexFrom(SequenceNumber32 first) const
     return static_cast<size_t>(piece - m_pieces.begin());
 }
 
-/// Of the piece that has the byte, or the number of pieces.
+/// Index of the piece with the byte `within`, or the number of pieces.
 size_t
 Scoreboard::IndexOf(SequenceNumber32 within) const
 {

@@ -73,7 +73,7 @@ class Scoreboard
     /// @}
 
     bool IsLost(SequenceNumber32 first) const;
-    /// Whether a piece that ends before `end` was sent again and not SACKed.
+    /// Reports whether a piece that ends before `end` was sent again and not SACKed.
     bool IsSentAgainUpTo(SequenceNumber32 end) const;
     bool IsHeadSentAgain() const { return !m_pieces.empty() && m_pieces.front().again; }
 
@@ -84,7 +84,7 @@ class Scoreboard
         SequenceNumber32 end;
     };
 
-    /// What is to be sent next (RFC 6675, NextSeg); none where nothing may.
+    /// Range to be sent next (RFC 6675, NextSeg); none where nothing may.
     /// \param rescue where nothing is lost and nothing is new, what was not SACKed may be sent again (rule 3)
     std::optional<Range> Next(bool rescue, uint32_t receiverWindow);
     /// Notes that up to `most` bytes from `first` on are sent now; the piece is valid until the next change.

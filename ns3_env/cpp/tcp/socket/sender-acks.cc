@@ -267,7 +267,7 @@ Sender::Increase(uint32_t segments)
     }
 }
 
-/// What does not make a whole segment is kept for the next ACK.
+/// Counts whole segments; bytes beyond them are kept for the next ACK.
 void
 Sender::CountSegments(AckFacts& ack)
 {

@@ -17,7 +17,7 @@
 namespace ns3::env::tcp
 {
 
-/// What a sender has counted; bytes are payload.
+/// Counts of a sender; bytes are payload.
 struct SenderCounts
 {
     uint64_t sentBytes{0};          ///< retransmissions included
@@ -62,9 +62,9 @@ class Sender final : public Endpoint
     void SetHeld(bool held) { m_held = held; }
     /// Sends what it now may.
     void GoOn();
-    /// Whether the ACK that was processed last reports that data met congestion.
+    /// Reports whether the last processed ACK signals that data met congestion.
     bool LastAckMarked() const { return m_lastAckMarked; }
-    /// Of the ACK that was processed last; 0 where it gave none.
+    /// RTT of the last processed ACK; 0 where it gave none.
     Picos LastAckRtt() const { return m_roundTrips.LastSample(); }
     /// Payload bytes whose numbers were used so far.
     uint64_t NextByte() const { return m_sentBytes; }
@@ -73,7 +73,7 @@ class Sender final : public Endpoint
     const SenderCounts& Counts() const { return m_counts; }
     /// Counts().acknowledgedBytes is brought up to date while an ACK is processed.
     uint64_t AcknowledgedBytes();
-    /// Of data, one for each ACK that gives one: the last segment that it acknowledges, unless that was sent twice.
+    /// RTTs of data, one per ACK that gives any: of the last segment that it acknowledges, unless that was sent twice.
     const RttSamples& Rtts() const { return m_rtts; }
     uint32_t WindowBytes() const { return m_tcb->m_cWnd.Get(); }
     /// The widest window.

@@ -63,7 +63,7 @@ class TcpFlow final : public Flow
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
     void WindowAndRateWritten() override;
     Object& Controller() const override;
-    /// What is on the network needs no flow.
+    /// Always false: packets on the network need no flow.
     bool IsOnNetwork() const override { return false; }
     Picos EndTime() const override { return m_end; } ///< -1: unfinished
     uint64_t TransmittedBytes() const override { return m_sender->Counts().sentBytes; }

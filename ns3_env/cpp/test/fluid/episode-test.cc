@@ -26,7 +26,7 @@ constexpr uint64_t MB = 1'000'000;
 constexpr Picos US = 1000 * PS_PER_NS;
 constexpr double PAYLOAD_SHARE = 1000.0 / 1048;
 
-/// How long a link of RATE carries so many payload bytes.
+/// Time in which a link of RATE carries these payload bytes.
 double
 TimeOf(double bytes)
 {
@@ -76,7 +76,7 @@ class Run
     FluidEpisode* operator->() { return m_episode.get(); }
     const FlowRecord& Of(size_t flow) const { return m_episode->Records()[flow]; }
 
-    /// How long after its standalone time a flow has ended.
+    /// Time from a flow's standalone end to its actual end.
     Picos Late(size_t flow) const
     {
         return Of(flow).end - m_episode->GetScenario().flows[flow].flow.start - Of(flow).standalone;

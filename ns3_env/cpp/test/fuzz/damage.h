@@ -25,7 +25,7 @@ class Random
     }
 
     uint64_t Bits() { return m_engine(); }
-    /// Of [0, n).
+    /// Draws from [0, n).
     size_t Below(size_t n) { return n == 0 ? 0 : static_cast<size_t>(m_engine() % n); }
     bool OneIn(size_t n) { return Below(n) == 0; }
 
@@ -61,9 +61,9 @@ class Region
     void WriteActions(Random& random, size_t count, const std::function<ActionRow()>& make);
     /// A number that no action has, into one of this action's.
     void WriteBadNumber(Random& random, size_t action);
-    /// As if the agent had sent what stands there.
+    /// Acts as if the agent had sent the region's contents.
     void AdvanceAgent();
-    /// As if the agent had sent Close.
+    /// Acts as if the agent had sent Close.
     void Close();
 
   private:

@@ -88,7 +88,7 @@ class Guard
         }
     }
 
-    /// What was taken although it is wrong; the attacks go on.
+    /// Reports wrong input that was accepted; the attacks continue.
     void Silent(const char* what)
     {
         if (++m_silent <= 20)

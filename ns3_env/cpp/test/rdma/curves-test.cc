@@ -47,7 +47,7 @@ constexpr const char* BUILT_IN[] = {"bcn",
                                     "theta-powertcp",
                                     "timely"};
 
-/// What one instant looks like; the window is that of flow 0, 0 where it has none.
+/// State at one instant; the window is that of flow 0, 0 where it has none.
 struct Sample
 {
     double timeNs;

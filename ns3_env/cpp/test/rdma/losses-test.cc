@@ -47,7 +47,7 @@ TEST("without PFC the whole pool is one port's, if no other wants it")
     ASSERT_EQ(buffer.FreeBytes(), 20'000 - 2 * 4096, "to the pool as well");
 }
 
-/// Who shares how is a rule of the network: the published simulator keeps its headroom without PFC.
+/// Sharing is a rule of the network: the published simulator keeps its headroom without PFC.
 TEST("PFC and the preset say how a pool is shared")
 {
     const NetworkRules ours;
@@ -121,7 +121,7 @@ TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
               "sent = received + lost + on the way");
 }
 
-/// What an injected fault takes counts at the port that sent it, a host's as well.
+/// Packets lost to an injected fault count at the port that sent them, a host's as well.
 TEST("a packet lost on a link counts at its sender's port")
 {
     int left{2};

@@ -308,7 +308,7 @@ TwoWays(bool published, Picos byFour, Picos byFive)
     return s;
 }
 
-/// Where equal-hop paths differ in delay, one path speaks for a pair of hosts: that by the highest id.
+/// Checks that where equal-hop paths differ in delay, one speaks for a pair of hosts: that by the highest id.
 void
 PairPath(bool published, Picos byFour, Picos byFive, Picos largest)
 {

@@ -40,7 +40,7 @@ TEST("a serialisation time is a 64-bit binary fraction of a second, cut to nanos
     ASSERT_EQ(SerialisationTime(1000, 100e9, Rounding::Exact), 80 * NS, "exact");
 }
 
-/// What a switch keeps for a port, and when it asks for a pause.
+/// Headroom of a port, and the growth of its threshold.
 TEST("headroom is cut before it is tripled, and a part of a doubling counts as one")
 {
     const published::Rules published;

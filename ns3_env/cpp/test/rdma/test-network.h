@@ -44,7 +44,7 @@ class TestNetwork
     RdmaEpisode& operator*() { return *m_network; }
     RdmaEpisode* operator->() { return m_network.get(); }
 
-    /// What the scenario asked to record.
+    /// Recorders that the scenario asks for.
     const Recorders& Recorded() const { return *m_recorders; }
 
     SwitchPort& PortTo(uint32_t node, uint32_t peer)

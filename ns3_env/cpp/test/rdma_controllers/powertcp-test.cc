@@ -130,7 +130,7 @@ TEST("by delay power is RTT times its gradient and one, at least 1, and counts o
     EXPECT_NEAR(printed->Power(), (1 - 0.5) * 0.5, 1e-12, "Algorithm 2 as printed");
 }
 
-/// Of eight flows under `controller` whose packets have `wireBytes`, N = 10.
+/// Mean bottleneck queue of eight flows under `controller`, N = 10.
 double
 QueueAtRest(const std::string& controller)
 {

@@ -24,7 +24,7 @@ constexpr Picos PATIENCE = 200 * US;
 constexpr Picos FAILS = 20 * US;
 constexpr uint64_t PACKETS = 1000;
 
-/// When the last of so many packets is acknowledged, of which the first leaves now.
+/// Time at which the last of `packets` is acknowledged if the first leaves now.
 Picos
 TimeOf(uint64_t packets)
 {

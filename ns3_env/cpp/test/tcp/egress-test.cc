@@ -33,7 +33,7 @@ Burst(uint32_t datagrams)
     return s;
 }
 
-/// What is left of a scenario without flows at `end`.
+/// State at `end` of a scenario without flows.
 class After
 {
   public:

@@ -60,7 +60,7 @@ class TestEpisode
     size_t m_unfinished{0};
 };
 
-/// As env::test::Dumbbell, with other links' delays and rates at the middle.
+/// env::test::Dumbbell with other delays of its links and another rate in the middle.
 Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos delay);
 
 /// Payload that is in a queue, a device or on a link, from when this is made.

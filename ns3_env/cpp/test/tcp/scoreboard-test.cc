@@ -225,7 +225,7 @@ class LossyConnection
         m_timedOut = m_timedOut && m_sender.Own().SentBytes() > 0;
     }
 
-    /// As a sender does for repeated ACKs.
+    /// Reacts as a sender does to repeated ACKs.
     void Guess()
     {
         if (m_sender.Own().InFlight() > 2 * SEGMENT && m_sender.Own().SentBytes() > 4 * SEGMENT)

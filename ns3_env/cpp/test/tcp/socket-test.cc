@@ -37,7 +37,7 @@ struct Bottleneck
     uint32_t markAtPackets{0}; ///< a queue of so many is marked; 0: none
 };
 
-/// What came of a flow between two instants.
+/// Measurements of a flow between two instants.
 struct FlowSeen
 {
     double goodputBps{0};
@@ -260,7 +260,7 @@ namespace
 
 SUITE("tcp-sockets");
 
-/// Of a link of 100 Mb/s: 1000 of 1042 B, with 20 B of TCP, 20 of IP and 2 of PPP.
+/// Payload rate of a link of 100 Mb/s: 1000 of 1042 B, with 20 B of TCP, 20 of IP and 2 of PPP.
 constexpr double PAYLOAD_BPS = 100e6 * 1000 / 1042;
 constexpr double MS = 1e6; // nanoseconds
 

@@ -17,7 +17,7 @@ namespace
 
 SUITE("tcp-stock");
 
-/// What stock::Play says, on the project's network.
+/// Report of stock::Play, for the project's network.
 std::string
 Play(const Scenario& scenario, const TcpSettings& settings, const ControllerSpec& spec)
 {

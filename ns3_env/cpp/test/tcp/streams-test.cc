@@ -56,7 +56,7 @@ class Mixed
     std::optional<UdpStreams> m_streams; ///< gone before the network
 };
 
-/// When datagrams begin to leave a port.
+/// Departure times of datagrams at a port.
 struct DepartureTimes final : PortObserver
 {
     void OnSent(const Port&, const Segment& datagram) override
@@ -68,7 +68,7 @@ struct DepartureTimes final : PortObserver
     std::vector<Picos> times;
 };
 
-/// When datagrams begin to leave the host `node`.
+/// Departure times of datagrams at the host `node`.
 std::vector<Picos>
 Departures(const Scenario& s, uint32_t node, const TcpSettings& settings = {})
 {

@@ -14,7 +14,7 @@ namespace ns3::env::tcp::stock
 namespace
 {
 
-/// Of the packet of `header`, which was taken off it.
+/// Five-tuple of a packet from which `header` was removed.
 FiveTuple
 FiveTupleOf(const Packet& segment, const Ipv4Header& header)
 {

@@ -23,7 +23,7 @@ NodeOf(uint32_t address)
     return (address - NodeAddress(0)) >> 8;
 }
 
-/// Of one node. A packet takes the path of its five-tuple, A host does not forward.
+/// ECMP at one node. A packet follows the path of its five-tuple. A host does not forward.
 class EcmpRouting : public Ipv4RoutingProtocol
 {
   public:

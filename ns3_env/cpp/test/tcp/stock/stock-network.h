@@ -21,10 +21,10 @@
 namespace ns3::env::tcp::stock
 {
 
-/// Of one flow, to the picosecond and the byte.
+/// Describes one flow, to the picosecond and the byte.
 void Describe(std::ostream& text, Picos end, const SenderCounts& counts, const RttSamples& rtts);
 
-/// What all flows under one controller, and all ports, saw until the last flow had ended or the time limit came.
+/// Report on all flows under one controller, and all ports, until the last flow ended or the time limit came.
 std::string Play(const Scenario& scenario, const TcpSettings& settings, const ControllerSpec& spec);
 
 } // namespace ns3::env::tcp::stock
