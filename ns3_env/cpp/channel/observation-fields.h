@@ -102,7 +102,7 @@ struct FieldSpec
 std::span<const FieldSpec, FIELD_COUNT> ObservationFields();
 
 /// Bytes of telemetry in a packet for an agent that observes these fields: 8 for a time, 8 for the most congested hop,
-/// 2 for its flows, 8 for what is left of the flow and of shorter ones; for records of all hops HPCC's 42.
+/// 2 for its flows, 8 for the remaining bytes of the flow and of shorter ones; for records of all hops HPCC's 42.
 uint32_t WireBytes(std::span<const Field> fields);
 
 /// Reports whether any field is of a hop, so that switches have to write records.

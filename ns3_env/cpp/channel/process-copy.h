@@ -9,14 +9,14 @@ namespace ns3::env
 {
 
 /**
- * As fork(2), but the copy is this process's sibling: whoever started this one waits for the copy, too. Memory is copied
- * where either writes on. To be called by the main thread, the only one that the copy has, while no other allocates.
+ * Forks like fork(2), but the copy is this process's sibling: the parent of this one also waits for the copy. Memory is
+ * copied on write. To be called by the main thread, the only one that the copy has, while no other thread allocates.
  *
- * \returns 0 in the copy, its process id here, -1 (errno) where there is none
+ * \returns 0 in the copy, its process id here, -1 (errno) if there is none
  */
 pid_t CopyProcess();
 
-/// Opens what process `pid` has under the descriptor `fd` (close-on-exec); -1 (errno) where that cannot be.
+/// Opens what process `pid` has under the descriptor `fd` (close-on-exec); -1 (errno) if that fails.
 int OpenFileOf(pid_t pid, int fd);
 
 } // namespace ns3::env

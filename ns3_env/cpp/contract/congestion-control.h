@@ -133,7 +133,7 @@ class CongestionControl : public Object
     /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}: by flow, and summed over flows.
     virtual std::vector<std::pair<std::string, double>> GetCounters() const;
 
-    /// Durations of the decisions; null where they were not measured.
+    /// Durations of the decisions; null if not measured.
     virtual const DecisionTimes* GetDecisionTimes() const;
 };
 

@@ -29,9 +29,9 @@ RateOfLink(const PathFacts& path, size_t hop)
 }
 
 /**
- * When each flow with an end would be done if none joined: on a link that is shared equally flow i takes the sum over j
- * of min(L_i, L_j), L the time that the link takes for what is left of a flow; a flow takes what the link of its path
- * takes that is the longest.
+ * Time at which each finite flow would be done if none joined: on a link that is shared equally flow i needs the sum
+ * over j of min(L_i, L_j), L the time that the link needs for the rest of a flow; the slowest link of a flow's path
+ * determines its time.
  * \return by flow, ps
  */
 std::map<uint32_t, double> SharingTimes(const std::list<Flow*>& flows);

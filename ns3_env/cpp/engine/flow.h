@@ -71,9 +71,9 @@ class Flow : public FlowState
     virtual uint64_t DuplicateBytes() const { return 0; }
     /// Time for which pauses blocked its sender's port while it lived.
     virtual Picos PauseTime() const = 0;
-    /// RTTs of its data, as measured by its sender; null where they are not kept.
+    /// RTTs of its data, as measured by its sender; null if not kept.
     virtual const RttSamples* Rtts() const { return nullptr; }
-    /// Arrival order of its data; null where it is not counted.
+    /// Arrival order of its data; null if not counted.
     virtual const PacketOrder* Order() const { return nullptr; }
 
   protected:

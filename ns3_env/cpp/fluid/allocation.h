@@ -26,8 +26,8 @@ std::vector<double> MaxMinRates(const std::vector<double>& capacities, const Flu
 std::vector<double> PriorityRates(const std::vector<double>& capacities, const FluidRoutes& routes);
 
 /**
- * How long PriorityRates in the order of least `left` hold: until a flow has less left than one before it on a link of
- * both. Infinity where that will not be.
+ * Time for which PriorityRates in the order of least `left` stay valid: until a flow has less left than one before it on
+ * a link of both. Infinity if that never happens.
  * \param left of each flow in this order, ascending; infinity of an endless one
  * \param speeds by which they fall
  */

@@ -30,7 +30,7 @@ class FluidPaths
     virtual const Routing& GetRouting() const = 0;
     /// \throws ScenarioError where there is no path
     virtual FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const = 0;
-    /// Paths of the scenario's streams. \throws ScenarioError where there is no path
+    /// Paths of the scenario's streams. \throws ScenarioError if there is no path
     virtual std::vector<Hops> OfStreams() const = 0;
     /// Bytes of a stream's full packet on the wire.
     virtual uint32_t StreamPacketBytes() const = 0;

@@ -25,7 +25,7 @@ class Counters
 
     /// Sums over all flows; decision times as mean and percentiles.
     std::map<std::string, double> Totals() const;
-    /// Counters by flow; NaN where a flow's controller has no such counter.
+    /// Counters by flow; NaN if a flow's controller has no such counter.
     const std::map<std::string, std::vector<double>>& ByFlow() const { return m_byFlow; }
 
   private:

@@ -415,7 +415,7 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
-/// Adds the ports that pause each other for ever, where there are such.
+/// Adds the ports that pause each other for ever, if any.
 void
 AddPauseCircle(Json& json, const Episode& episode)
 {

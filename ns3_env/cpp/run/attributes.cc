@@ -124,7 +124,7 @@ Takes(const AttributeChecker& checker)
            PlainTime(type.substr(colon + 1)) + " with its unit, as in 20us";
 }
 
-/// Default as text for a scenario; a time in nanoseconds where they are whole.
+/// Default as text for a scenario; a time in nanoseconds if they are whole.
 std::string
 DefaultOf(const TypeId::AttributeInformation& attribute)
 {

@@ -50,7 +50,7 @@ class DependenciesInParts final : public Dependencies
     void OnCreated(uint32_t flow) override { Foresee(flow); }
 
   private:
-    /// State, as known between windows, of a task that has not begun.
+    /// State, as known between windows, of a task that has not started.
     struct Outlook
     {
         uint32_t begins;        ///< node, or NOWHERE

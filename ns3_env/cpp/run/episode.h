@@ -117,7 +117,7 @@ class Episode
     const std::list<Flow*>& LiveFlows() const { return m_live; }
     const std::vector<FlowRecord>& Records() const { return m_records; }
     Picos EndTime() const { return m_endTime; }
-    /// RTTs of all recorded flows together; null where they keep none.
+    /// RTTs of all recorded flows together; null if they keep none.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
     /// Null where no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }

@@ -48,7 +48,7 @@ struct TestEnded
 /// Notes a failed check. \throws TestEnded where it `ends` the test
 void Fail(const char* file, int line, const std::string& what, bool ends);
 
-/// Message of the exception that `act` throws; nothing where it throws none.
+/// Message of the exception that `act` throws; nothing if it throws none.
 template <class Act>
 std::string
 Refusal(const Act& act)

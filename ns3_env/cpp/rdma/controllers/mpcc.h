@@ -60,7 +60,7 @@ class Mpcc : public CongestionControl
     double Decide(const FlowState& flow, const AckSample& ack);
     /// Shows what the control's last decision was made of.
     void Trace(double bdpBytes);
-    /// Decides; the time it takes is counted, and charged by the attributes.
+    /// Decides; its duration is counted, and charged by the attributes.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
     void Apply(FlowState& flow, double windowBytes) const;
     void ApplyPending(FlowState* flow);

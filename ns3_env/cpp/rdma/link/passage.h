@@ -22,7 +22,7 @@ struct Passenger
     Packet* packet;
 };
 
-/// Packets that one part sends to others in a window. They enter when the next one begins.
+/// Packets that one part sends to other parts in a window. They enter at the start of the next one.
 class alignas(CACHE_LINE) Passage
 {
   public:

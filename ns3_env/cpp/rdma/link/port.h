@@ -130,8 +130,8 @@ class Port : public Object
     /// The peer holds this port back, or lets it go on.
     void SetPaused(bool paused, Picos now);
 
-    /// Reports whether a packet that this end sent arrives at its peer; counts it where it is lost instead. Only called
-    /// after WatchArrivals(), or with a cause of losses set.
+    /// Reports whether a packet that this end sent arrives at its peer; counts it if it is lost instead. Only called after
+    /// WatchArrivals(), or with a cause of losses set.
     virtual bool Passes(Packet* packet);
     /// From now on Passes() is asked.
     void WatchArrivals() { m_peer->m_attended = true; }

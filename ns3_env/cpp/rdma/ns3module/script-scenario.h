@@ -40,7 +40,7 @@ struct ScriptSettings
 /// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
 std::string WithoutKey(const std::string& text);
 
-/// Error of this work; "" where there is none. To be reported once no exception is under way.
+/// Error of this work; "" without one. To be reported once no exception is under way.
 template <class Work>
 std::string
 Refused(Work work)

@@ -94,7 +94,7 @@ MostTogether(const RdmaEpisode& network)
     return most;
 }
 
-/// State that parts would share, so that the scenario runs as a whole; "" where they share nothing.
+/// State that parts would share, so that the scenario runs as a whole; "" if they share nothing.
 std::string
 SharedByParts(const Scenario& scenario)
 {
@@ -121,7 +121,7 @@ SharedByParts(const Scenario& scenario)
     return {};
 }
 
-/// Division of the scenario into parts; nothing where it is not wanted, or not possible.
+/// Division of the scenario into parts; nothing if not wanted, or not possible.
 std::optional<Division>
 DivisionOf(const Scenario& scenario)
 {

@@ -67,7 +67,7 @@ class EcnMarker
     }
 
   protected:
-    /// Decides for Marks() at a probability above 0; false where a packet cannot be marked, or is already.
+    /// Decides for Marks() at a probability above 0; false if a packet cannot be marked, or is already.
     virtual bool Decide(const Packet& packet, double probability)
     {
         return IsMarkable(packet) && Hits(probability);

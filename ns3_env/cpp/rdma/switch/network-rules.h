@@ -68,7 +68,7 @@ class NetworkRules
     /// packet, which then gives it none.
     virtual bool DropsLongRecords() const { return false; }
     virtual GoBackN Recovery(Picos baseRtt) const;
-    /// Retransmission timeout where a scenario sets none: `safe` is longer than any packet or ACK is under way.
+    /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is under way.
     virtual Picos Timeout(Picos safe) const { return safe; }
     /// Starts a flow whose time has come.
     virtual void Start(const std::function<void()>& flow) const;

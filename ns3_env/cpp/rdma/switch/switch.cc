@@ -23,7 +23,7 @@ namespace
 constexpr std::array<double, 8>
     SHARE_OF_INTERVAL{1.0, 1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5, 1.0 / 6, 21.5 / 150, 18.5 / 150};
 
-/// Rounds to what a field of 16 bits in units of 64 B can represent.
+/// Rounds to the values of a field of 16 bits in units of 64 B.
 int32_t
 InUnits(double bytes)
 {

@@ -70,7 +70,7 @@ class Fabric
     uint64_t DeliveredPayload() const { return m_network->DeliveredPayload(); }
     /// Payload bytes of packets that a queue had no room for, or that a link lost.
     uint64_t DroppedPayload() const;
-    /// Losses by egress and cause, where there are any. A link's losses count at the egress before it.
+    /// Losses by egress and cause, if any. A link's losses count at the egress before it.
     std::vector<LossRecord> LossRecords() const;
     /// Closes the egresses' statistics at `end`.
     void FinishQueues(Picos end);

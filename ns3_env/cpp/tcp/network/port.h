@@ -37,10 +37,9 @@ class PortObserver
 };
 
 /**
- * What waits is what the queue holds and the one packet in the device that is not on its way to the link yet, each
- * with its IP header and without the link's, as the queue's limit counts it. The order of all that happens at one
- * instant is that of ns-3's traffic control and point-to-point device; of their events those alone are scheduled that
- * have something to do.
+ * An egress port. Waiting packets are those in the queue and the one in the device that is not on its way to the link
+ * yet, each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the
+ * order of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
  */
 class Port
 {

@@ -16,7 +16,7 @@
 namespace ns3::env::tcp
 {
 
-/// Five-tuples that switches hash for a scenario's streams. \throws ScenarioError where a host has too many
+/// Five-tuples that switches hash for a scenario's streams. \throws ScenarioError if a host has too many
 std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 
 /// Bytes of a stream's datagram on the wire.

@@ -64,7 +64,7 @@ class Sender final : public Endpoint
     void GoOn();
     /// Reports whether the last processed ACK signals that data met congestion.
     bool LastAckMarked() const { return m_lastAckMarked; }
-    /// RTT of the last processed ACK; 0 where it gave none.
+    /// RTT of the last processed ACK; 0 if it gave none.
     Picos LastAckRtt() const { return m_roundTrips.LastSample(); }
     /// Payload bytes whose numbers were used so far.
     uint64_t NextByte() const { return m_sentBytes; }

@@ -47,7 +47,7 @@ constexpr const char* BUILT_IN[] = {"bcn",
                                     "theta-powertcp",
                                     "timely"};
 
-/// State at one instant; the window is that of flow 0, 0 where it has none.
+/// State at one instant; the window is that of flow 0, 0 if it has none.
 struct Sample
 {
     double timeNs;
