@@ -155,7 +155,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
         data: keys and values, as in a YAML file.
         key: names from the outside to the inside, with dots between them; ``0`` of what is not there is
             the first entry of a list.
-        value: what is put there.
+        value: the new value.
 
     Raises:
         ValueError: the key leads through something that holds no keys, or to an entry that a list lacks.

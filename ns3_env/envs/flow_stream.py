@@ -108,7 +108,8 @@ class FlowStream(WithTask):
         fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.decision.task.Task`, which may
             stand for the others.
         seed: base seed.
-        seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
+        seeds: seeds of the episodes themselves, the last one for all that follow; () draws them from the base
+            seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
         executable: see :class:`ns3_env.simulator.Simulator`.
@@ -191,8 +192,8 @@ class FlowStream(WithTask):
         """The next :meth:`start` begins with these.
 
         Args:
-            episodes: what ``next_episodes`` was of an environment of the same seed. With another number of
-                simulators, all begin after the last one of them.
+            episodes: ``next_episodes`` of an environment with the same seed. With another number of
+                simulators, all continue after the last one of them.
         """
         if len(episodes) != self.num_simulators:
             first = max(episodes)

@@ -166,7 +166,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """Begins the episode of the seed; without one, the next of the environment's own generator.
 
         Args:
-            seed: of the episode, and of those that follow.
+            seed: seed of the episode, and of those that follow.
             options: {"scenario": a Scenario, its keys, its file or its name}: simulated from now on. None:
                 the one before.
 

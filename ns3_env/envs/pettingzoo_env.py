@@ -44,12 +44,13 @@ class FlowAgents(WithTask):
         """Raises ScenarioError where the scenario's transport does not know what the task needs.
 
         Args:
-            scenario: what is played, or, where each episode draws its own, the first.
-            task: what each flow observes, does and gets.
+            scenario: the scenario of every episode, or the first one if ``draw`` is set.
+            task: observation, action and reward of each flow.
             render_mode: None, or "rgb_array".
             executable: see :class:`ns3_env.simulator.Simulator`.
-            draw: draws the scenario of an episode from its seed; none: always the same.
-            slots: agents at most; none: those of the scenario.
+            draw: function that draws an episode's scenario from its seed; None: the same scenario in each
+                episode.
+            slots: maximum number of agents; None: that of the scenario.
         """
         task.check(scenario)
         self._draw = draw

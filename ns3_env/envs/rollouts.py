@@ -54,7 +54,7 @@ class Rollout:
 
     Attributes:
         episode: its number.
-        seed: of its scenario.
+        seed: seed of its scenario.
         flows: (n,) index of each flow in the scenario.
         first: (n,) a flow's first row.
         terminated: (n,) the flow is done.

@@ -21,8 +21,8 @@ class ScriptEnv(FlowEnv):
     Args:
         program: the script, built (docs/ns3.md).
         args: its arguments.
-        flow: which of its flows under the controller "agent", from 0.
-        others: the controller of the others.
+        flow: index, from 0, of the flow among its flows under the controller "agent".
+        others: the controller of the other flows.
         settings: see :class:`ns3_env.simulator.script.Script`.
         arguments: ``fields``, ``reward``, ``action``, ``task``, ``render_mode``, as there.
 

@@ -171,8 +171,8 @@ class GymWire:
     """Messages in and out of one end of a segment.
 
     Args:
-        end: of the segment.
-        peer: how errors call the other end.
+        end: one end of the segment.
+        peer: name of the other end, for errors.
         look: called every 0.02 s while the other end is waited for; what it raises ends the wait.
     """
 

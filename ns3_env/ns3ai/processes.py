@@ -33,7 +33,7 @@ class KeptProcess:
         command: with its arguments; no shell reads it.
         folder: in which it runs.
         segment: the name that goes, too, where this process ends without a word.
-        show_output: what it prints goes where ours goes; otherwise its end is kept for errors.
+        show_output: true sends its output to this process's; otherwise the end of it is kept for errors.
 
     Raises SimulatorNotFound where the keeper is not installed.
     """

@@ -19,7 +19,7 @@ class JointDecisions(NamedTuple):
     """Decisions of several simulators, k rows, one simulator's after the other's; all of flows that go on.
 
     Attributes:
-        flows, first, terminated, truncated, due, records: as of :class:`DecisionBatch`.
+        flows, first, terminated, truncated, due, records: see :class:`DecisionBatch`.
         slots: (k,) simulator x slots per simulator + slot of the flow.
         simulators: (k,) simulator of each row.
         counts: rows of each simulator.
@@ -54,7 +54,7 @@ class LockStep:
     """Simulators of which all are waited for before any goes on.
 
     Attributes:
-        simulators: as given.
+        simulators: the simulators, in the constructor's order.
 
     Where a message is another than decisions of flows that go on, nothing is taken, and
     :meth:`Simulator.receive` of each has it.
@@ -64,7 +64,7 @@ class LockStep:
         """
         Args:
             simulators: at least one.
-            slots: of each; a flow with another slot is left to :meth:`Simulator.receive`, too.
+            slots: slots of each simulator; a flow in another slot is also left to :meth:`Simulator.receive`.
         """
         self.simulators = simulators
         self._slots = slots

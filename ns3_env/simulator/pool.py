@@ -309,7 +309,7 @@ class HealthCheck:
     def __init__(self, simulators: Sequence[Simulator]) -> None:
         """
         Args:
-            simulators: those that are looked at.
+            simulators: the simulators to check.
         """
         self._simulators = simulators
         self._next_look = 0.0

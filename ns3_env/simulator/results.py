@@ -218,7 +218,7 @@ class Windows(NamedTuple):
     """Windows and rates of flows, a row for each change: (n,) each, in the order of time.
 
     Attributes:
-        time_ns: of the change.
+        time_ns: time of the change.
         flow: index.
         window: bytes; infinite: none.
         rate: bit/s; infinite: any.

@@ -240,11 +240,11 @@ class Simulator:
         of frames stay the original's. Memory is shared until either writes to it.
 
         Args:
-            copies: how many.
-            until_ns: when their episode ends at the latest, simulated time; None: as the scenario says. A
-                flow that this cuts has "left_ns" in the results (:mod:`ns3_env.simulator.results`).
-            asks: False: they take the actions that are due, and ask for none after that: flows under the
-                agent keep window and rate, those over a base controller are the base's. The answer is the
+            copies: number of copies.
+            until_ns: simulated time at which their episode ends at the latest; None: as the scenario has it.
+                A flow that this cuts has "left_ns" in the results (:mod:`ns3_env.simulator.results`).
+            asks: False: they apply the actions that are due, and ask for none after that: flows under the
+                agent keep window and rate, those over a base controller are left to it. The answer is the
                 episode's end.
 
         Raises:
@@ -506,9 +506,9 @@ def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
     """A copy of the object without its constructor, its attributes copied deeply.
 
     Args:
-        original: what is copied.
-        shared: what both refer to, also within attributes.
-        replaced: attributes of the copy.
+        original: the object to copy.
+        shared: objects that both refer to, also within attributes.
+        replaced: new attributes of the copy.
     """
     memo = {id(thing): thing for thing in shared}
     duplicate = object.__new__(type(original))

@@ -115,12 +115,13 @@ class LayerProgram:
     """Trace of one rank: passes over all layers, forward and backward.
 
     Args:
-        layers: of the model.
+        layers: layers of the model.
         policy: the order of their parts.
         groups: name and size of each group of ranks, by its kind.
-        unit_ns: of the layers' times.
-        whole_gathers: an all-gather's size is what ranks have afterwards, and not what each brings.
-        budget: of nodes.
+        unit_ns: unit of the layers' times, ns.
+        whole_gathers: true if an all-gather's size is that of its result, and not of each rank's
+            contribution.
+        budget: budget of the job's nodes.
         bottom: last layer of the bottom, for ``policy.embedding``.
     """
 
