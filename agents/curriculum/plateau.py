@@ -88,7 +88,7 @@ class Plateau:
         """Takes note of a validation.
 
         Args:
-            scores: of each stage so far, the present one last.
+            scores: score of each stage so far, the present one last.
 
         Returns:
             Whether the mean over the stages is the best since the present one was entered, and whether the

@@ -51,7 +51,7 @@ class RecurrentTD3Policy(BasePolicy):
             action_space: Box of shape (A,).
             lr_schedule: learning rate by progress remaining.
             history_length, hidden, shortcut, net_arch, compress: see ``FdccConfig``.
-            append_last_action: whether the input is the observation followed by the previous action.
+            append_last_action: true if the input is the observation followed by the previous action.
             n_critics: number of critics; TD3 has twins.
             optimizer_class: optimiser.
             optimizer_kwargs: its options, but the learning rate.

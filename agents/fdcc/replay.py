@@ -115,14 +115,14 @@ class HistoryReplayBuffer(ReplayBuffer):
             buffer_size: most transitions kept, over all slots.
             observation_space: Box of shape (D,).
             action_space: Box of shape (A,).
-            device: where samples go.
+            device: device of the samples.
             n_envs: number of slots.
             optimize_memory_usage: not supported.
             handle_timeout_termination: always on.
             history_length: K >= 1.
             n_steps: n >= 1.
             gamma: discount per base RTT.
-            append_last_action: whether the input is the observation followed by the previous action.
+            append_last_action: true if the input is the observation followed by the previous action.
 
         Raises:
             ValueError: for an option that is not supported or a number out of range.

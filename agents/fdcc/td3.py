@@ -54,8 +54,8 @@ def targets(
         following: the histories m decisions later.
         actor: target actor.
         critics: target critics.
-        deviation: of the smoothing noise.
-        clip: of the smoothing noise.
+        deviation: standard deviation of the smoothing noise.
+        clip: largest magnitude of the smoothing noise.
     """
     with th.no_grad():
         actions = smooth(actor(following), deviation, clip)

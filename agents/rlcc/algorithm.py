@@ -36,7 +36,7 @@ class RLCC(BaseAlgorithm):
         Args:
             env: a ``RolloutEnv``, or only its spaces where nothing is learned.
             config: all parameters of the algorithm.
-            seed: of the weights.
+            seed: seed of the weights.
         """
         self.config = config
         formula = RttTarget(config.base_ns, config.margin, config.target, config.gain)

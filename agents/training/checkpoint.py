@@ -60,10 +60,10 @@ class Checkpoint:
     folder.
 
     Attributes:
-        folder: the checkpoint's; None of a file by itself.
-        policy_file: what the simulator plays; None of a controller, and where the agent does not say how its
-            network becomes one.
-        controller_file: YAML of a controller by itself.
+        folder: folder of the checkpoint; None for a single file.
+        policy_file: policy's file that the simulator can run; None for a controller, and for an agent that
+            does not define how its network becomes one.
+        controller_file: YAML file of a controller.
     """
 
     folder: Path | None

@@ -23,11 +23,11 @@ class Exported:
 
     Attributes:
         network: its kind and activations.
-        tensors: by the format's names.
+        tensors: tensors by the format's names.
         history: K.
-        transform: of each input.
+        transform: transform of each input.
         appended: inputs after the fields of the observation.
-        observation: the inputs, where they are not just the fields.
+        observation: the inputs, if they are not simply the fields.
     """
 
     network: Network
@@ -43,7 +43,7 @@ def mlp(modules: Iterable[nn.Module], place: str) -> Exported:
 
     Args:
         modules: its layers, in order.
-        place: what errors name.
+        place: start of the errors' text.
 
     Raises:
         ConfigError: a layer is something else, or activations differ.
