@@ -76,12 +76,12 @@ def benchmark(
         jobs: cells at a time; by default as many as cores.
         policies: "NAME=pkg.module:factory".
         checkpoints: "NAME=PATH".
-        command: what to type to get this again; by default what was typed.
-        console: where it is shown.
+        command: command that reproduces the folder; by default this process's command line.
+        console: console for the progress and the summary.
         allow_imports: policies that only the suite's file names may run their modules' code.
         ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
         watch: cells that keep series are sampled for films, too; those done without are played again.
-        summary: prints what came of it.
+        summary: function that prints the summary.
 
     Returns:
         Whether every cell is done.

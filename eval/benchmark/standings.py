@@ -58,7 +58,7 @@ class Score:
 
     Attributes:
         values: (seeds,) one for each complete cell, NaN where the cell does not define it.
-        mean: of the values that are defined.
+        mean: mean of the defined values.
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
         interval: "low–high" as shown; "" with fewer than two values, or where all look alike.
@@ -86,11 +86,11 @@ class Row:
 
     Attributes:
         controller: its name.
-        seeds, expected: complete cells, and those that are wanted.
-        scores: by metric.
-        note: what is missing, and that it is a bound; "" otherwise.
-        reference: it is a bound.
-        way: the share of the way to the oracle, %; NaN where that has not played.
+        seeds, expected: number of complete cells, and of all cells.
+        scores: scores by metric.
+        note: missing cells, and a remark on a bound; "" otherwise.
+        reference: true for a bound.
+        way: share of the way to the oracle, %; NaN without the oracle's results.
     """
 
     controller: str
@@ -131,7 +131,7 @@ def standings(
     """One for each scenario, in the suite's order. Stale cells count as not there.
 
     Args:
-        folder: of the benchmark.
+        folder: folder of the benchmark.
         metrics: names; all by default.
         cases: scenarios of the suite; all by default.
 

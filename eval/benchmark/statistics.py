@@ -91,9 +91,9 @@ class Difference:
     Attributes:
         estimate: geometric mean of the ratios, or mean of the differences.
         low, high: its interval, Bonferroni's for the comparisons; NaN with fewer than two seeds.
-        is_ratio: which of both.
-        pairs: seeds compared.
-        comparisons: how many are read together.
+        is_ratio: true for a ratio, false for a difference.
+        pairs: number of seeds compared.
+        comparisons: number of comparisons that are read together.
     """
 
     estimate: float

@@ -37,7 +37,7 @@ def suite_of(
         over: axes of a grid, "key=a,b,c" or "key=range(start,stop,step)"; the key is one of the scenario's,
             dotted, or NAME.ATTRIBUTE of a controller.
         controllers: names; by default the suite's, or those that scenario and axes name.
-        seeds: by default the suite's, or 1 to ``SEEDS``.
+        seeds: seeds; by default the suite's, or 1 to ``SEEDS``.
 
     Raises:
         ScenarioError: the file, an axis or a controller is wrong.

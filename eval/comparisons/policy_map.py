@@ -154,7 +154,7 @@ def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
     falls: slopes and the last action are 0.
 
     Args:
-        fields: of the observation.
+        fields: fields of the observation.
         values_of: values (n,) of fields, instead of ``GIVEN``'s.
 
     Raises:

@@ -88,9 +88,9 @@ class JobTimes:
 
     Attributes:
         task: its name.
-        base: the entry that the others are measured by.
-        ratios: by entry, the fastest first, in the order of ``METRICS``; below 1 is faster than the base. A
-            job that the time limit cuts lasts until then.
+        base: the entry that all entries are compared with.
+        ratios: ratios by entry, the fastest first, in the order of ``METRICS``; below 1 is faster than the
+            base. A job that the time limit cuts lasts until then.
     """
 
     task: str

@@ -40,9 +40,9 @@ class Row:
 
     Attributes:
         what: the quantity.
-        unit: of both numbers; "" for none.
-        published: as the paper prints it; None where it prints none.
-        ours: NaN where the run does not define it.
+        unit: unit of both numbers; "" for none.
+        published: number in the paper; None if it has none.
+        ours: measured number; NaN where the run does not define it.
         where: section or figure of ``published``.
     """
 
@@ -171,7 +171,7 @@ class Outcome:
         claims: the verdict on each claim, in our words, with its place in the paper.
         grids: more tables.
         notes: a sentence each on what a reader must know of this run.
-        pictures: by file name without ending, in the paper's order.
+        pictures: figures by file name without ending, in the paper's order.
     """
 
     rows: Sequence[Row] = ()

@@ -58,10 +58,10 @@ class Drawing:
     """A figure, declared.
 
     Attributes:
-        panels: in rows.
-        columns: panels in a row.
-        height: of a row, inches.
-        legend: number of the panel whose curves the legend names; None: panels have their own.
+        panels: the panels, row by row.
+        columns: number of panels in a row.
+        height: height of a row, inches.
+        legend: number of the panel whose curves the legend names; None: a legend for each panel.
     """
 
     panels: Sequence[Panel]

@@ -34,8 +34,8 @@ class Timeline:
 
     Attributes:
         job: its name.
-        computes: by rank, (begin, end) in ns.
-        flows: by collective, and in it by rank.
+        computes: intervals of computation by rank, (begin, end) in ns.
+        flows: intervals with a flow, by collective and rank, (begin, end) in ns.
     """
 
     job: str
@@ -87,8 +87,8 @@ def draw(axes: Axes, timeline: Timeline, colours: Sequence[str], last_ns: float)
 
     Args:
         axes: to draw on.
-        timeline: of the job.
-        colours: of its collectives, in their order.
+        timeline: timeline of the job.
+        colours: colours of its collectives, in their order.
         last_ns: end of the time axis.
     """
     unit, unit_name = time_unit(last_ns)
