@@ -52,8 +52,8 @@ def register(name: str, environment: str, vector: str | None = None, **settings:
 
     Args:
         name: the id.
-        environment: its class, as ``pkg.module:Class``.
-        vector: the class of many of them.
+        environment: class of the environment, ``pkg.module:Class``.
+        vector: class of the vector environment, if any.
         settings: further arguments of ``gymnasium.register``.
     """
     if name not in gym.registry:

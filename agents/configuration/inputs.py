@@ -70,7 +70,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
     Args:
         config: configuration's file, or the name of one that comes with the project; not with ``resume``.
         curriculum: curriculum's file, or such a name, or pkg.module:name of a sampler; not with ``resume``.
-        resume: folder of a run to go on with.
+        resume: folder of the run to resume.
 
     Raises:
         ConfigError: too much or too little is given, or a file cannot be read.

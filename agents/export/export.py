@@ -60,7 +60,7 @@ def export(
     Args:
         checkpoint: a run, a checkpoint, a policy's file or its folder, or the name of a released policy.
         form: one of ``formats.FORMATS``.
-        out: the file; replaced only where an earlier export wrote it.
+        out: the file; replaced only if an earlier export wrote it.
         change: function applied to the policy first, which leaves its weights as they are.
 
     Raises:

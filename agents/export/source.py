@@ -32,7 +32,7 @@ class Source:
         player: the policy, ready to decide.
         original: function whose answers a copy must reproduce.
         name: name of the file from which the original was read.
-        env: its environment.
+        env: environment of its training.
         scenario: scenario in which observations are recorded.
         seed: seed of the recorded episodes.
     """

@@ -30,7 +30,7 @@ class Exploration:
             slots: number of slots.
             action_space: Box of shape (A,).
             random_share: share of flows' episodes in which all actions are random.
-            noise: standard deviation of what is added to the actor's scaled actions.
+            noise: standard deviation of the noise added to the actor's scaled actions.
         """
         assert action_space.shape is not None
         self.action_space = action_space

@@ -42,7 +42,8 @@ class SlotHistories:
             length: K.
             observation_dim: D.
             action_dim: A.
-            with_last_action: F = D + A instead of D. Not needed where the observation holds the last action.
+            with_last_action: true for F = D + A instead of D. Not needed if the observation includes the last
+                action.
         """
         self.windows: Floats = np.zeros(
             (slots, length, observation_dim + (action_dim if with_last_action else 0)), dtype=np.float32
@@ -204,10 +205,10 @@ class HistoryReplayBuffer(ReplayBuffer):
         Args:
             slots: (m,).
             rewards: (m,), of the last action.
-            observations: (m, D); where the episode ended, its final observation.
+            observations: (m, D); at an episode's end, its final observation.
             elapsed: (m,), base RTTs since that action.
-            final: (m,), the episode is over and its value from here on is zero.
-            ended: (m,), the episode is over.
+            final: (m,), true if the episode is over and its value from here on is zero.
+            ended: (m,), true if the episode is over.
         """
         self.histories.observe(slots, observations)
         discounts = self.gamma ** np.asarray(elapsed, dtype=np.float64)

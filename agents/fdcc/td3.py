@@ -49,7 +49,7 @@ def targets(
 
     Args:
         rewards: (B, 1), m-step returns.
-        dones: (B, 1), 1 where the episode terminated: nothing follows.
+        dones: (B, 1), 1 if the episode terminated: nothing follows.
         discounts: (B, 1), γ^m.
         following: the histories m decisions later.
         actor: target actor.

@@ -34,7 +34,7 @@ class RLCC(BaseAlgorithm):
     def __init__(self, env: SpacesOnly, config: RlccConfig, seed: int | None = None) -> None:
         """
         Args:
-            env: a ``RolloutEnv``, or only its spaces where nothing is learned.
+            env: a ``RolloutEnv``, or only its spaces if nothing is learned.
             config: all parameters of the algorithm.
             seed: seed of the weights.
         """

@@ -30,8 +30,8 @@ class PolicyLayout(Strict):
     """Observation, action map and slots that a policy's networks are bound to.
 
     Attributes:
-        agent: its name.
-        settings: its section of the configuration.
+        agent: name of the agent.
+        settings: the agent's section of the configuration.
         fields: fields of the observation.
         action_map: name of the action map.
         slots: number of slots of the environment that it was trained in.

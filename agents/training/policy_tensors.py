@@ -22,7 +22,7 @@ class Exported:
     """An agent's network as the file holds it.
 
     Attributes:
-        network: its kind and activations.
+        network: kind and activations of the network.
         tensors: tensors by the format's names.
         history: K.
         transform: transform of each input.
@@ -42,7 +42,7 @@ def mlp(modules: Iterable[nn.Module], place: str) -> Exported:
     """A network without memory: linear layers with ReLU or tanh between them, perhaps tanh after the last.
 
     Args:
-        modules: its layers, in order.
+        modules: layers of the network, in order.
         place: start of the errors' text.
 
     Raises:

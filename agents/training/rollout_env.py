@@ -137,8 +137,8 @@ class RolloutEnv(SpacesOnly):
         """The next episode.
 
         Args:
-            policy: the policy's file as it is now, for episodes that begin now.
-            exploration: theirs.
+            policy: function that returns the policy's file as it is now, for episodes that start now.
+            exploration: exploration of those episodes.
 
         Raises:
             SimulatorError, ScenarioError: see ``Rollouts.next``.
@@ -205,7 +205,7 @@ def make_env(
     """The environment.
 
     Args:
-        env: its configuration.
+        env: configuration of the environment.
         sampler: scenario of each episode.
         slots: most flows under the agent in one scenario.
         seed: base seed of the episodes.

@@ -27,13 +27,13 @@ class Trajectory:
 
     Attributes:
         seed: seed of its scenario.
-        flow: its index in the scenario.
+        flow: index of the flow in the scenario.
         observations: (T + 1, D) float32.
         actions: (T, A) float32, in the task's action space.
         rewards: (T,) reward of the action in the same row.
         elapsed: (T,) duration of each action, in base RTTs.
         slowdown: slowdown of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
-        terminated: the flow is done.
+        terminated: true if the flow is done.
         final: true if nothing of value follows the last row.
     """
 

@@ -44,11 +44,11 @@ def record(
     the episode's seed is its scenario's.
 
     Args:
-        task: its name or id.
+        task: name of the task, or its id.
         policy: "mpcc" or "random"; a policy's file, which runs inside the simulator if it decides as the task
             does; or an object with ``predict`` like Stable-Baselines3's models, with ``fields`` and
             ``action_map`` if they differ from the task's.
-        episodes: scenarios, of one flow or hundreds each.
+        episodes: number of scenarios, of one flow or hundreds each.
         dataset_id: Minari id of the dataset: "ns3_env/incast/mpcc-v0".
         seed: seed from which the scenarios are drawn, all of them training scenarios.
         noise: standard deviation of the noise added to the actions of a policy's file, which then has to

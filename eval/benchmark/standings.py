@@ -57,11 +57,11 @@ class Score:
     """A metric of one controller in one scenario, over seeds.
 
     Attributes:
-        values: (seeds,) one for each complete cell, NaN where the cell does not define it.
+        values: (seeds,) value of each complete cell, NaN where the cell does not define the metric.
         mean: mean of the defined values.
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
-        interval: "low–high" as shown; "" with fewer than two values, or where all look alike.
+        interval: "low–high" as shown; "" with fewer than two values, or if all of them look alike.
         edge: compared with the scenario's best by the mean; None for the best itself, and if there is nothing
             to compare.
     """
@@ -85,7 +85,7 @@ class Row:
     """One controller in one scenario.
 
     Attributes:
-        controller: its name.
+        controller: name of the controller.
         seeds, expected: number of complete cells, and of all cells.
         scores: scores by metric.
         note: missing cells, and a remark on a bound; "" otherwise.

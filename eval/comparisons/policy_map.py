@@ -80,7 +80,7 @@ def policy_map(
     """Draws the action over two fields.
 
     Args:
-        path: the policy: what ``ns3_env.policies.released.policy_path`` takes.
+        path: the policy, see ``ns3_env.policies.released.policy_path``.
         out: the picture's file, .png or .svg.
         x, y: "FIELD=LOW..HIGH".
         panel: "FIELD=A,B,...": a panel for each; None: one panel.

@@ -39,9 +39,9 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
     """Says what is wrong with a controller's name that is not known under the transport.
 
     Args:
-        name: the controller's.
-        transport: under which it is to play.
-        whose: transport that is, for the error.
+        name: name of the controller.
+        transport: transport of the scenario.
+        whose: name of the transport, for the error.
     """
     if name == POLICY:
         return f"{name!r} plays a policy's file: name it, --checkpoint NAME=FILE"

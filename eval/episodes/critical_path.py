@@ -30,7 +30,7 @@ class Part:
 
     Attributes:
         name: name in tasks.csv.
-        path_ns: its time on the critical path.
+        path_ns: time that it contributes to the critical path.
         active_ns: total time during which any of it was in progress.
         least_ns: time that the busiest network card needs for its bytes; for computation, ``path_ns``.
     """
@@ -46,13 +46,14 @@ class CriticalPath:
     """The chain of tasks that an iteration waited for, each for the one before that ended last; times in ns.
 
     Attributes:
-        job: its name.
-        iteration: counted from 0.
-        duration_ns: from the first task's start to the last one's end. What ``parts`` leave of it nobody
-            worked: ranks began later, or a wait has a delay.
-        least_ns: a lower bound of it, of any controller: the longest chain of tasks if each flow were alone
-            on its path, or what the busiest card needs for its bytes, whichever is more.
-        parts: the longest on the path first.
+        job: name of the job.
+        iteration: number of the iteration, from 0.
+        duration_ns: time from the first task's start to the last one's end. During the rest, which ``parts``
+            do not cover, no rank works: ranks start later, or a wait has a delay.
+        least_ns: lower bound of the duration under any controller: the longest chain of tasks if each flow
+            had its path to itself, or the time that the busiest card needs for its bytes, whichever is
+            larger.
+        parts: parts, the one with the longest time on the path first.
     """
 
     job: str

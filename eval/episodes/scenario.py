@@ -201,10 +201,10 @@ def run(
 
     Args:
         scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
-        names: the simulator's controllers, and released policies; none, and no checkpoint: the scenario's own
-            ``controllers`` play it as it stands, into one folder, ``out``/A+B for A and B; a cell's own plays
-            the cell.
-        out: parent of the folders; those of an earlier run are replaced, and it may have no others.
+        names: the simulator's controllers, and released policies; without these and checkpoints, the
+            scenario's own ``controllers`` run together in one folder, ``out``/A+B for A and B; for a cell,
+            its own controller.
+        out: parent of the folders; those of an earlier run are replaced, and no further ones are allowed.
         json_file: JSON file that also gets the table's numbers.
         console: console for the table.
         seeds: seeds instead of the scenario's; with several seeds each has a folder, ``out``/NAME/seed-S.
@@ -215,8 +215,8 @@ def run(
         policies: "NAME=pkg.module:factory" of policies in Python.
         checkpoints: "NAME=PATH" of trained policies; the simulator runs them like its controllers.
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
-        pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
-        allow_imports: a policy that a cell's file names may run its module's code.
+        pcap: true to add a folder ``pcap``, with a capture of every port, to each controller's folder.
+        allow_imports: true to let a policy that a cell's file names run its module's code.
 
     Returns:
         Names of the entries, in their order.

@@ -37,8 +37,8 @@ class FlowSeries:
     """Flows while they are under way, one after the other.
 
     Attributes:
-        first: (f,) the first sample of each flow.
-        offset: (f + 1,) where each flow's values begin in the arrays below.
+        first: (f,) index of each flow's first sample.
+        offset: (f + 1,) index of each flow's first value in the arrays below.
         acked: bytes acknowledged since the sample before.
         inflight: bytes sent and not acknowledged.
         window: bytes; infinite: none.

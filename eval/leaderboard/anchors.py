@@ -67,7 +67,7 @@ def value_of(spec: TaskSpec, slowdowns: Floats, of_max_min: Floats, job_time_ns:
 
     Args:
         spec: the task.
-        slowdowns: charged slowdowns of the flows (n,); NaN where a flow is not charged.
+        slowdowns: charged slowdowns of the flows (n,); NaN for a flow that is not charged.
         of_max_min: charged slowdowns of the flows under max_min (n,). Only its measure "max_min" reads them.
         job_time_ns: the metric ``job_completion``. Only its measure "job_time" reads it.
 

@@ -118,8 +118,8 @@ class Entries:
         controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,
             of dcqcn.
         released: names of released policies.
-        parameters: "paper" gives controllers what their own papers set, where that is known; "published"
-            what the published simulator has.
+        parameters: "paper": controllers have the values of their own papers, as far as known; "published":
+            those of the published simulator.
     """
 
     controllers: Mapping[str, Mapping[str, bool]]
@@ -193,8 +193,8 @@ class Cases(Generic[T]):
 
     Attributes:
         cases: scenarios of a scale, by case.
-        every: makes, of scenarios by (case, entry), what is kept of each.
-        entries: contenders; None: each case is played as it is.
+        every: function from scenarios by (case, entry) to the values that are kept of each.
+        entries: contenders; None: each case runs as it is.
     """
 
     cases: Callable[[float], Mapping[Any, Any]]

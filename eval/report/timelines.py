@@ -33,7 +33,7 @@ class Timeline:
     """A job's ranks: when each computes, and when a flow of each collective to or from it is under way.
 
     Attributes:
-        job: its name.
+        job: name of the job.
         computes: intervals of computation by rank, (begin, end) in ns.
         flows: intervals with a flow, by collective and rank, (begin, end) in ns.
     """

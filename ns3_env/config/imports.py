@@ -87,7 +87,7 @@ def made_by(
 
     Args:
         name: name of a class or a function, ``pkg.module:name``.
-        settings: its arguments.
+        settings: keyword arguments of the call.
         fits: required type of the result, or a predicate that accepts it.
         expected: description of the required result, for the error.
 

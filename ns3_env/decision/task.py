@@ -139,12 +139,13 @@ class Task:
         """
         Args:
             fields: names of the observed fields.
-            reward: its name, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}), or a
-                function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
+            reward: name of a reward, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}),
+                or a function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
                 ``lambda records: records["goodput"] - records["qlen"]``.
             action: name of an action map, its name with settings, or the map; None:
                 ``MultiplicativeWindow()``.
-            telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
+            telemetry_bytes: bytes of telemetry per packet; None: those of the fields
+                (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
         for a reward or an action map that is neither a name nor callable; ValueError where the action map

@@ -29,7 +29,7 @@ def main(
 
     Args:
         arguments: arguments of the command line.
-        defaults: settings of every run, where the arguments have no others.
+        defaults: default settings of every run, which the arguments override.
         checked: function called before a run, once the request is known to be possible.
 
     Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed.

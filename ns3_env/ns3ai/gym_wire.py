@@ -173,7 +173,8 @@ class GymWire:
     Args:
         end: one end of the segment.
         peer: name of the other end, for errors.
-        look: called every 0.02 s while the other end is waited for; what it raises ends the wait.
+        look: function called every 0.02 s during a wait for the other end; an exception that it raises ends
+            the wait.
     """
 
     def __init__(self, end: SegmentEnd, peer: str, look: Callable[[], object]) -> None:

@@ -110,7 +110,7 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
     Args:
         space: space of the value.
         value: value of the space's shape; integers fit 32 bits.
-        name: its key, in a dictionary.
+        name: key of the value in a dictionary.
         doubles: boxes of float64 are sent as doubles, as ns3-ai's C++ does. False: as floats, as its Python
             does whatever the space, because simulations cast actions to containers of floats: a box of
             doubles would be a null pointer to them.

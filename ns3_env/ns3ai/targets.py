@@ -25,15 +25,15 @@ class Settings(Strict):
     """Settings that ``ns3 run TARGET -- --key=value`` understands.
 
     Attributes:
-        scenario: a file; by default the target's own, of ``flows``.
+        scenario: file of the scenario; by default the target's own, with ``flows`` senders.
         flows: senders of the default scenario; None: the target's default.
         flow: the controlled flow, for targets with one; the other flows are under ``others``.
         others: controller of the other flows.
         fields: fields of the observation, with commas between.
-        reward: its name.
+        reward: name of the reward.
         action: name of the action map.
         seed: seed of the episode, also as ``RngRun``; None: another episode in each run.
-        segment, to_python, to_simulator, lockable: names of the segment and of what lies in it.
+        segment, to_python, to_simulator, lockable: names of the segment and of the objects in it.
     """
 
     scenario: str | None = None

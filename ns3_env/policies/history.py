@@ -27,7 +27,7 @@ def append(windows: Floats, lengths: Ints, inputs: Floats) -> None:
 
     Args:
         windows: (n, K, F).
-        lengths: (n,), 0 for a history not begun.
+        lengths: (n,), 0 for an empty history.
         inputs: (n, F).
     """
     full = lengths == windows.shape[1]

@@ -24,7 +24,7 @@ class NetworkPolicy:
         """
         Args:
             spec: the network's inputs and the meaning of its action.
-            network: answers to histories.
+            network: the network, which maps histories to actions.
             path: its file, from which a simulator can run it.
         """
         self.path = path

@@ -29,7 +29,7 @@ class Declared(Generic[T]):
         read: function that converts a controller's declaration to a value.
         what: the setting in words.
         in_words: function that describes a value in words, for a user who has to choose between two.
-        instead: the keys to give where controllers differ.
+        instead: the keys to set if controllers differ.
         transport: transport of the controllers.
         attributes: controller attributes that change the declaration, with the keys that they replace.
     """

@@ -77,8 +77,9 @@ class LockStep:
         """Waits for all of them; None where they have to be taken one by one.
 
         Args:
-            partly: messages that can be are taken; of the other simulators there are no rows.
-            meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+            partly: true to accept the messages that can be merged; the remaining simulators have no rows.
+            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+                raises ends the wait.
 
         Raises as :meth:`Simulator.receive`.
         """

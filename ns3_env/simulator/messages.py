@@ -77,8 +77,8 @@ class Transitions(DecisionBatch):
     """Transitions of flows under a policy in the simulator: k rows, in the order of time.
 
     Attributes:
-        actions: (k,) in [-1, 1], exploration included; 0 where none was needed.
-        windows: (k, 2) what came of it: window (B) and pacing rate (bit/s).
+        actions: (k,) in [-1, 1], exploration included; 0 on rows that needed none.
+        windows: (k, 2) resulting window (B) and pacing rate (bit/s).
     """
 
     actions: NDArray[np.float64]

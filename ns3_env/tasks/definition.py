@@ -51,14 +51,14 @@ class TaskSpec:
         slots: most flows under the agent in a scenario; one with more, or an impossible one, is drawn again.
         fields: fields of the observation of a flow.
         action: the action map.
-        reward: its name.
+        reward: name of the reward.
         clock: clock of the flows' decisions.
         attributes: attributes of the controller "agent".
         measure: the measured quantity: "slowdown" (the mean over flows; a cut one includes the time for its
             remaining bytes), "max_min" (the deviation of slowdowns from those of the max-min allocation) or
             "job_time" (of training jobs, from first start to last end, mean over jobs; a cut one lasts until
             the time limit; flows of no job do not count).
-        decisions: budget of a training on this task alone.
+        decisions: number of decisions of a training on only this task.
     """
 
     name: str

@@ -25,7 +25,7 @@ class TaskEnv(FlowEnv):
     """A Gymnasium environment of a task: one flow, another in each episode, among those of DCQCN or DCTCP.
 
     Args:
-        task: its name or id.
+        task: name of the task, or its id.
         arguments: arguments of :class:`ns3_env.envs.gym_env.FlowEnv`, instead of the task's.
     """
 

@@ -32,9 +32,9 @@ class Decisions:
     """n decisions, those of a flow next to each other from its first one on.
 
     Attributes:
-        records: (n, fields) telemetry before each.
-        first: (n,) whether a flow begins.
-        applied: (n, 3) window (B), pacing rate (bit/s) and action that the policy gave.
+        records: (n, fields) telemetry before each decision.
+        first: (n,) true for a flow's first decision.
+        applied: (n, 3) window (B), pacing rate (bit/s) and action set by the policy.
     """
 
     records: Numbers

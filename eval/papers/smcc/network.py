@@ -42,7 +42,7 @@ class Entry:
     """A controller as an experiment plays it.
 
     Attributes:
-        controller: its name.
+        controller: name of the controller.
         attributes: attributes that differ from its defaults.
         points: congestion points of the switches; "auto": as the controller declares.
     """

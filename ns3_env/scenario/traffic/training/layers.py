@@ -62,11 +62,13 @@ class Policy(NamedTuple):
     """The order in which a kind of parallelism does a layer's parts, and its groups.
 
     Args:
-        model: group of the forward pass and of inputs' gradients; "" where these have no collectives.
-        data: group of weights' gradients; "" where these have none.
-        waits: each collective of inputs' gradients is waited for before weights' gradients are computed.
-        weights_first: they are computed before inputs' gradients.
-        embedding: the first layer's all-to-all is waited for where its data are needed, behind the bottom.
+        model: group of the forward pass and of inputs' gradients; "" without such collectives.
+        data: group of weights' gradients; "" without such collectives.
+        waits: true if each collective of inputs' gradients is complete before weights' gradients are
+            computed.
+        weights_first: true if weights' gradients are computed before inputs' gradients.
+        embedding: true if the first layer's all-to-all is waited for only after the bottom, when its data are
+            needed.
     """
 
     model: str
