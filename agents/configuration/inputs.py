@@ -178,7 +178,7 @@ def try_controller(
 
     Args:
         simulator: the simulator that is asked; it runs no episode.
-        controller: with its attributes.
+        controller: controller with its attributes.
         place: start of the error's text: the file and key.
         transport: transport of the controller.
         of_integers: hint that is added if an attribute requires whole numbers.

@@ -175,7 +175,7 @@ class Curriculum:
         """
         Args:
             config: the stages.
-            env: gives the scenarios their clock.
+            env: configuration with the scenarios' clock.
             seed: seed of the draws.
             source: file named in errors.
             by_score: True: validation scores decide when the next stage starts; False: the number of episodes

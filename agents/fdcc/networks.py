@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     Attributes:
         inputs: (K, B, F), compressed if ``compress`` is set.
         current: (B, F), each history's last input.
-        ends: (rows, steps) at which the histories end, each (B,).
+        ends: (rows, steps) of the histories' ends, each (B,).
     """
 
     inputs: th.Tensor

@@ -228,7 +228,7 @@ class HistoryReplayBuffer(ReplayBuffer):
 
         Args:
             rollout: the episode.
-            rewards: (n,), to learn from; of the row before's action, as in ``rollout``.
+            rewards: (n,) rewards to learn from, each of the action in the row before, as in ``rollout``.
         """
         rows = len(rollout.flows)
         if rows == 0:

@@ -198,7 +198,7 @@ def adpg_loss(
     Args:
         actions: (m,) a, of each flow in the order of time.
         following: (m,) R, of ``outlook``.
-        flows: (m,) which flow took it; actions of different ones are not compared.
+        flows: (m,) flow of each action; only actions of the same flow are compared.
         horizon: largest j - i.
         difference_weight: w.
     """

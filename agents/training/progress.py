@@ -175,7 +175,7 @@ class Stopwatch:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """
         Args:
-            clock: gives seconds.
+            clock: function that returns the time, s.
         """
         self._clock = clock
         self._begin()

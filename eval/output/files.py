@@ -43,7 +43,8 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
     """Writes FOLDER/NAME.FORMAT for each format, the same bytes for the same figure.
 
     Args:
-        figure: made within ``ns3_env.eval.output.plots.for_paper``, in which this is to be called too.
+        figure: figure made within ``ns3_env.eval.output.plots.for_paper``; this call must be within it as
+            well.
         folder: folder, created if missing.
         name: name of the files; characters that a file's name should not have become "_".
         formats: formats, a selection of ``FORMATS``.

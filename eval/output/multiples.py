@@ -82,7 +82,7 @@ def draw_queues(
 
     Args:
         where: the figure, or the part of one, that gets the labels.
-        panels: (n,), with the colours of their titles.
+        panels: (n,) axes, with the colours of their titles.
         curves: (n,) pairs of times in the unit, ascending, and lengths in kB.
         unit: name of the time axis's unit.
     """

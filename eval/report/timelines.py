@@ -86,7 +86,7 @@ def draw(axes: Axes, timeline: Timeline, colours: Sequence[str], last_ns: float)
     """Draws a row for each rank, the first on top: of several collectives a band for each, below computation.
 
     Args:
-        axes: to draw on.
+        axes: axes to draw on.
         timeline: timeline of the job.
         colours: colours of its collectives, in their order.
         last_ns: end of the time axis.

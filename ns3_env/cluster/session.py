@@ -31,7 +31,7 @@ def find(address: str, option: str = "--ray") -> str:
 
     Args:
         address: ``local``, ``auto`` or HOST:PORT.
-        option: command-line option that error messages name first.
+        option: option or key that error messages name first.
 
     Raises:
         ConfigError: nobody answers there, or it is none of these.

@@ -167,7 +167,7 @@ def validate(
         model: model that describes them.
         source: name of the file, for errors.
         raises: class of the error.
-        context: handed to the model's validators.
+        context: context for the model's validators.
 
     Raises:
         ConfigError, or ``raises``: a line for each fault, with ``source`` and the key.

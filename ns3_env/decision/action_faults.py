@@ -72,7 +72,7 @@ def collect_actions(
     Args:
         agents: agents that decide now.
         actions: action of each agent; those of agents that are possible and do not decide are ignored.
-        possible: all agents that may have an action: those that were observed last.
+        possible: all agents that may have an action: those observed last.
 
     Raises ValueError, naming them, where an action is missing, or there for another agent.
     """

@@ -218,8 +218,8 @@ class FlowVecEnv(FlowStream, VecEnv):
 
         Args:
             batch: the step's rows.
-            elapsed: (num_envs,) base RTTs of the slots that decided; None: none did.
-            ended: the slots whose flow is over, with its infos.
+            elapsed: (num_envs,) base RTTs of the slots that decided; None: no slot decided.
+            ended: slots whose flow is over, with its infos.
         """
         infos: list[dict[str, Any]] = [{"due": False} for _ in range(self.num_envs)]
         if elapsed is not None:

@@ -40,8 +40,8 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
 
     Args:
         target: the target that ``ns3 run`` runs.
-        ns3_path: the folder in which ``ns3`` is: of an ns-3 source tree, or :func:`ns3_env.ns3ai.path`.
-        settings: handed to the simulation as ``--key=value``.
+        ns3_path: folder with ``ns3``: that of an ns-3 source tree, or :func:`ns3_env.ns3ai.path`.
+        settings: settings passed to the simulation as ``--key=value``.
         segment: name of the shared-memory segment; the simulation must use the same. None: with
             ``segment_key`` one is drawn, otherwise it is ns3-ai's own, "My Seg".
         segment_key: the setting that passes the segment's name to the simulation, if it has one.
@@ -50,8 +50,8 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         object_names: names of the two messages and the synchronisation block: ``to_python``,
             ``to_simulator``, ``lockable``, if the simulation has other names than ns3-ai's.
         segment_bytes: size of the segment.
-        timeout_s: the longest wait for a message of the simulation, including its build and start; None: as
-            long as it lives.
+        timeout_s: the longest wait for a message of the simulation, including its build and start, s; None:
+            no limit.
         show_output: true shows the simulation's output; otherwise errors quote its end.
 
     Raises, from here, reset and step:

@@ -22,9 +22,9 @@ class DecisionBatch:
         time_ns: simulated time.
         flows: (k,) index of each flow in the scenario's flow list.
         slots: (k,) slot of each flow.
-        first: (k,) the flow's first decision, which carries no reward.
-        terminated: (k,) the flow is done and needs no action.
-        truncated: (k,) the episode was cut; no action is needed.
+        first: (k,) true for the flow's first decision, which carries no reward.
+        terminated: (k,) true if the flow is done and needs no action.
+        truncated: (k,) true if the episode was cut; no action is needed.
         records: (k, fields) telemetry, in the units of :data:`ns3_env.decision.observations.FIELDS`.
     """
 

@@ -216,8 +216,8 @@ class Watch:
         Args:
             pid: the process.
             sign: sign of life; any change since the last look counts.
-            timeout_s: patience.
-            working: it should compute; otherwise it may sleep, but not be stopped.
+            timeout_s: patience, s.
+            working: true if it should compute; otherwise it may sleep, but not be stopped.
         """
         now = time.monotonic()
         state, cpu_s = process_state(pid)

@@ -219,9 +219,9 @@ class Windows(NamedTuple):
 
     Attributes:
         time_ns: time of the change.
-        flow: index.
-        window: bytes; infinite: none.
-        rate: bit/s; infinite: any.
+        flow: index of the flow.
+        window: window, bytes; infinite: none.
+        rate: rate, bit/s; infinite: any.
     """
 
     time_ns: Floats

@@ -25,7 +25,7 @@ class Amounts:
         forward_us: computation time of the forward pass; the backward pass needs twice as long.
         tensor_bytes: size of an all-reduce among tensor-parallel ranks.
         expert_bytes: size of an all-to-all among expert-parallel ranks.
-        stage_bytes: size of the activations passed to the next stage.
+        stage_bytes: size of the data passed to the next stage.
         gradient_bytes: size of the gradients of dense parameters, reduced among data-parallel ranks.
         expert_gradient_bytes: the same for expert parameters, reduced among ranks with the same experts.
     """
