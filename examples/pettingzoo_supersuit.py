@@ -51,7 +51,7 @@ class Flows(VecEnvWrapper):
     """SuperSuit's rows as flows: each is done when its flow is, and ``mask`` knows which rows are decisions.
 
     Attributes:
-        mask: which rows of the last step were decisions.
+        mask: rows of the last step that were decisions.
         due: (num_envs,) rows that decide next.
     """
 

@@ -52,9 +52,9 @@ def register(name: str, environment: str, vector: str | None = None, **settings:
 
     Args:
         name: the id.
-        environment: its class, as ``pkg.module:Class``.
-        vector: the class of many of them.
-        settings: of ``gymnasium.register``.
+        environment: class of the environment, ``pkg.module:Class``.
+        vector: class of the vector environment, if any.
+        settings: further arguments of ``gymnasium.register``.
     """
     if name not in gym.registry:
         # Gymnasium's passive checker fails after an interrupt in the first reset or step; tests run it whole.

@@ -33,11 +33,11 @@ class MpccPolicy:
     def __init__(self, **parameters: Any) -> None:
         """
         Args:
-            parameters: of the controller, as ``_native.mpcc_parameters()`` declares them;
-                those not named have its defaults. They are the attributes of the simulator's ``mpcc`` in
-                snake_case, ``weight_window`` for ``WeightWindow``, and are described there
-                (``rdma-sim --PrintAttributes=rdma::mpcc``, docs/controllers.md). With ``acks_per_decision``,
-                the clock of the environment has to match: it is what makes the policy decide.
+            parameters: parameters of the controller, as ``_native.mpcc_parameters()`` declares them; the
+                other ones keep its defaults. They are the attributes of the simulator's ``mpcc`` in
+                snake_case, ``weight_window`` for ``WeightWindow``, and are described there (``rdma-sim
+                --PrintAttributes=rdma::mpcc``, docs/controllers.md). With ``acks_per_decision``, the clock of
+                the environment has to match: it is what makes the policy decide.
 
         Raises:
             TypeError: there is no such parameter, or it cannot have that value.

@@ -37,10 +37,10 @@ class Inputs:
     Attributes:
         config: the configuration, not checked yet.
         curriculum: the curriculum, not checked yet.
-        config_source: what errors in the configuration name.
-        curriculum_source: what errors in the curriculum name.
-        resume: folder of the run that goes on, if one does.
-        recorded: the configuration as that run has it, without this command's overrides.
+        config_source: source of the configuration, for errors.
+        curriculum_source: source of the curriculum, for errors.
+        resume: folder of the run to resume, if any.
+        recorded: the configuration recorded by that run, without this command's overrides.
     """
 
     config: dict[str, Any]
@@ -70,7 +70,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
     Args:
         config: configuration's file, or the name of one that comes with the project; not with ``resume``.
         curriculum: curriculum's file, or such a name, or pkg.module:name of a sampler; not with ``resume``.
-        resume: folder of a run to go on with.
+        resume: folder of the run to resume.
 
     Raises:
         ConfigError: too much or too little is given, or a file cannot be read.
@@ -177,11 +177,11 @@ def try_controller(
     """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller.
 
     Args:
-        simulator: is asked; it plays nothing.
-        controller: with its attributes.
-        place: what the error names.
-        transport: whose controller it is.
-        of_integers: a hint that is added where an attribute takes whole numbers.
+        simulator: the simulator that is asked; it runs no episode.
+        controller: controller with its attributes.
+        place: start of the error's text: the file and key.
+        transport: transport of the controller.
+        of_integers: hint that is added if an attribute requires whole numbers.
     """
     scenario = Scenario(transport=transport, time_limit_ns=1, controllers=[controller])
     try:

@@ -39,11 +39,11 @@ class Agent:
 
     Attributes:
         config: model of its section of the configuration.
-        trainer: improves it: a subclass of ``agents.training.trainer.Trainer``, which knows configurations.
-        synchronous: whether, across the channel, it expects every flow at every step: only the clock
+        trainer: subclass of ``agents.training.trainer.Trainer`` that trains it and knows configurations.
+        synchronous: true if, across the channel, it needs every flow at every step: only the clock
             "synchronous" will do.
-        rollouts: whether it learns from episodes that its policy played inside the simulators, too.
-        channel: whether it learns from decisions across the channel.
+        rollouts: true if it also learns from episodes that its policy ran inside the simulators.
+        channel: true if it learns from decisions across the channel.
     """
 
     config: type[AgentConfig]

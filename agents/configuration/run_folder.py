@@ -108,8 +108,8 @@ class RunFolder:
 
         Args:
             decisions: decisions taken so far; names the folder.
-            write: writes the trainer's files into the folder it is given.
-            state: what else is needed to go on; written to state.json.
+            write: writes the trainer's files into the given folder.
+            state: further state that a resumed run needs; written to state.json.
             keep: number of checkpoints kept, the newest ones.
         """
         final = self.checkpoints / f"{decisions:012d}"

@@ -43,7 +43,8 @@ class ScenarioSampler(Protocol):
 
         Args:
             episode: the episode's number.
-            random: of the run's seed and the episode: what is drawn from it alone is the same in every run.
+            random: generator seeded by the run's seed and the episode; a scenario drawn only from it is the
+                same in every run.
         """
         ...
 
@@ -174,11 +175,11 @@ class Curriculum:
         """
         Args:
             config: the stages.
-            env: gives the scenarios their clock.
-            seed: of the draws.
+            env: configuration with the scenarios' clock.
+            seed: seed of the draws.
             source: file named in errors.
-            by_score: validations decide which stage is learned from; otherwise the count of episodes does,
-                and they say which policy is the best.
+            by_score: True: validation scores decide when the next stage starts; False: the number of episodes
+                does, and validations only choose the best policy.
 
         Raises:
             ConfigError: there is no such sampler.

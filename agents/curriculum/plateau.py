@@ -46,11 +46,12 @@ class PlateauState(Strict):
     """State in a checkpoint.
 
     Attributes:
-        best: score of each stage so far, the present one last, that the next must exceed by ``improvement``.
+        best: scores of the stages so far, the present one last, which a new score must exceed by
+            ``improvement``.
         stale: validations in a row without an improvement of the present stage, of those before which it was
             trained.
-        returned_to: number of an earlier stage that got worse.
-        tried: validations in a row for which that has lasted.
+        returned_to: number of an earlier stage that got worse and is trained again.
+        tried: number of validations in a row since then.
         since: episodes learned from since the last validation.
         best_mean: best mean over the stages, since the present one was entered.
     """
@@ -88,7 +89,7 @@ class Plateau:
         """Takes note of a validation.
 
         Args:
-            scores: of each stage so far, the present one last.
+            scores: score of each stage so far, the present one last.
 
         Returns:
             Whether the mean over the stages is the best since the present one was entered, and whether the

@@ -33,11 +33,11 @@ class Comparison:
     """Comparison of an exported file's answers with the original's.
 
     Attributes:
-        difference: the largest one to the original's actions.
-        count: of observations.
+        difference: largest absolute difference to the original's actions.
+        count: number of observations.
         original: name of the file that the original was read from.
-        sha256: of the weights.
-        size_bytes: of the file.
+        sha256: SHA-256 of the weights.
+        size_bytes: size of the file.
     """
 
     difference: float
@@ -60,8 +60,8 @@ def export(
     Args:
         checkpoint: a run, a checkpoint, a policy's file or its folder, or the name of a released policy.
         form: one of ``formats.FORMATS``.
-        out: the file; replaced only where an earlier export wrote it.
-        change: what is done to the policy first, but to its weights.
+        out: the file; replaced only if an earlier export wrote it.
+        change: function applied to the policy first, which leaves its weights as they are.
 
     Raises:
         ConfigError: the checkpoint, the format or the file's name will not do.

@@ -41,7 +41,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
             an ``nn.Sequential`` of linear layers with ReLU or tanh between them, or an agent that has one as
             ``actor_mean`` (CleanRL) or ``net``.
         env: the environment that it was trained in, any front end, wrapped or vectorised; or its id
-            ("ns3_env/Bursts-v3"). It says what is observed, what actions mean and when flows decide.
+            ("ns3_env/Bursts-v3"). It defines the observation, the action map and the clock of decisions.
         path: the file: .safetensors, .onnx, .pt2 (torch.export) or .c (C99); replaced if an earlier export
             wrote it.
 

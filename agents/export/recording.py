@@ -66,12 +66,12 @@ def record(
     """At least ``count`` decisions of a policy.
 
     Args:
-        policy: decides.
-        env: gives the action map's settings.
-        scenario: is played, with other flows each time, until there are enough.
-        seed: of the episodes.
-        count: how many.
-        most_per_flow: from a flow's first one on; none: all.
+        policy: the policy that decides.
+        env: configuration with the action map's settings.
+        scenario: the scenario, simulated with different flows each time, until there are enough decisions.
+        seed: seed of the episodes.
+        count: least number of decisions.
+        most_per_flow: number of decisions recorded of each flow, from its first one on; None: all.
 
     Raises:
         ConfigError: the scenario hardly asks the policy.

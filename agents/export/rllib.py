@@ -29,9 +29,9 @@ def write_rllib_policy(path: Path, algorithm: Algorithm, module_id: str, env: En
 
     Args:
         path: the file, "*.safetensors".
-        algorithm: as it learns.
-        module_id: of the policy that flows share.
-        env: what it was trained with: fields, action map, reward and clock.
+        algorithm: the algorithm, which may still be in training.
+        module_id: id of the module whose policy all flows share.
+        env: its training environment: fields, action map, reward and clock.
 
     Raises:
         ConfigError: there is no such module, or the format does not know something in it.

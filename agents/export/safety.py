@@ -38,12 +38,12 @@ def secured(
     """The policy with a safety whose ranges are what it observed at its decisions in a curriculum's episodes.
 
     Args:
-        policy: one without a safety.
-        curriculum: its file.
+        policy: a policy without a safety.
+        curriculum: file of the curriculum.
         most_rtts: see ``Safety``.
-        episodes: how many are played.
-        seed: of the episodes.
-        progress: told how many were.
+        episodes: number of episodes.
+        seed: seed of the episodes.
+        progress: called with the number of episodes so far.
 
     Raises:
         ConfigError: the policy has a safety, or the curriculum's file is wrong.

@@ -28,13 +28,13 @@ class Source:
     """A policy that is exported.
 
     Attributes:
-        policy: as its file holds it.
-        player: plays it.
-        original: what a copy must answer.
-        name: of the file that the original was read from.
-        env: its environment.
-        scenario: where observations are recorded.
-        seed: of the recorded episodes.
+        policy: content of its file.
+        player: the policy, ready to decide.
+        original: function whose answers a copy must reproduce.
+        name: name of the file from which the original was read.
+        env: environment of its training.
+        scenario: scenario in which observations are recorded.
+        seed: seed of the recorded episodes.
     """
 
     policy: PolicyFile

@@ -30,7 +30,7 @@ class Exploration:
             slots: number of slots.
             action_space: Box of shape (A,).
             random_share: share of flows' episodes in which all actions are random.
-            noise: standard deviation of what is added to the actor's scaled actions.
+            noise: standard deviation of the noise added to the actor's scaled actions.
         """
         assert action_space.shape is not None
         self.action_space = action_space
@@ -50,9 +50,9 @@ class Exploration:
         """Scaled actions (m, A) in [-1, 1].
 
         Args:
-            slots: those that are due, (m,), all different.
-            decide: the actor's scaled actions (k, A) for some of them, (k,).
-            all_random: before learning starts.
+            slots: (m,) slots that are due, all different.
+            decide: function from some of them, (k,), to the actor's scaled actions (k, A).
+            all_random: true before learning starts.
         """
         at_random = self.at_random[slots] | all_random
         scaled = np.zeros((len(slots), self._held.shape[1]), dtype=np.float32)
@@ -105,7 +105,7 @@ class StepStream:
         """
         Args:
             env: the environment, just reset.
-            observations: what ``reset()`` returned, (n, D).
+            observations: (n, D), returned by ``reset()``.
         """
         self.env = env
         self._reset: npt.NDArray[Any] | None = observations

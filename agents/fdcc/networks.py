@@ -25,9 +25,9 @@ class Reading(NamedTuple):
     """A batch of histories as the networks take them, made once for all that read the batch.
 
     Attributes:
-        inputs: (K, B, F), compressed where that is asked for.
+        inputs: (K, B, F), compressed if ``compress`` is set.
         current: (B, F), each history's last input.
-        ends: (rows, steps) at which the histories end, each (B,).
+        ends: (rows, steps) of the histories' ends, each (B,).
     """
 
     inputs: th.Tensor
@@ -72,7 +72,7 @@ class RecurrentStack(nn.Module):
         Args:
             members: C.
             input_dim: F, width of a history's rows.
-            extra_dim: width of what is given beside the history (the action, for a critic).
+            extra_dim: width of the further input next to the history (the action, for a critic).
             output_dim: O.
             hidden: H, width of the LSTMs.
             shortcut: width of the shortcut's layer.

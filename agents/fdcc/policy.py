@@ -51,10 +51,10 @@ class RecurrentTD3Policy(BasePolicy):
             action_space: Box of shape (A,).
             lr_schedule: learning rate by progress remaining.
             history_length, hidden, shortcut, net_arch, compress: see ``FdccConfig``.
-            append_last_action: whether the input is the observation followed by the previous action.
+            append_last_action: true if the input is the observation followed by the previous action.
             n_critics: number of critics; TD3 has twins.
             optimizer_class: optimiser.
-            optimizer_kwargs: its options, but the learning rate.
+            optimizer_kwargs: options of the optimiser, except the learning rate.
         """
         super().__init__(
             observation_space,
@@ -153,8 +153,8 @@ class RecurrentTD3Policy(BasePolicy):
             observation: (n, D), or (D,) for one.
             state: (windows (n, K, F), lengths (n,), last actions (n, A)) as returned by the last call; None
                 at the start.
-            episode_start: (n,), true where the history must be forgotten.
-            deterministic: changes nothing.
+            episode_start: (n,), true for flows whose history must be reset.
+            deterministic: ignored.
 
         Returns:
             Actions (n, A) (or (A,)) in the action space's own units, and the next state.

@@ -42,7 +42,8 @@ class SlotHistories:
             length: K.
             observation_dim: D.
             action_dim: A.
-            with_last_action: F = D + A instead of D. Not needed where the observation holds the last action.
+            with_last_action: true for F = D + A instead of D. Not needed if the observation includes the last
+                action.
         """
         self.windows: Floats = np.zeros(
             (slots, length, observation_dim + (action_dim if with_last_action else 0)), dtype=np.float32
@@ -115,14 +116,14 @@ class HistoryReplayBuffer(ReplayBuffer):
             buffer_size: most transitions kept, over all slots.
             observation_space: Box of shape (D,).
             action_space: Box of shape (A,).
-            device: where samples go.
+            device: device of the samples.
             n_envs: number of slots.
             optimize_memory_usage: not supported.
             handle_timeout_termination: always on.
             history_length: K >= 1.
             n_steps: n >= 1.
             gamma: discount per base RTT.
-            append_last_action: whether the input is the observation followed by the previous action.
+            append_last_action: true if the input is the observation followed by the previous action.
 
         Raises:
             ValueError: for an option that is not supported or a number out of range.
@@ -204,10 +205,10 @@ class HistoryReplayBuffer(ReplayBuffer):
         Args:
             slots: (m,).
             rewards: (m,), of the last action.
-            observations: (m, D); where the episode ended, its final observation.
+            observations: (m, D); at an episode's end, its final observation.
             elapsed: (m,), base RTTs since that action.
-            final: (m,), the episode is over and its value from here on is zero.
-            ended: (m,), the episode is over.
+            final: (m,), true if the episode is over and its value from here on is zero.
+            ended: (m,), true if the episode is over.
         """
         self.histories.observe(slots, observations)
         discounts = self.gamma ** np.asarray(elapsed, dtype=np.float64)
@@ -227,7 +228,7 @@ class HistoryReplayBuffer(ReplayBuffer):
 
         Args:
             rollout: the episode.
-            rewards: (n,), to learn from; of the row before's action, as in ``rollout``.
+            rewards: (n,) rewards to learn from, each of the action in the row before, as in ``rollout``.
         """
         rows = len(rollout.flows)
         if rows == 0:

@@ -49,13 +49,13 @@ def targets(
 
     Args:
         rewards: (B, 1), m-step returns.
-        dones: (B, 1), 1 where the episode terminated: nothing follows.
+        dones: (B, 1), 1 if the episode terminated: nothing follows.
         discounts: (B, 1), γ^m.
         following: the histories m decisions later.
         actor: target actor.
         critics: target critics.
-        deviation: of the smoothing noise.
-        clip: of the smoothing noise.
+        deviation: standard deviation of the smoothing noise.
+        clip: largest magnitude of the smoothing noise.
     """
     with th.no_grad():
         actions = smooth(actor(following), deviation, clip)

@@ -49,9 +49,9 @@ def begin_as(policy: RecurrentTD3Policy, start: str, fields: Sequence[str]) -> N
     """Gives actor and target actor the network of a policy's file.
 
     Args:
-        policy: whose actors they are.
+        policy: policy whose actor and target actor are set.
         start: name of a released policy, or a file's path.
-        fields: what the actor reads.
+        fields: fields that the actor reads.
 
     Raises:
         ConfigError: it reads something else, or its network has another shape.

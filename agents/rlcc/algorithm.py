@@ -34,9 +34,9 @@ class RLCC(BaseAlgorithm):
     def __init__(self, env: SpacesOnly, config: RlccConfig, seed: int | None = None) -> None:
         """
         Args:
-            env: a ``RolloutEnv``, or only its spaces where nothing is learned.
+            env: a ``RolloutEnv``, or only its spaces if nothing is learned.
             config: all parameters of the algorithm.
-            seed: of the weights.
+            seed: seed of the weights.
         """
         self.config = config
         formula = RttTarget(config.base_ns, config.margin, config.target, config.gain)
@@ -198,7 +198,7 @@ def adpg_loss(
     Args:
         actions: (m,) a, of each flow in the order of time.
         following: (m,) R, of ``outlook``.
-        flows: (m,) which flow took it; actions of different ones are not compared.
+        flows: (m,) flow of each action; only actions of the same flow are compared.
         horizon: largest j - i.
         difference_weight: w.
     """

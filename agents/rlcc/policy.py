@@ -52,8 +52,8 @@ class RlccPolicy(BasePolicy):
         Args:
             observation_space: Box of shape (3,), of ``fields``.
             action_space: Box of shape (1,).
-            formula: what r is.
-            history_length: observations that the network reads.
+            formula: definition of r.
+            history_length: number of observations that the network reads.
             net_arch: widths of its hidden layers.
         """
         super().__init__(observation_space, action_space, squash_output=True)

@@ -43,9 +43,9 @@ class CensoredPolicy(ActorCriticPolicy):
         """Parameters are those of ``ActorCriticPolicy``, for continuous actions in [-1, 1].
 
         Args:
-            arguments, keywords: its own.
-            initial_action: that of a policy which has learned nothing, about.
-            bounded: the mean is the tanh of the last layer.
+            arguments, keywords: arguments of ``ActorCriticPolicy``.
+            initial_action: approximate action of the untrained policy.
+            bounded: true if the mean is the tanh of the last layer.
         """
         super().__init__(*arguments, **keywords)
         self.bounded = bounded

@@ -77,9 +77,9 @@ def generalised_advantages(
     """Generalised advantages (Schulman et al. 2016) of rows, those of a flow in a row, each (n,).
 
     Args:
-        rewards, discounts: of the decision before each row.
-        values: of each row; 0 where nothing follows.
-        decided: the rows on which an action was taken; the row after such a one is of the same flow.
+        rewards, discounts: reward and discount of the decision before each row.
+        values: value of each row; 0 if nothing follows.
+        decided: true for rows with an action; the row after such a one belongs to the same flow.
         gae_lambda: λ, per decision.
     """
     advantages = np.zeros_like(values)

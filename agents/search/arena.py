@@ -49,9 +49,9 @@ class Arena:
     def __init__(self, subject: Subject, objective: Objective, pool: Pool) -> None:
         """
         Args:
-            subject: what is searched.
-            objective: what an episode is worth.
-            pool: plays.
+            subject: subject of the search.
+            objective: objective that scores an episode.
+            pool: pool of simulators that run the episodes.
         """
         self._subject, self._objective, self._pool = subject, objective, pool
 
@@ -65,10 +65,10 @@ class Arena:
         """Judges points on episodes.
 
         Args:
-            points: by number.
-            episodes: what each of them plays.
-            done: told of each point, by number, when it has been judged, a judgement for each episode.
-            stopped: asked now and then: whether what has not begun yet shall not begin.
+            points: points by number.
+            episodes: episodes that each point is judged on.
+            done: called with each judged point's number and its judgements, one for each episode.
+            stopped: polled now and then; true if no further episode may start.
 
         Raises:
             ScenarioError: an episode cannot be judged.

@@ -78,9 +78,9 @@ def with_starts(
     """The parameters, each with a ``start``: its own, or the attribute's default.
 
     Args:
-        controller: which, and the ranges of its attributes.
-        source: what errors begin with.
-        transport: whose controller it is.
+        controller: name of the controller and the ranges of its attributes.
+        source: start of the errors' text.
+        transport: transport of the controller.
 
     Raises:
         ConfigError: there is no such controller or attribute, or it does not take the values of its range;

@@ -76,10 +76,10 @@ class MetricsObjective:
     ) -> None:
         """
         Args:
-            config: which baselines, and which metrics with their weights.
-            metrics: those that there are.
-            source: what errors begin with.
-            transport: of the episodes.
+            config: baselines, metrics and their weights.
+            metrics: the available metrics.
+            source: start of the errors' text.
+            transport: transport of the episodes.
 
         Raises:
             ConfigError: there is no such baseline or metric, or the metric has no better direction.

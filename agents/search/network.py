@@ -75,9 +75,9 @@ class NetworkSubject(NetworkFiles):
         """
         Args:
             config: the network.
-            name: of the run.
-            seed: of the weights that the search begins with.
-            source: what errors begin with.
+            name: name of the run.
+            seed: seed of the initial weights.
+            source: start of the errors' text.
 
         Raises:
             ConfigError: the simulator cannot play such a network.
@@ -185,11 +185,12 @@ class LawSubject(NetworkFiles, ParametersSubject):
     def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
         """
         Args:
-            config: which numbers, in which ranges.
-            network: what is fitted to the law; its action map and clock where they are not searched.
-            name: of the run.
-            seed: of the fit.
-            source: what errors begin with.
+            config: numbers to search, with their ranges.
+            network: network that is fitted to the law, with its action map and clock unless they are
+                searched.
+            name: name of the run.
+            seed: seed of the fit.
+            source: start of the errors' text.
 
         Raises:
             ConfigError: there is no such number, or it does not begin within its range.

@@ -60,9 +60,9 @@ class Episodes:
     def __init__(self, curriculum: Curriculum, search: SearchConfig, seed: int) -> None:
         """
         Args:
-            curriculum: all its stages that are played count alike.
-            search: how many of each.
-            seed: of the draws.
+            curriculum: the curriculum; the stages in use have equal weights.
+            search: configuration with the numbers of episodes.
+            seed: seed of the draws.
         """
         self._curriculum = curriculum
         self._stages = [stage.name for stage in curriculum.config.stages]
@@ -119,8 +119,8 @@ class Judgement:
 
     Attributes:
         score: the score.
-        terms: what it is the sum of, by name.
-        decisions: that the policy took, where they are counted.
+        terms: terms of the score, by name.
+        decisions: number of the policy's decisions; 0 if they are not counted.
     """
 
     score: float
@@ -224,8 +224,8 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
     they got (tests/agents/search/test_recorded_reward.py).
 
     Args:
-        results: of flows into one receiver, with ``windows`` and queue series.
-        reward: of telemetry records.
+        results: results of flows into one receiver, with ``windows`` and queue series.
+        reward: function from telemetry records to rewards.
         rtt_fraction: f.
     """
     port = bottleneck(results)

@@ -27,8 +27,8 @@ class Optimiser:
     def __init__(self, space: Space, seed: int, population: int, step: float) -> None:
         """
         Args:
-            space: where to look.
-            seed: of the draws.
+            space: space to search.
+            seed: seed of the draws.
             population: points in a generation.
             step: first standard deviation, in the space's scale.
         """

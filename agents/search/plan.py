@@ -52,9 +52,9 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
     """Checks everything a run needs.
 
     Args:
-        inputs: what ``read_inputs()`` returned.
+        inputs: inputs returned by ``read_inputs()``.
         overrides: ``key=value`` for the configuration.
-        metrics: those that an objective may name.
+        metrics: metrics that an objective may name.
 
     Raises:
         ConfigError: naming file and key.

@@ -36,9 +36,9 @@ def run(
     """Searches as planned.
 
     Args:
-        plan: what ``plan()`` returned.
+        plan: plan returned by ``plan()``.
         parent: folder in which a new run's folder is made.
-        console: where the progress is shown.
+        console: console for the progress.
 
     Raises:
         ConfigError: the trials of the run's folder are another run's, or another search runs in it.

@@ -28,11 +28,11 @@ class Space:
     """Space of a search; every array is (n,).
 
     Attributes:
-        start: where it begins.
-        scale: what a step of 1 means, by coordinate.
-        low: lower ends, -inf of what has none.
-        high: upper ends, inf of what has none.
-        integer: coordinates of which only whole numbers are different.
+        start: first point of the search.
+        scale: size of a step of 1, by coordinate.
+        low: lower bounds; -inf: none.
+        high: upper bounds; inf: none.
+        integer: indices of the coordinates that are whole numbers.
     """
 
     start: Point
@@ -46,10 +46,10 @@ class Subject(ABC):
     """Something that is searched: knows its space, and what a point of it stands for.
 
     Attributes:
-        space: where to look.
+        space: space of the search.
         columns: keys of ``describe``.
-        label: what tables call the best that is found.
-        before: what the best that is found is compared with, its name first; None where there is nothing.
+        label: name of the best point in tables.
+        before: baseline that the best point is compared with, as (name, controller); None: no baseline.
     """
 
     space: Space

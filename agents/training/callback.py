@@ -91,11 +91,11 @@ class Validations:
     ) -> None:
         """
         Args:
-            task: what is observed, and what decisions are scored by.
+            task: task with the observed fields and the reward.
             seed: base seed of the episodes.
             simulators: processes.
-            make_rollouts: gives them, here or elsewhere.
-            score: what ``validate`` returns of an episode.
+            make_rollouts: function that makes the rollouts, local or on a cluster.
+            score: kind of score that ``validate`` returns for each episode.
         """
         self._score = score
         self._held_back: list[Scenario] = []
@@ -108,8 +108,8 @@ class Validations:
         """The score of each scenario, played without exploration on seeds of their own.
 
         Args:
-            policy: its file.
-            scenarios: what is played; scenario i has the same seed at every call.
+            policy: content of its file.
+            scenarios: the scenarios; scenario i has the same seed at every call.
 
         Raises:
             SimulatorError, ScenarioError: see ``Rollouts.next``.

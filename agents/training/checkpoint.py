@@ -45,8 +45,8 @@ class TrainedPolicy:
 
     Attributes:
         policy: the policy.
-        env: fields and action map.
-        clock: the one it was trained with; None where that is not known.
+        env: configuration with fields and action map.
+        clock: clock of its training; None if unknown.
     """
 
     policy: Policy
@@ -60,10 +60,10 @@ class Checkpoint:
     folder.
 
     Attributes:
-        folder: the checkpoint's; None of a file by itself.
-        policy_file: what the simulator plays; None of a controller, and where the agent does not say how its
-            network becomes one.
-        controller_file: YAML of a controller by itself.
+        folder: folder of the checkpoint; None for a single file.
+        policy_file: policy's file that the simulator can run; None for a controller, and for an agent that
+            does not define how its network becomes one.
+        controller_file: YAML file of a controller.
     """
 
     folder: Path | None
@@ -132,8 +132,8 @@ def resolve(path: Path) -> Checkpoint:
     """Finds what ``path`` stands for, wherever a policy or a checkpoint is named.
 
     Args:
-        path: a released policy's name, a policy's file or the folder that holds one, a controller's file, a
-            checkpoint, or a run, whose newest checkpoint it is.
+        path: name of a released policy, a policy's file or the folder of one, a controller's file, a
+            checkpoint, or a run, which stands for its newest checkpoint.
 
     Raises:
         ConfigError: there is none.

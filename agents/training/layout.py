@@ -30,14 +30,14 @@ class PolicyLayout(Strict):
     """Observation, action map and slots that a policy's networks are bound to.
 
     Attributes:
-        agent: its name.
-        settings: its section of the configuration.
+        agent: name of the agent.
+        settings: the agent's section of the configuration.
         fields: fields of the observation.
-        action_map: what its actions mean.
-        slots: of the environment that it was trained in.
-        action_settings: of the action map.
-        clock: when a flow decides; None in what older versions wrote.
-        inside: whether there is a file of the policy, for the simulator to play.
+        action_map: name of the action map.
+        slots: number of slots of the environment that it was trained in.
+        action_settings: settings of the action map.
+        clock: clock of the flows' decisions; None in files of older versions.
+        inside: true if there is a file of the policy for the simulator to run.
     """
 
     agent: str

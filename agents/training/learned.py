@@ -266,8 +266,8 @@ def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[
 
     Args:
         start: name of a released policy, or a file's path.
-        network: the network that is to begin as it.
-        fields: what that network reads.
+        network: network that starts with these weights.
+        fields: fields that the network reads.
 
     Raises:
         ConfigError: the policy reads something else, or its network has another shape.

@@ -22,12 +22,12 @@ class Exported:
     """An agent's network as the file holds it.
 
     Attributes:
-        network: its kind and activations.
-        tensors: by the format's names.
+        network: kind and activations of the network.
+        tensors: tensors by the format's names.
         history: K.
-        transform: of each input.
+        transform: transform of each input.
         appended: inputs after the fields of the observation.
-        observation: the inputs, where they are not just the fields.
+        observation: the inputs, if they are not simply the fields.
     """
 
     network: Network
@@ -42,8 +42,8 @@ def mlp(modules: Iterable[nn.Module], place: str) -> Exported:
     """A network without memory: linear layers with ReLU or tanh between them, perhaps tanh after the last.
 
     Args:
-        modules: its layers, in order.
-        place: what errors name.
+        modules: layers of the network, in order.
+        place: start of the errors' text.
 
     Raises:
         ConfigError: a layer is something else, or activations differ.

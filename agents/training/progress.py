@@ -76,9 +76,9 @@ class LiveLine:
     def __init__(self, console: Console, unit: str, total: int) -> None:
         """
         Args:
-            console: where it is shown.
-            unit: what is counted, in the plural.
-            total: of them.
+            console: console for the bar or line.
+            unit: counted unit, in the plural.
+            total: total number of units.
         """
         self.console = console
         self.unit = unit
@@ -117,8 +117,9 @@ class LiveLine:
         """Shows how far it is, if the last time is long enough ago.
 
         Args:
-            done: of the total.
-            parts: what stands next to it, the most important part first; called only when it is shown.
+            done: number of units so far.
+            parts: function that returns the texts next to the bar, the most important one first; called only
+                if they are shown.
         """
         now = time.monotonic()
         if self._progress is not None and self._task is not None:
@@ -150,8 +151,8 @@ class RunLogger(Logger):
     def __init__(self, folder: Path | None, suffix: str = "") -> None:
         """
         Args:
-            folder: of progress.csv and the TensorBoard file; None: no logs.
-            suffix: put into their names, so that a run that goes on keeps its first ones.
+            folder: folder of progress.csv and the TensorBoard file; None: no logs.
+            suffix: suffix of their names, so that a resumed run keeps its earlier files.
         """
         name = None if folder is None else str(folder)
         forms = () if name is None else ("csv", "tensorboard")
@@ -174,7 +175,7 @@ class Stopwatch:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """
         Args:
-            clock: gives seconds.
+            clock: function that returns the time, s.
         """
         self._clock = clock
         self._begin()

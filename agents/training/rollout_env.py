@@ -70,8 +70,8 @@ class SpacesOnly(VecEnv):
         Args:
             fields: fields of the observation.
             action_map: name of the action map.
-            slots: of all simulators together.
-            action_settings: of the action map.
+            slots: number of slots of all simulators together.
+            action_settings: settings of the action map.
 
         Raises:
             KeyError: there is no such field or action map.
@@ -116,12 +116,12 @@ class RolloutEnv(SpacesOnly):
     ) -> None:
         """
         Args:
-            env: names of fields and action map, and how many episodes are played ahead.
+            env: configuration: names of fields and action map, and the number of episodes simulated ahead.
             sampler: scenario of each episode.
-            task: what is observed and rewarded.
+            task: task with the observed fields and the reward.
             seed: base seed of the episodes.
-            simulators: processes; more than are played ahead are of no use.
-            make_rollouts: gives them, here or elsewhere.
+            simulators: processes; more than the episodes simulated ahead are of no use.
+            make_rollouts: function that makes the rollouts, local or on a cluster.
         """
         super().__init__(env.fields, env.action.name, 1)
         self._prefetch = env.prefetch
@@ -137,8 +137,8 @@ class RolloutEnv(SpacesOnly):
         """The next episode.
 
         Args:
-            policy: the policy's file as it is now, for episodes that begin now.
-            exploration: theirs.
+            policy: function that returns the policy's file as it is now, for episodes that start now.
+            exploration: exploration of those episodes.
 
         Raises:
             SimulatorError, ScenarioError: see ``Rollouts.next``.
@@ -205,12 +205,12 @@ def make_env(
     """The environment.
 
     Args:
-        env: its configuration.
+        env: configuration of the environment.
         sampler: scenario of each episode.
         slots: most flows under the agent in one scenario.
         seed: base seed of the episodes.
         simulators: processes; by default as configured.
-        seeds: of the episodes themselves, instead of those drawn from ``seed``.
+        seeds: seeds of the episodes themselves, instead of those drawn from ``seed``.
     """
     spared = observations.spared_attributes(**env.spared)
     return FlowVecEnv(

@@ -66,9 +66,9 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     """Checks everything a run needs.
 
     Args:
-        inputs: what ``read_inputs()`` returned.
+        inputs: inputs returned by ``read_inputs()``.
         overrides: ``key=value`` for the configuration.
-        algorithm: agent instead of the configured one; not of a run that goes on.
+        algorithm: agent instead of the configured one; not with a resumed run.
 
     Raises:
         ConfigError: naming file and key.
@@ -105,11 +105,11 @@ def run(
     """Trains as planned.
 
     Args:
-        plan: what ``plan()`` returned.
+        plan: plan returned by ``plan()``.
         parent: folder in which a new run's folder is made.
         measure: metrics of an episode's results, for the log; "fct_slowdown" and "queue_bytes" go to the
             live line.
-        console: where the progress is shown.
+        console: console for the progress.
 
     Raises:
         ConfigError: the checkpoint does not fit the configuration, or another training runs in the folder.

@@ -74,9 +74,9 @@ class Trainer:
         """
         Args:
             config: the run's configuration.
-            env: where to learn.
+            env: environment to learn in.
             logs: folder of progress.csv and the TensorBoard file; None: no logs.
-            log_suffix: put into their names, so that a run that goes on keeps its first ones.
+            log_suffix: suffix of their names, so that a resumed run keeps its earlier files.
         """
         th.set_num_threads(config.train.torch_threads)
         self.config = config

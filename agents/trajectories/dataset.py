@@ -26,15 +26,15 @@ class Trajectory:
     """A flow from its first decision to its end, which is ``terminated`` or else a cut.
 
     Attributes:
-        seed: of its scenario.
-        flow: its index in the scenario.
+        seed: seed of its scenario.
+        flow: index of the flow in the scenario.
         observations: (T + 1, D) float32.
         actions: (T, A) float32, in the task's action space.
-        rewards: (T,) each of the action in the same row.
-        elapsed: (T,) base RTTs that each action lasted.
-        slowdown: of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
-        terminated: the flow is done.
-        final: nothing follows the last row that would be worth anything.
+        rewards: (T,) reward of the action in the same row.
+        elapsed: (T,) duration of each action, in base RTTs.
+        slowdown: slowdown of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
+        terminated: true if the flow is done.
+        final: true if nothing of value follows the last row.
     """
 
     seed: int

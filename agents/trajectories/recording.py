@@ -44,15 +44,15 @@ def record(
     the episode's seed is its scenario's.
 
     Args:
-        task: its name or id.
-        policy: "mpcc" or "random"; a policy's file, which plays inside the simulator where it decides as the
-            task does; or what has ``predict`` as Stable-Baselines3's models, with ``fields`` and
-            ``action_map`` where they are not the task's.
-        episodes: scenarios, of one flow or hundreds each.
-        dataset_id: as Minari names it: "ns3_env/incast/mpcc-v0".
-        seed: scenarios are drawn from it, all of them training scenarios.
-        noise: standard deviation of what is added to the actions of a policy's file, which then has to decide
-            as the task does.
+        task: name of the task, or its id.
+        policy: "mpcc" or "random"; a policy's file, which runs inside the simulator if it decides as the task
+            does; or an object with ``predict`` like Stable-Baselines3's models, with ``fields`` and
+            ``action_map`` if they differ from the task's.
+        episodes: number of scenarios, of one flow or hundreds each.
+        dataset_id: Minari id of the dataset: "ns3_env/incast/mpcc-v0".
+        seed: seed from which the scenarios are drawn, all of them training scenarios.
+        noise: standard deviation of the noise added to the actions of a policy's file, which then has to
+            decide as the task does.
 
     Returns:
         The ``minari.MinariDataset``, as ``minari.load_dataset(dataset_id)`` gives it.

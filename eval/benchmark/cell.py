@@ -53,17 +53,18 @@ class CellJob:
     """A cell to be played.
 
     Attributes:
-        name: of the scenario.
-        scenario: with the seed set.
+        name: name of the scenario.
+        scenario: the scenario, with the seed set.
         entry: the controller.
         seed: the seed.
-        series: whether series.csv is written.
-        fingerprint: of the cell.
-        versions: go into config.yaml.
-        metrics: of one's own, ``pkg.module:name``.
-        player: who plays in the place of the entry, whose files have other paths on this machine.
-        film: whether film.npz is written.
-        home: paths of files at home, by those on this machine; what is written says the former. None at home.
+        series: true to write series.csv.
+        fingerprint: fingerprint of the cell.
+        versions: versions that config.yaml records.
+        metrics: the user's metrics, ``pkg.module:name``.
+        player: entry that runs instead of ``entry``, with the paths of its files on this machine; None:
+            ``entry``.
+        film: true to write film.npz.
+        home: paths of files at home, by those on this machine; written files name the former. None at home.
     """
 
     name: str

@@ -61,14 +61,14 @@ class BenchFolder:
 
     Attributes:
         path: the folder.
-        suite: what was to run.
+        suite: the suite, complete or not.
         cells: complete cells of this suite, in its order.
         missing: cells of the suite that are neither complete nor failed, in its order.
         failed: why a cell failed, by (scenario, controller, seed).
         stale: cells of another suite, scenario, controller, simulator or version; never to be averaged.
-        versions: of the packages and the simulator that ``cells`` ran with.
-        command: what wrote the folder, as arguments.
-        source: the suite's file as it was given.
+        versions: versions of the packages and the simulator that ``cells`` ran with.
+        command: arguments of the command that wrote the folder.
+        source: path of the suite's file.
     """
 
     path: Path

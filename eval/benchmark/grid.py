@@ -165,8 +165,8 @@ def points(grid: object, place: str) -> Iterator[Point]:
     """Every combination, the last axis fastest.
 
     Args:
-        grid: as in the file: key -> list of values, or names with values.
-        place: what errors name.
+        grid: grid as in the file: key -> list of values, or names with values.
+        place: file and key, for errors.
 
     Raises:
         ScenarioError: it is no grid, an axis has no values or one twice, or there are too many points.

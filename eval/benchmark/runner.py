@@ -72,16 +72,17 @@ def benchmark(
 
     Args:
         suite_or_file: the suite, its YAML, or the name of one in ``configs/suites``.
-        out: the folder; an earlier run of it goes on.
-        jobs: cells at a time; by default as many as cores.
-        policies: "NAME=pkg.module:factory".
-        checkpoints: "NAME=PATH".
-        command: what to type to get this again; by default what was typed.
-        console: where it is shown.
-        allow_imports: policies that only the suite's file names may run their modules' code.
-        ray: the Ray cluster whose tasks the cells are: its address, "auto" or "local"; None: processes here.
-        watch: cells that keep series are sampled for films, too; those done without are played again.
-        summary: prints what came of it.
+        out: the folder; an earlier run in it is continued.
+        jobs: number of cells at a time; by default the number of cores.
+        policies: policies in Python, "NAME=pkg.module:factory".
+        checkpoints: trained policies, "NAME=PATH".
+        command: command that reproduces the folder; by default this process's command line.
+        console: console for the progress and the summary.
+        allow_imports: true to let policies that only the suite's file names run their modules' code.
+        ray: address of the Ray cluster that runs the cells, "auto" or "local"; None: processes on this
+            machine.
+        watch: true to sample cells with series for films as well; complete cells without a film run again.
+        summary: function that prints the summary.
 
     Returns:
         Whether every cell is done.

@@ -57,11 +57,11 @@ class Score:
     """A metric of one controller in one scenario, over seeds.
 
     Attributes:
-        values: (seeds,) one for each complete cell, NaN where the cell does not define it.
-        mean: of the values that are defined.
+        values: (seeds,) value of each complete cell, NaN where the cell does not define the metric.
+        mean: mean of the defined values.
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
-        interval: "low–high" as shown; "" with fewer than two values, or where all look alike.
+        interval: "low–high" as shown; "" with fewer than two values, or if all of them look alike.
         edge: compared with the scenario's best by the mean; None for the best itself, and if there is nothing
             to compare.
     """
@@ -85,12 +85,12 @@ class Row:
     """One controller in one scenario.
 
     Attributes:
-        controller: its name.
-        seeds, expected: complete cells, and those that are wanted.
-        scores: by metric.
-        note: what is missing, and that it is a bound; "" otherwise.
-        reference: it is a bound.
-        way: the share of the way to the oracle, %; NaN where that has not played.
+        controller: name of the controller.
+        seeds, expected: number of complete cells, and of all cells.
+        scores: scores by metric.
+        note: missing cells, and a remark on a bound; "" otherwise.
+        reference: true for a bound.
+        way: share of the way to the oracle, %; NaN without the oracle's results.
     """
 
     controller: str
@@ -131,7 +131,7 @@ def standings(
     """One for each scenario, in the suite's order. Stale cells count as not there.
 
     Args:
-        folder: of the benchmark.
+        folder: folder of the benchmark.
         metrics: names; all by default.
         cases: scenarios of the suite; all by default.
 

@@ -32,9 +32,9 @@ def bootstrap_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tu
     ch. 14); of few values, where that is not defined, the resamples' percentiles.
 
     Args:
-        values: (n,) one number for each seed; NaN where a seed does not define it. The same values have the
-            same interval.
-        confidence: share of such intervals that hold the true mean, in (0, 1).
+        values: (n,) one number for each seed; NaN for a seed that does not define it. The same values have
+            the same interval.
+        confidence: share of such intervals that contain the true mean, in (0, 1).
 
     Returns:
         (low, high); (NaN, NaN) with fewer than two values that are no NaN: nothing is known of the spread.
@@ -90,10 +90,10 @@ class Difference:
 
     Attributes:
         estimate: geometric mean of the ratios, or mean of the differences.
-        low, high: its interval, Bonferroni's for the comparisons; NaN with fewer than two seeds.
-        is_ratio: which of both.
-        pairs: seeds compared.
-        comparisons: how many are read together.
+        low, high: interval of the estimate, Bonferroni's for the comparisons; NaN with fewer than two seeds.
+        is_ratio: true for a ratio, false for a difference.
+        pairs: number of seeds compared.
+        comparisons: number of comparisons that are read together.
     """
 
     estimate: float
@@ -181,7 +181,7 @@ class FlowPairs:
         Args:
             metric: one that ``are_of``.
             cells: one for each seed.
-            others: the other controller's, of the same seeds.
+            others: the other controller's cells, of the same seeds.
 
         Raises:
             ScenarioError: a cell's flows cannot be read.

@@ -33,11 +33,11 @@ def suite_of(
     """The suite that a command line asks for, and the folder for it where none is named.
 
     Args:
-        what: a suite's YAML or name, or a scenario's.
+        what: YAML file or name of a suite or of a scenario.
         over: axes of a grid, "key=a,b,c" or "key=range(start,stop,step)"; the key is one of the scenario's,
             dotted, or NAME.ATTRIBUTE of a controller.
         controllers: names; by default the suite's, or those that scenario and axes name.
-        seeds: by default the suite's, or 1 to ``SEEDS``.
+        seeds: seeds; by default the suite's, or 1 to ``SEEDS``.
 
     Raises:
         ScenarioError: the file, an axis or a controller is wrong.

@@ -100,8 +100,8 @@ def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dic
     """Returns 100 ln(deployed / own) / ln(deployed / oracle) by name, of geometric means over the same seeds.
 
     Args:
-        values: of ``METRIC``, by name and seed.
-        transport: of the scenario.
+        values: values of ``METRIC``, by name and seed.
+        transport: transport of the scenario.
 
     Returns:
         0 of what is deployed, 100 of the oracle, beyond where somebody is; NaN of who shares no seed with

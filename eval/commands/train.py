@@ -100,7 +100,7 @@ class _Learning:
     """A run of an agent that learns.
 
     Attributes:
-        name: what tables call it.
+        name: name of the run in tables.
     """
 
     def __init__(self, inputs: Inputs, options: argparse.Namespace) -> None:

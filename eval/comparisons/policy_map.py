@@ -80,7 +80,7 @@ def policy_map(
     """Draws the action over two fields.
 
     Args:
-        path: the policy: what ``ns3_env.policies.released.policy_path`` takes.
+        path: the policy, see ``ns3_env.policies.released.policy_path``.
         out: the picture's file, .png or .svg.
         x, y: "FIELD=LOW..HIGH".
         panel: "FIELD=A,B,...": a panel for each; None: one panel.
@@ -154,7 +154,7 @@ def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
     falls: slopes and the last action are 0.
 
     Args:
-        fields: of the observation.
+        fields: fields of the observation.
         values_of: values (n,) of fields, instead of ``GIVEN``'s.
 
     Raises:

@@ -37,8 +37,8 @@ def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
     """Plays ``SUITE`` with checkpoints beside it, prints the table, and draws the figure into ``out``.
 
     Args:
-        paths: the checkpoints, by the names under which they play.
-        out: the benchmark's folder; an earlier one goes on.
+        paths: paths of the checkpoints, by their names in the table.
+        out: the benchmark's folder; an earlier run in it is continued.
 
     Returns:
         Whether every cell is done.

@@ -39,9 +39,9 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
     """Says what is wrong with a controller's name that is not known under the transport.
 
     Args:
-        name: the controller's.
-        transport: under which it is to play.
-        whose: transport that is, for the error.
+        name: name of the controller.
+        transport: transport of the scenario.
+        whose: name of the transport, for the error.
     """
     if name == POLICY:
         return f"{name!r} plays a policy's file: name it, --checkpoint NAME=FILE"
@@ -74,10 +74,10 @@ class Given:
     """A command line's words on a run.
 
     Attributes:
-        scenario: the file's, with ``key=value`` put in.
-        attributes: what controllers get beside.
-        cell: who played the benchmark's cell of which the file is the config.yaml; None: it is none.
-        title: how figures call it.
+        scenario: scenario of the file, with ``key=value`` applied.
+        attributes: attributes set on the command line, by controller.
+        cell: entry of the benchmark's cell that the config.yaml belongs to; None: the file is no cell's.
+        title: title in figures.
     """
 
     scenario: Scenario
@@ -91,7 +91,7 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
 
     Args:
         scenario_file: the scenario's YAML, its name, or the config.yaml of a benchmark's cell.
-        names: of the controllers that are played; none: the scenario's own.
+        names: names of the controllers to run; none: the scenario's own.
         overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
 
     Raises:

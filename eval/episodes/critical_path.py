@@ -29,10 +29,10 @@ class Part:
     """Computation ("compute") or a collective of an iteration; times in ns.
 
     Attributes:
-        name: as tasks.csv has it.
-        path_ns: its time on the critical path.
-        active_ns: how long any of it was under way.
-        least_ns: what the busiest network card needs for its bytes; of computation, ``path_ns``.
+        name: name in tasks.csv.
+        path_ns: time that it contributes to the critical path.
+        active_ns: total time during which any of it was in progress.
+        least_ns: time that the busiest network card needs for its bytes; for computation, ``path_ns``.
     """
 
     name: str
@@ -46,13 +46,14 @@ class CriticalPath:
     """The chain of tasks that an iteration waited for, each for the one before that ended last; times in ns.
 
     Attributes:
-        job: its name.
-        iteration: counted from 0.
-        duration_ns: from the first task's start to the last one's end. What ``parts`` leave of it nobody
-            worked: ranks began later, or a wait has a delay.
-        least_ns: a lower bound of it, of any controller: the longest chain of tasks if each flow were alone
-            on its path, or what the busiest card needs for its bytes, whichever is more.
-        parts: the longest on the path first.
+        job: name of the job.
+        iteration: number of the iteration, from 0.
+        duration_ns: time from the first task's start to the last one's end. During the rest, which ``parts``
+            do not cover, no rank works: ranks start later, or a wait has a delay.
+        least_ns: lower bound of the duration under any controller: the longest chain of tasks if each flow
+            had its path to itself, or the time that the busiest card needs for its bytes, whichever is
+            larger.
+        parts: parts, the one with the longest time on the path first.
     """
 
     job: str
@@ -77,8 +78,8 @@ def critical_paths(content: Mapping[str, Any], results: Results) -> list[Critica
     """Critical paths of all iterations that were over at the end, job by job; none without jobs.
 
     Args:
-        content: what the simulator played (``Scenario.to_simulator_json``).
-        results: what came of it.
+        content: the simulator's input (``Scenario.to_simulator_json``).
+        results: results of the episode.
     """
     if SECTION not in results or "after" not in content.get("dependencies", {}):
         return []
@@ -123,9 +124,9 @@ def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], c
     """Prints the slowest iteration of each job, by what its time went into.
 
     Args:
-        rows: critical paths by who played.
-        ports: the busiest port, in words, by who played.
-        console: where it is printed.
+        rows: critical paths by entry.
+        ports: the busiest port, in words, by entry.
+        console: console for the table.
     """
     names = list(dict.fromkeys(part.name for paths in rows.values() for x in paths for part in x.parts))
     headings = ("ms", "ideal\nms", *(name.replace(" ", "\n") for name in names), "busiest link")

@@ -234,8 +234,8 @@ def named_entries(option: str, texts: Sequence[str], others: Sequence[str]) -> l
 
     Args:
         option: a key of ``FORMS``.
-        texts: its values.
-        others: names that are not free.
+        texts: values of the option.
+        others: names that are already in use.
 
     Raises ScenarioError for text of another form, or a name that is taken.
     """

@@ -34,13 +34,13 @@ def draw_flow_series(
     """Steps of each flow from its start to its end; NaN (no window) is not drawn.
 
     Args:
-        axes: where they are drawn.
-        results: of the run.
+        axes: axes to draw on.
+        results: results of the run.
         rows: (changes, columns) with time (ns), flow, and more, ascending in time for each flow.
-        column: of ``rows``: what is drawn.
-        scale: what it is divided by.
-        end: of the run, ns.
-        unit: of the time axis, ns.
+        column: index of the column of ``rows`` that is drawn.
+        scale: divisor of its values.
+        end: end of the run, ns.
+        unit: length of the time axis's unit, ns.
 
     Returns:
         Whether there was anything to draw.
@@ -76,9 +76,9 @@ def percentiles(
 
     Args:
         flows: flow -> its rows, time first.
-        column: of the rows: what is looked at.
-        ends: flow -> when it ended, in the rows' unit.
-        instants: (n,) ascending.
+        column: index of the column of the rows that is evaluated.
+        ends: flow -> its end, in the rows' unit of time.
+        instants: (n,) times, ascending, in the same unit.
         shares: percentiles, in 0 to 100.
     """
     values = np.full((len(flows), len(instants)), np.nan)

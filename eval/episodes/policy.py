@@ -108,12 +108,12 @@ def run_policy(
     "python"; any other policy is asked across the channel.
 
     Args:
-        policy: decides; its fields and action map take the place of those in ``env``.
-        env: gives the reward.
-        scenario: its seed is replaced, as in ``run_controller``: both see the same flows.
-        seed: of the episodes.
-        episodes: how many.
-        seeds: of the episodes themselves, instead of those drawn from ``seed``.
+        policy: the policy; its fields and action map override those in ``env``.
+        env: configuration with the reward.
+        scenario: the scenario; its seed is replaced, as in ``run_controller``: both see the same flows.
+        seed: seed of the episodes.
+        episodes: number of episodes.
+        seeds: seeds of the episodes themselves, instead of those drawn from ``seed``.
 
     Raises:
         SimulatorError: the simulator failed.

@@ -127,9 +127,9 @@ def result_files(
     flows.csv has each flow's RTTs, −1 where none was measured.
 
     Args:
-        scenario: as it was played.
-        results: what came of it.
-        used: keys of config.yaml beside the scenario; versions by default.
+        scenario: the scenario that was simulated.
+        results: results of the episode.
+        used: further keys of config.yaml; versions by default.
     """
     flows, sent = results["flows"], scenario.to_simulator_json()
     columns = [*FLOW_COLUMNS, *(name for name in MORE_COLUMNS if name in flows)]
@@ -180,8 +180,8 @@ def resolved(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Every value that the simulator ran with, defaults and attributes of controllers included.
 
     Args:
-        scenario: as it was played.
-        sent: what the simulator read of it (``Scenario.to_simulator_json``).
+        scenario: the scenario that was simulated.
+        sent: the simulator's input (``Scenario.to_simulator_json``).
     """
     values = scenario.model_dump(mode="json")
     values.update(_resolved_sections(scenario, sent))

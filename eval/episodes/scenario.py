@@ -61,14 +61,14 @@ class _Done:
     """Summary of an episode whose files are written.
 
     Attributes:
-        metrics: of the episode, all of them.
-        row: of the table.
+        metrics: all metrics of the episode.
+        row: row of the table.
         groups: rows of the groups' tables, by name.
-        flows: how many.
-        seconds: of wall time.
+        flows: number of flows.
+        seconds: wall time, s.
         paths: critical path of each job's slowest iteration.
-        busiest_port: in words.
-        deadlock: what is to be said of pauses that wait for each other in a circle; None: there are none.
+        busiest_port: description of the busiest port.
+        deadlock: message about pauses that wait for each other in a circle; None: there is no such circle.
     """
 
     metrics: dict[str, float]
@@ -86,15 +86,15 @@ class _Play:
     """An episode that writes its folder: a job of this machine.
 
     Attributes:
-        folder: below ``out``.
-        entry: who plays; None: the scenario's own controllers.
-        scenario: with its seed.
-        record: what is recorded.
-        extras: what writes more of it.
-        title: of a trace's figure.
-        home: the folder's place; None where nothing captures.
-        metrics: of one's own, ``pkg.module:name``.
-        into: where files are written, to be put into place when they are complete.
+        folder: path below ``out``.
+        entry: the controller or policy; None: the scenario's own controllers.
+        scenario: the scenario, with its seed.
+        record: the recordings to make.
+        extras: writers of further files.
+        title: title of a trace's figure.
+        home: the folder's final path; None without captures.
+        metrics: the user's metrics, ``pkg.module:name``.
+        into: folder for the files until they are complete and moved into place.
     """
 
     folder: str
@@ -201,22 +201,22 @@ def run(
 
     Args:
         scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
-        names: the simulator's controllers, and released policies; none, and no checkpoint: the scenario's own
-            ``controllers`` play it as it stands, into one folder, ``out``/A+B for A and B; a cell's own plays
-            the cell.
-        out: parent of the folders; those of an earlier run are replaced, and it may have no others.
-        json_file: where the table's numbers are written too.
-        console: where the table is printed.
-        seeds: in the place of the scenario's; of several each has a folder, ``out``/NAME/seed-S.
-        trace: everything over time is recorded, and this writes more of it into each folder.
-        film: ports and flows are sampled together, and this writes them into each folder.
-        queue_series_ns: sampling interval of ``queue_series.csv`` and the film; None: the scenario's; of a
-            trace or a film what a benchmark would take.
+        names: the simulator's controllers, and released policies; without these and checkpoints, the
+            scenario's own ``controllers`` run together in one folder, ``out``/A+B for A and B; for a cell,
+            its own controller.
+        out: parent of the folders; those of an earlier run are replaced, and no further ones are allowed.
+        json_file: JSON file that also gets the table's numbers.
+        console: console for the table.
+        seeds: seeds instead of the scenario's; with several seeds each has a folder, ``out``/NAME/seed-S.
+        trace: writer of traces; everything is then recorded over time, and it writes files into each folder.
+        film: writer of films; ports and flows are sampled together, and it writes them into each folder.
+        queue_series_ns: sampling interval of ``queue_series.csv`` and the film, ns; None: the scenario's; for
+            a trace or a film without one, a benchmark's.
         policies: "NAME=pkg.module:factory" of policies in Python.
-        checkpoints: "NAME=PATH" of trained policies; the simulator plays them as it does its controllers.
+        checkpoints: "NAME=PATH" of trained policies; the simulator runs them like its controllers.
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
-        pcap: each controller's folder gets a folder ``pcap``, with a capture of every port.
-        allow_imports: a policy that a cell's file names may run its module's code.
+        pcap: true to add a folder ``pcap``, with a capture of every port, to each controller's folder.
+        allow_imports: true to let a policy that a cell's file names run its module's code.
 
     Returns:
         Names of the entries, in their order.

@@ -230,7 +230,7 @@ def pause_intervals(
 
     Args:
         rows: (t_ns, node, port, paused 0 or 1), ascending in time for each port.
-        end: of the episode, ns.
+        end: end of the episode, ns.
     """
     intervals: dict[tuple[int, int], list[tuple[float, float]]] = {}
     since: dict[tuple[int, int], float] = {}
@@ -259,7 +259,7 @@ class TraceFiles:
     """trace.png, a Parquet file for each series where pyarrow is installed, and each panel by itself.
 
     Attributes:
-        formats: of the panels' own files, in the folder ``figures``.
+        formats: formats of the panels' own files, in the folder ``figures``.
     """
 
     formats: Sequence[str] = ()

@@ -37,13 +37,13 @@ class FlowSeries:
     """Flows while they are under way, one after the other.
 
     Attributes:
-        first: (f,) the first sample of each flow.
-        offset: (f + 1,) where each flow's values begin in the arrays below.
-        acked: bytes acknowledged since the sample before.
+        first: (f,) index of each flow's first sample.
+        offset: (f + 1,) index of each flow's first value in the arrays below.
+        acked: bytes acknowledged since the previous sample.
         inflight: bytes sent and not acknowledged.
-        window: bytes; infinite: none.
-        rate: bit/s that the controller allows; infinite: any.
-        rtt: ns; NaN: unknown.
+        window: window, bytes; infinite: none.
+        rate: rate that the controller allows, bit/s; infinite: any.
+        rtt: last RTT, ns; NaN: unknown.
     """
 
     first: Array

@@ -40,10 +40,10 @@ class Recording:
     """Samples of a run: times in ns, sizes in bytes, rates in bit/s.
 
     Attributes:
-        t_ns: (n,), of the samples: at a fixed interval, and at the run's end.
+        t_ns: (n,) times of the samples: at a fixed interval, and at the run's end.
         ports: (p, 4): node, port, peer, rate; switches' and hosts' ports.
         port_rows: (m, 5): sample, port (a row of ``ports``), queue's length, bytes sent and ns paused since
-            the sample before. Where nothing changed there is no row.
+            the sample before. Unchanged ports have no row.
         flow_rows: (k, 7): sample, flow, bytes acknowledged, bytes sent (the next sequence number), window,
             rate (both infinite: none), last RTT in ns (-1: not measured).
         losses: (l, 5): sample, node, port, packets, cause (0 buffer full, 1 link, 2 failure).

@@ -29,8 +29,8 @@ class Group:
     """A group.
 
     Attributes:
-        name: as the leaderboard has it.
-        base: the rule that is deployed there.
+        name: name in the leaderboard.
+        base: name of the rule that is deployed there.
     """
 
     name: str
@@ -67,8 +67,8 @@ def value_of(spec: TaskSpec, slowdowns: Floats, of_max_min: Floats, job_time_ns:
 
     Args:
         spec: the task.
-        slowdowns: charged slowdowns of the flows (n,); NaN where a flow is not charged.
-        of_max_min: those under max_min. Only its measure "max_min" reads them.
+        slowdowns: charged slowdowns of the flows (n,); NaN for a flow that is not charged.
+        of_max_min: charged slowdowns of the flows under max_min (n,). Only its measure "max_min" reads them.
         job_time_ns: the metric ``job_completion``. Only its measure "job_time" reads it.
 
     Returns:

@@ -31,13 +31,13 @@ class Line:
     """One entry.
 
     Attributes:
-        entry: its name.
+        entry: name of the entry.
         runs: trainings; 1 of a rule.
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
-        range: interquartile means of its worst and of its best run alone.
+        range: interquartile means of only its worst run and of only its best run.
         improvement: the probability of improvement over the baseline; None of the baseline itself.
-        reference: it does not compete.
+        reference: true for an entry that does not compete.
     """
 
     entry: str
@@ -76,9 +76,9 @@ def leaderboard(
 
     Args:
         frame: a row for each test: ``entry``, ``run``, ``task``, ``test_seed``, ``score``.
-        baseline: entry that the others are compared with.
-        references: entries that do not compete; those that have no scores are none.
-        generalists: entries of which a run is one policy for all tasks.
+        baseline: entry that all entries are compared with.
+        references: entries that do not compete; those without scores are ignored.
+        generalists: entries whose runs are one policy for all tasks.
 
     Raises:
         ConfigError: the frame is not complete (``scores_of``), or has no such baseline.

@@ -53,7 +53,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
         names: a rule, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
             checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
             policy, or a folder with a policy for each task, by the task's name.
-        learning: all checkpoints of a run's folder, and not the newest one alone.
+        learning: true for all checkpoints of a run's folder instead of only the newest one.
 
     Raises:
         ConfigError: there is no such rule or path, a name is taken, a folder holds no policy, or there is no

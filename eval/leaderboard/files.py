@@ -57,9 +57,9 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
 
     Args:
         path: the folder that ``python -m eval leaderboard`` left, complete or not.
-        formats: of the figures; PNG by default.
-        page: a page that has the tables, too, between the lines ``TABLES``; where the folder has checkpoints
-            of runs, learning curves instead, between the lines ``CURVES``.
+        formats: formats of the figures; PNG by default.
+        page: page that also gets the tables, between the lines ``TABLES``; if the folder has checkpoints of
+            runs, learning curves instead, between the lines ``CURVES``.
 
     Returns:
         The path of leaderboard.md.

@@ -87,10 +87,10 @@ class JobTimes:
     """Job times of one task: by entry, geometric means over its tests of each metric over the base's.
 
     Attributes:
-        task: its name.
-        base: the entry that the others are measured by.
-        ratios: by entry, the fastest first, in the order of ``METRICS``; below 1 is faster than the base. A
-            job that the time limit cuts lasts until then.
+        task: name of the task.
+        base: the entry that all entries are compared with.
+        ratios: ratios by entry, the fastest first, in the order of ``METRICS``; below 1 is faster than the
+            base. A job that the time limit cuts lasts until then.
     """
 
     task: str

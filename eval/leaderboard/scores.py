@@ -24,9 +24,9 @@ class Scores:
     """One entry's scores; 0 is what is deployed, 100 what is possible.
 
     Attributes:
-        entry: its name.
+        entry: name of the entry.
         by_task: (runs, test seeds) of each task.
-        generalist: a run is one policy that plays all tasks, so its scores hang together.
+        generalist: true if a run is one policy for all tasks, so that its scores are correlated.
     """
 
     entry: str
@@ -53,9 +53,10 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
     """Each entry's scores, by name, entries and tasks in the order in which the frame first names them.
 
     Args:
-        frame: a row for each test, with ``COLUMNS``; others are not read. ``run`` tells an entry's trainings
-            apart: a rule has one.
-        generalists: entries of which a run is one policy for all tasks; of others it is one for each task.
+        frame: a row for each test, with ``COLUMNS``; further columns are ignored. ``run`` distinguishes an
+            entry's trainings: a rule has one.
+        generalists: entries whose runs are one policy for all tasks; a run of any other entry is one policy
+            per task.
 
     Raises:
         ConfigError: a column lacks; a test is there twice; an entry lacks a test that another has played, or

@@ -82,8 +82,8 @@ def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
     each has one, it is of the test seeds, the same for both: they play the same flows.
 
     Args:
-        scores: of the entry.
-        others: of the one that it is compared with, in the same tasks.
+        scores: scores of the entry.
+        others: scores of the entry that it is compared with, in the same tasks.
 
     Raises:
         ValueError: the tasks are others.

@@ -37,7 +37,7 @@ def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str], learning: bo
 
     Args:
         specs: the tasks.
-        names, learning: of ``entries_of``.
+        names, learning: see ``entries_of``.
 
     Raises:
         ConfigError: an entry is wrong, can play none of the tasks, or a task's anchors do not fit.

@@ -113,8 +113,8 @@ def by_group(
     """Metrics of each group's flows as if there were no others; what is of ports stays the network's.
 
     Args:
-        results: of an episode.
-        measured: the metrics of such results.
+        results: results of an episode.
+        measured: function from such results to metrics.
 
     Returns:
         Group -> metric -> value, with ``flows``, how many; empty where the scenario has no groups.

@@ -39,11 +39,11 @@ class Change:
     """One change of the set of active flows, or of the background that they share the link with.
 
     Attributes:
-        at_ns: when a flow started or ended, or a stream.
-        until_ns: the next change.
-        active: flows (indices) that share the link in between.
-        joined: a flow has started, none has ended.
-        after_ns: from ``at_ns`` until the share is fair and stays so; NaN where it never is before
+        at_ns: time at which a flow or a stream started or ended.
+        until_ns: time of the next change.
+        active: flows (indices) that share the link until then.
+        joined: true if a flow started and none ended.
+        after_ns: time from ``at_ns`` until the share is fair and stays so; NaN if it never is before
             ``until_ns``.
     """
 

@@ -50,12 +50,12 @@ class Span:
     """An iteration, or one collective of it (``part``); times in ns.
 
     Attributes:
-        start_ns: of the first rank.
-        end_ns: of the last rank; the episode's end where it was cut.
-        compute_ns: how long a rank computed, in the mean over ranks.
-        exposed_ns: how long a rank did not, between its own begin and end, in the mean over ranks.
-        straggler_ns: between the ends of the first rank and of the last.
-        finished: whether all of it was over when the episode ended.
+        start_ns: start of the first rank.
+        end_ns: end of the last rank; the episode's end if it was cut.
+        compute_ns: computation time of a rank, mean over ranks.
+        exposed_ns: time without computation between a rank's start and end, mean over ranks.
+        straggler_ns: time between the ends of the first rank and of the last.
+        finished: true if all of it was complete at the end of the episode.
     """
 
     job: str

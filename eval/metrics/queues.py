@@ -69,7 +69,8 @@ def queue_cdf(
     Args:
         port: one of the results' ``queues``.
         points: most points; more are thinned evenly, the first and the last stay.
-        span_ns: begin and end of what counts of a series, as of a measurement window; None: all of it.
+        span_ns: start and end of the interval that counts, such as a measurement window; None: the whole
+            series.
 
     Returns:
         Lengths (bytes, ascending, all different) and shares in (0, 1]; the last share is 1.

@@ -38,17 +38,16 @@ class Metric:
 
     Attributes:
         name: key in ``measure`` and in a cell's metrics.json.
-        heading: in words.
-        formula: one line.
-        of: the value of an episode; NaN where its results do not define it.
-        better: which direction is good; None where neither is by itself.
+        heading: heading in tables.
+        formula: definition, one line.
+        of: function that returns an episode's value; NaN where its results do not define it.
+        better: the better direction; None if neither is better by itself.
         unit: "" for a ratio or a count.
-        format: of the number, as ``format(value, ...)`` takes it.
-        over_episodes: what a table's line makes of several episodes.
-        of_finished: only finished flows count, so that leaving flows unfinished flatters.
-        resolution: a difference that says little; added to both sides where values are compared as a ratio.
-            0 of a metric that is never 0.
-        section: of the results, without which there is no such metric; "" where it is always there.
+        format: format of the number, as in ``format(value, ...)``.
+        over_episodes: aggregate of several episodes in a table's row.
+        of_finished: true if only finished flows count, so that leaving flows unfinished flatters.
+        resolution: negligible difference; added to both values of a ratio. 0 for a metric that is never 0.
+        section: section of the results without which the metric is undefined; "" for none.
     """
 
     name: str

@@ -29,7 +29,7 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
     The rate is that of flow 0, up to the flow's end; flows start together at line rate (100 Gb/s).
 
     Args:
-        out: folder of the pictures; made where it is not there.
+        out: folder of the pictures, created if missing.
         curves: folder of the curves.
 
     Returns:

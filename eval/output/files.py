@@ -43,10 +43,11 @@ def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> lis
     """Writes FOLDER/NAME.FORMAT for each format, the same bytes for the same figure.
 
     Args:
-        figure: made within ``ns3_env.eval.output.plots.for_paper``, in which this is to be called too.
-        folder: is made where it is not there.
-        name: of the files; what no file's name should have becomes "_".
-        formats: of ``FORMATS``.
+        figure: figure made within ``ns3_env.eval.output.plots.for_paper``; this call must be within it as
+            well.
+        folder: folder, created if missing.
+        name: name of the files; characters that a file's name should not have become "_".
+        formats: formats, a selection of ``FORMATS``.
 
     Returns:
         The files.

@@ -25,8 +25,8 @@ def multiples(
     Args:
         names: the panels' titles.
         looks: styles of controllers; a title that is the name of one has its colour.
-        width: of the figure, inches on a page.
-        height: of one row of panels.
+        width: width of the figure, inches on a page.
+        height: height of one row of panels, inches.
 
     Returns:
         The figure and (names,) axes.
@@ -62,10 +62,10 @@ def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) ->
     A curve that ends before ``last`` is marked there.
 
     Args:
-        axes: where it is drawn.
+        axes: axes to draw on.
         times: (n,) ascending, in the axis' unit.
-        values: (n,).
-        colour: of line and shade.
+        values: (n,) values.
+        colour: colour of line and shade.
         last: the end of the time axis.
     """
     middle, low, median, high = stretches(times, values)
@@ -82,9 +82,9 @@ def draw_queues(
 
     Args:
         where: the figure, or the part of one, that gets the labels.
-        panels: (n,), with the colours of their titles.
-        curves: (n,) times in the unit, ascending, and lengths in kB.
-        unit: of the time axis.
+        panels: (n,) axes, with the colours of their titles.
+        curves: (n,) pairs of times in the unit, ascending, and lengths in kB.
+        unit: name of the time axis's unit.
     """
     last = max(float(times[-1]) for times, _ in curves)
     for axes, (times, lengths) in zip(panels, curves, strict=True):

@@ -319,7 +319,7 @@ def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Fl
     Args:
         times: (n,) ascending.
         values: (n,).
-        bins: stretches with as many points each.
+        bins: number of stretches, all with the same number of points.
     """
     if len(times) <= 2 * bins:
         return times, values

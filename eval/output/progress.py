@@ -20,8 +20,8 @@ def progress_lines(console: Console, line: Callable[[], str]) -> Iterator[None]:
     and again, ever less often.
 
     Args:
-        console: where it is shown. On a terminal the caller draws something that moves.
-        line: says how far it is; called in another thread.
+        console: console for the lines. On a terminal the caller draws something that moves.
+        line: function that returns the progress as text; called in another thread.
     """
     if console.is_terminal:
         yield

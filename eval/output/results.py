@@ -29,9 +29,9 @@ class Row(NamedTuple):
     """One number.
 
     Attributes:
-        entry: who controls the flows: a controller, a policy, an entry of a suite.
+        entry: controller of the flows: a controller, a policy, an entry of a suite.
         scenario: the scenario's name.
-        seed: of the scenario's flows.
+        seed: seed of the scenario's flows.
         of: the part of the episode that is measured: "" (all of it), "flow 3", "port 4:1", "class bulk, port
             4:1", "group web", "job 0, iteration 2".
         metric: the metric's name.

@@ -193,10 +193,10 @@ def read_csv(
 
     Args:
         path: the file.
-        columns: names that it has to have.
-        optional: names that are read where it has them.
-        text: names of columns whose fields are no numbers.
-        hint: what to do about a file that cannot be read.
+        columns: names of required columns.
+        optional: names of columns that are read if present.
+        text: names of columns that are no numbers.
+        hint: advice on a file that cannot be read.
 
     Raises:
         ConfigError: pandas is not installed.

@@ -35,10 +35,10 @@ class Data(Generic[T]):
     """An experiment's episodes, as far as they are kept.
 
     Attributes:
-        runs: usually by case, and by entry where there are entries.
-        scale: of the paper's size.
-        progress: for what takes time from here on.
-        notes: on who did not play, or is not the released one.
+        runs: results, usually by case, and by entry if there are entries.
+        scale: share of the paper's size.
+        progress: progress of the steps from here on.
+        notes: notes on entries that are missing, or that differ from the released ones.
         supplied: names of the policies that this run brings.
     """
 
@@ -54,12 +54,12 @@ class Setup:
     """Arguments of an experiment's play.
 
     Attributes:
-        simulator: for what is played one after the other.
-        scale: of the paper's size, above 0.
-        progress: gets a line on what is being played.
-        policies: given for this run, by name.
-        seed: 1 plays the seeds that the cases declare, 2 the next ones.
-        parameters: of controllers, "paper" or "published"; None: as the experiment declares.
+        simulator: simulator for episodes that run one after the other.
+        scale: share of the paper's size, above 0.
+        progress: receives a line on each running episode.
+        policies: the user's policies, by name.
+        seed: 1: the seeds that the cases declare; 2: the next ones.
+        parameters: parameters of controllers, "paper" or "published"; None: as the experiment declares.
     """
 
     simulator: Simulator
@@ -80,15 +80,15 @@ class Experiment(Generic[T]):
     """Declares an experiment of a paper, over the function that makes its outcome.
 
     Attributes:
-        name: on the command line.
-        source: its figures and sections.
-        play: the episodes, at a scale above 0.
-        scale: of a run without ``--scale``; 1 is the paper's size.
-        what_scales: in words.
-        entries: contenders, whose parameters may be chosen, and beside whose policies others may play; None:
-            those of ``play``, if any.
+        name: name on the command line.
+        source: figures and sections of the paper.
+        play: function that runs the episodes, at a scale above 0.
+        scale: scale of a run without ``--scale``; 1 is the paper's size.
+        what_scales: description of the scaled quantity.
+        entries: contenders, whose parameters may be chosen and to which a run may add policies; None: those
+            of ``play``, if any.
         title: one line; "": the first of the function's docstring.
-        outcome: the function.
+        outcome: function from the data to the outcome.
     """
 
     name: str
@@ -115,10 +115,11 @@ class Entries:
     """Contenders: controllers with what they do not bring by themselves, and trained policies.
 
     Attributes:
-        controllers: of the simulator, with their attributes; "dcqcn+window" is an entry of its own, of dcqcn.
-        released: policies.
-        parameters: "paper" gives controllers what their own papers set, where that is known; "published"
-            what the published simulator has.
+        controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,
+            of dcqcn.
+        released: names of released policies.
+        parameters: "paper": controllers have the values of their own papers, as far as known; "published":
+            those of the published simulator.
     """
 
     controllers: Mapping[str, Mapping[str, bool]]
@@ -192,8 +193,8 @@ class Cases(Generic[T]):
 
     Attributes:
         cases: scenarios of a scale, by case.
-        every: makes, of scenarios by (case, entry), what is kept of each.
-        entries: contenders; None: each case is played as it is.
+        every: function from scenarios by (case, entry) to the values that are kept of each.
+        entries: contenders; None: each case runs as it is.
     """
 
     cases: Callable[[float], Mapping[Any, Any]]

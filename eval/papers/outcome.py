@@ -40,9 +40,9 @@ class Row:
 
     Attributes:
         what: the quantity.
-        unit: of both numbers; "" for none.
-        published: as the paper prints it; None where it prints none.
-        ours: NaN where the run does not define it.
+        unit: unit of both numbers; "" for none.
+        published: number in the paper; None if it has none.
+        ours: measured number; NaN where the run does not define it.
         where: section or figure of ``published``.
     """
 
@@ -87,10 +87,10 @@ def grid(
     """A grid of numbers by name.
 
     Args:
-        title: over it.
+        title: title of the grid.
         first: heading of the first column, or headings of several.
-        columns: the others, "heading = name of the number; ..."; "name/1e3" divides it. NaN where a row does
-            not define a number.
+        columns: further columns, "heading = name of the number; ..."; "name/1e3" divides it. NaN if a row
+            does not define a number.
         rows: the first cell (or a tuple of several), and the row's numbers; or a table of numbers, as deep as
             there are first columns.
     """
@@ -169,9 +169,9 @@ class Outcome:
     Attributes:
         rows: the table published / ours / deviation.
         claims: the verdict on each claim, in our words, with its place in the paper.
-        grids: more tables.
-        notes: a sentence each on what a reader must know of this run.
-        pictures: by file name without ending, in the paper's order.
+        grids: further tables.
+        notes: notes on this run for the reader, a sentence each.
+        pictures: figures by file name without ending, in the paper's order.
     """
 
     rows: Sequence[Row] = ()

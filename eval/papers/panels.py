@@ -35,13 +35,13 @@ class Panel:
     """One panel of a figure, declared.
 
     Attributes:
-        title: over it.
-        curves: in the order in which they are drawn.
+        title: title of the panel.
+        curves: curves in drawing order.
         axes: keywords of ``Axes.set``.
         levels: heights of horizontal lines, their names in the legend (None: none), keywords of matplotlib.
         ticks: positions and names along the x axis, and keywords of their names.
-        legend: keywords of a legend of its own; None: none.
-        more: draws what is special to this panel.
+        legend: keywords of the panel's legend; None: no legend.
+        more: function that draws the rest of this panel.
     """
 
     title: str
@@ -58,10 +58,10 @@ class Drawing:
     """A figure, declared.
 
     Attributes:
-        panels: in rows.
-        columns: panels in a row.
-        height: of a row, inches.
-        legend: number of the panel whose curves the legend names; None: panels have their own.
+        panels: the panels, row by row.
+        columns: number of panels in a row.
+        height: height of a row, inches.
+        legend: number of the panel whose curves the legend names; None: a legend for each panel.
     """
 
     panels: Sequence[Panel]

@@ -57,9 +57,9 @@ class Run:
         flows: columns, (n,) each.
         ports: the ports' records without their series.
         lengths: queues' samples, bytes, by port.
-        times_ns: of the samples, the same for all ports.
+        times_ns: times of the samples, the same for all ports.
         changes: (changes, 3) time (ns), flow, bit/s of each change of a rate.
-        rtt, totals, losses: as the results have them.
+        rtt, totals, losses: sections of the results.
         span_ns: length of the measurement window; NaN without one.
     """
 
@@ -161,8 +161,9 @@ class Shares:
     """One run, and each flow's share of a link over time.
 
     Attributes:
-        results: the simulator's.
-        share: of the link's rate, bytes on the wire: (flows, bins) from time 0 on; the last bin may be cut.
+        results: results of the simulator.
+        share: (flows, bins) shares of the link's rate, bytes on the wire, from time 0 on; the last bin may be
+            cut.
         bin_ns: length of a bin.
     """
 

@@ -81,11 +81,11 @@ class Comparison:
     """A claim that compares.
 
     Attributes:
-        entries: of whom the claim is.
-        wins: against each of the others, in every case in which both have the number.
-        others: with whom they are compared.
+        entries: names of the entries that the claim is about.
+        wins: comparison that each of them has to win in every case in which both have the number.
+        others: names of the entries that they are compared with.
         key: name of the number.
-        case: the only one that counts; "": all do.
+        case: the only case that counts; "": all of them.
     """
 
     entries: Sequence[str]

@@ -52,7 +52,7 @@ class Load:
     """One controller in one case.
 
     Attributes:
-        flows: their number.
+        flows: number of flows.
         queue: lengths (bytes) and the share of ports and time with no longer a queue, of every port that sent
             anything; (0,) each without samples.
         numbers: queue lengths over ports and time; mean and p99 of the slowdowns (see :func:`key`), the

@@ -32,11 +32,11 @@ def write(
     With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.output.results``.
 
     Args:
-        path: the folder that ``python -m eval benchmark`` left, complete or not.
+        path: folder written by ``python -m eval benchmark``, complete or not.
         formats: each panel also becomes a file of these formats, in the folder's ``figures``.
-        progress: told which scenario is worked out, how many are, and how many there are.
-        phase: told what begins now.
-        labels: texts of figures, beside the suite's own, by the name of an entry or the key of an axis.
+        progress: called with the finished scenario's name, the number of finished scenarios, and their total.
+        phase: called with a description of each phase as it starts.
+        labels: texts in figures, in addition to the suite's, by the name of an entry or the key of an axis.
 
     Returns:
         The path of report.html.

@@ -50,11 +50,11 @@ class Sweep:
     """One axis of a grid, and what is drawn over it.
 
     Attributes:
-        key: what it is, as in a file's name: "load".
+        key: short name, as in a file's name: "load".
         axis: the parameter's whole key: "traffic.load", "hpcc.Eta".
-        of: whose grid it is: a scenario's name in the suite, or a controller's.
+        of: owner of the grid: a scenario's name in the suite, or a controller's.
         panels: title -> line's name -> its points; the points of a line without the parameter are the same.
-        left_out: panels that are not drawn.
+        left_out: number of panels that are not drawn.
     """
 
     key: str

@@ -51,9 +51,9 @@ def draw_entries(
     """Draws ``comparison.png`` into the folder of a run.
 
     Args:
-        folder: that ``eval run`` left.
-        entries: their order.
-        labels: texts in the place of entries' names and of axes' words.
+        folder: folder written by ``eval run``.
+        entries: names of the entries, in the order of the figure.
+        labels: texts that replace entries' names and axes' words.
         formats: each panel also becomes a file of these formats, in ``figures`` of the folder.
 
     Returns:

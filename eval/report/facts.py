@@ -25,14 +25,14 @@ class Facts:
     """Facts that the reports say beside the numbers.
 
     Attributes:
-        title: the suite's, or its file's name.
-        done, cells: complete cells, and cells of the suite.
+        title: title of the suite, or its file's name.
+        done, cells: numbers of complete cells and of all cells.
         versions: package -> version.
-        commands: (what it does, command line).
+        commands: (description, command line).
         suite: the suite's own values as YAML, without its scenarios.
         scenarios: scenario -> its values as YAML.
         failed: the error of each cell that failed.
-        missing: cells of which there is nothing.
+        missing: cells without any result.
         stale: cells of other versions or settings.
         within_noise: a line for each policy that is within noise of a constant window in a scenario.
     """

@@ -304,8 +304,8 @@ def _rates(
 
     Args:
         recorded: each controller's series, of its first seed.
-        ends: when its flows ended, (flows,) in ns, NaN for those that did not.
-        looks: its style.
+        ends: end of each flow, (flows,) in ns, NaN for unfinished flows.
+        looks: style of each controller.
     """
     with_rates = {name: series for name, series in recorded.items() if series.get("rate")}
     if not with_rates:

@@ -33,9 +33,9 @@ class Timeline:
     """A job's ranks: when each computes, and when a flow of each collective to or from it is under way.
 
     Attributes:
-        job: its name.
-        computes: by rank, (begin, end) in ns.
-        flows: by collective, and in it by rank.
+        job: name of the job.
+        computes: intervals of computation by rank, (begin, end) in ns.
+        flows: intervals with a flow, by collective and rank, (begin, end) in ns.
     """
 
     job: str
@@ -86,9 +86,9 @@ def draw(axes: Axes, timeline: Timeline, colours: Sequence[str], last_ns: float)
     """Draws a row for each rank, the first on top: of several collectives a band for each, below computation.
 
     Args:
-        axes: to draw on.
-        timeline: of the job.
-        colours: of its collectives, in their order.
+        axes: axes to draw on.
+        timeline: timeline of the job.
+        colours: colours of its collectives, in their order.
         last_ns: end of the time axis.
     """
     unit, unit_name = time_unit(last_ns)

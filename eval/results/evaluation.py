@@ -65,7 +65,7 @@ def evaluate(
             "constant-window"; ``ns3-env list``), paths of policies' files, runs or checkpoints, or entries
             with the keys of a suite ({"name": "hpcc-80", "controller": "hpcc", "attributes": {"Eta": 0.8}}).
         scenario: a Scenario, its keys, its YAML file or its name.
-        seeds: of the scenario's flows.
+        seeds: seeds of the scenario's flows.
 
     Returns:
         A row for each entry, seed and metric; ``.wide()`` has a column for each metric. A metric that an
@@ -116,7 +116,7 @@ def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFr
     """Compares entries by a metric, each with the best by its mean, on the same seeds.
 
     Args:
-        results: of ``evaluate`` or ``load_results``.
+        results: results of ``evaluate`` or ``load_results``.
         metric: one of ``results.metrics``.
 
     Returns:

@@ -38,9 +38,9 @@ def load_results(folder: str | Path, of: str = "episode") -> Results:
     """Loads the results that a command left in a folder.
 
     Args:
-        folder: of ``eval run``, of ``benchmark`` (a suite, a sweep, tasks; complete or not, without stale
-            cells), ``paper`` or ``compare published``, or of a training run.
-        of: what is measured: "episode", or of a run's or a benchmark's episodes each "flow", "port", "class",
+        folder: folder of ``eval run``, of ``benchmark`` (a suite, a sweep, tasks; complete or not, without
+            stale cells), ``paper`` or ``compare published``, or of a training run.
+        of: measured part: "episode", or, for each episode of a run or a benchmark, "flow", "port", "class",
             "group" or "job".
 
     Returns:
@@ -147,7 +147,7 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
     the time limit came first, or there is no end.
 
     Args:
-        folder: as of ``load_results``.
+        folder: see ``load_results``.
 
     Raises:
         ConfigError: pandas is not installed.

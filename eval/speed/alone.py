@@ -24,10 +24,10 @@ class Run:
     """One episode without Python in the loop.
 
     Args:
-        results: as the simulator writes them.
-        cpu_s: CPU seconds of its process, all threads together.
-        wall_s: seconds from its start to its end.
-        peak_bytes: the most memory that it had at one time.
+        results: results as the simulator writes them.
+        cpu_s: CPU time of its process, all threads together, s.
+        wall_s: wall time from its start to its end, s.
+        peak_bytes: peak memory.
     """
 
     results: dict[str, Any]

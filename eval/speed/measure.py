@@ -175,7 +175,7 @@ def measure(
     Args:
         repeats: runs per figure.
         seconds: wall time of one run of the channel.
-        progress: told what is being measured.
+        progress: called with a description of each measurement.
 
     Returns:
         ``packet_hops_per_s``: transmissions of data packets and ACKs per CPU second of the simulator,

@@ -53,7 +53,7 @@ def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
     """Simulators as actors of the joined cluster, a core each. They end where nobody refers to them.
 
     Args:
-        count: of actors.
+        count: number of actors.
         capacity: see :class:`ns3_env.simulator.Simulator`.
     """
     import ray
@@ -67,7 +67,7 @@ class RayRollouts(EpisodeQueue):
     """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
 
     Args:
-        actors: of ``start_actors``.
+        actors: the actors, from ``start_actors``.
         sampler, fields, reward, task, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
     """
 

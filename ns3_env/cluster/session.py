@@ -31,7 +31,7 @@ def find(address: str, option: str = "--ray") -> str:
 
     Args:
         address: ``local``, ``auto`` or HOST:PORT.
-        option: what errors begin with.
+        option: option or key that error messages name first.
 
     Raises:
         ConfigError: nobody answers there, or it is none of these.
@@ -71,9 +71,9 @@ class Cluster:
     """Cluster that has been joined.
 
     Attributes:
-        address: of its head, or "local".
-        nodes: machines, or what stands for one.
-        cores: of all of them.
+        address: address of the cluster's head, or "local".
+        nodes: number of machines, or of nodes that represent one.
+        cores: number of cores on all nodes.
     """
 
     address: str
@@ -90,8 +90,8 @@ def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
     """This process is a driver of the cluster within the block; what it has begun there ends with it.
 
     Args:
-        address: what :func:`ns3_env.cluster.session.find` gave.
-        cores: of a local cluster; by default those that this process may use.
+        address: address returned by :func:`ns3_env.cluster.session.find`.
+        cores: number of cores of a local cluster; by default those that this process may use.
 
     Raises:
         ConfigError: Ray does not let us in, e.g. without the cluster's token.

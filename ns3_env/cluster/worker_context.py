@@ -75,7 +75,7 @@ class WorkerContext:
     Attributes:
         plugins: (file name, content) of shared objects with controllers.
         named_code: names (``pkg.module:name``) that the driver's command line allows.
-        hang_timeout_s: of simulators.
+        hang_timeout_s: hang timeout of the simulators, s.
         programs: version of the package and hash of each simulator, by name.
     """
 

@@ -124,7 +124,7 @@ def find_file(path: Path, *folders: str) -> Path:
 
     Args:
         path: a path, a path as it is in a clone (``curricula/incast.yaml``), or a bare name (``incast``).
-        folders: where names are looked up, e.g. "curricula".
+        folders: folders in which names are looked up, e.g. "curricula".
 
     Returns:
         ``path`` where it is there, or can be none of ours; otherwise the project's own of that name.

@@ -86,10 +86,10 @@ def made_by(
     """Calls ``pkg.module:name`` with the settings.
 
     Args:
-        name: of a class or a function.
-        settings: its arguments.
-        fits: the type of what will do, or what tells it.
-        expected: what would have done, for the error.
+        name: name of a class or a function, ``pkg.module:name``.
+        settings: keyword arguments of the call.
+        fits: required type of the result, or a predicate that accepts it.
+        expected: description of the required result, for the error.
 
     Raises:
         ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.

@@ -12,7 +12,7 @@ def lazy(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Makes a package's ``__getattr__``.
 
     Args:
-        package: its name, for errors.
+        package: name of the package, for errors.
         names: the module of each public name; some need libraries that are extras.
     """
 

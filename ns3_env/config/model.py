@@ -76,7 +76,7 @@ def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
     """A validator's function that says what to write where ``key`` names none of these kinds.
 
     Args:
-        key: of each kind's name, as pydantic's discriminator has it.
+        key: key of each kind's name, pydantic's discriminator.
         kinds: a union of models, whose defaults of ``key`` are their names.
     """
     models = tuple(get_args(kinds))
@@ -164,10 +164,10 @@ def validate(
 
     Args:
         data: keys and values, as in a YAML file.
-        model: what they describe.
-        source: what errors name: the file.
+        model: model that describes them.
+        source: name of the file, for errors.
         raises: class of the error.
-        context: handed to the model's validators.
+        context: context for the model's validators.
 
     Raises:
         ConfigError, or ``raises``: a line for each fault, with ``source`` and the key.
@@ -204,9 +204,9 @@ def describe(error: ValidationError, data: object) -> list[str]:
     """A fault a line: ``key: what is wrong``.
 
     Args:
-        error: what validation raised.
-        data: what was validated. pydantic names the tag of a union's member among the keys; what ``data``
-            does not have is no key, but where one is missing.
+        error: error raised by pydantic's validation.
+        data: the validated data. pydantic names the tag of a union's member among the keys; a key that
+            ``data`` lacks is omitted, unless it is the missing one.
     """
     lines: list[str] = []
     faults = error.errors(include_url=False)

@@ -28,9 +28,9 @@ class Dimension:
     """Something that is measured, and the units that it is written with.
 
     Attributes:
-        name: with its article, as errors say it.
-        unit: of a number without one.
-        units: how many of ``unit`` each is.
+        name: name with its article, for errors.
+        unit: unit of a number without one.
+        units: size of each unit, in multiples of ``unit``.
         listed: units that errors name.
         example: one of them in use.
     """

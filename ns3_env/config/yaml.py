@@ -153,9 +153,9 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
 
     Args:
         data: keys and values, as in a YAML file.
-        key: names from the outside to the inside, with dots between them; ``0`` of what is not there is
-            the first entry of a list.
-        value: what is put there.
+        key: names from the outermost to the innermost, joined by dots; ``0`` below a missing key is the first
+            entry of a new list.
+        value: the new value.
 
     Raises:
         ValueError: the key leads through something that holds no keys, or to an entry that a list lacks.

@@ -21,9 +21,9 @@ def action_rows(
 
     Args:
         actions: one for each name.
-        who: what the names are, "flows" say.
-        names: whose actions they are.
-        shape: of one action.
+        who: plural noun for the names, e.g. "flows".
+        names: the m names, in the order of the actions.
+        shape: shape of one action.
 
     Raises ValueError, naming them, where they have another shape or are no numbers.
     """
@@ -70,9 +70,9 @@ def collect_actions(
     """Returns the actions of the agents that decide, in their order.
 
     Args:
-        agents: those that decide.
+        agents: agents that decide now.
         actions: action of each agent; those of agents that are possible and do not decide are ignored.
-        possible: all agents that may have an action: those that were observed last.
+        possible: all agents that may have an action: those observed last.
 
     Raises ValueError, naming them, where an action is missing, or there for another agent.
     """
@@ -95,9 +95,9 @@ def action_fault(
 
     Args:
         rows: (m, ...) actions.
-        who, names: as of :func:`action_rows`.
-        space: of one action; an infinite one must be in it, and so must any that is below a space without an
-            upper bound. Other spaces cut actions.
+        who, names: see :func:`action_rows`.
+        space: action space of one flow. An infinite action must lie in it, and so must one below the lower
+            bound of a space without an upper bound. Other spaces clip actions.
     """
     flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     low, high = (space.low.ravel(), space.high.ravel()) if isinstance(space, Box) else (-np.inf, np.inf)

@@ -276,8 +276,8 @@ def nearest_actions(
     What lies further than one action reaches is approached: the action is -1 or 1 there.
 
     Args:
-        action: the map whose actions are wanted.
-        applied: (m, 2 or more) windows (B) and pacing rates (bit/s), as a map gives them.
+        action: the action map.
+        applied: (m, 2 or more) windows (B) and pacing rates (bit/s) that the other map set.
         records: (m, fields) telemetry of the decisions.
     """
     windows, rates = applied[:, 0], applied[:, 1]

@@ -17,13 +17,13 @@ class Outcomes:
 
     Attributes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.
-        elapsed: (k,) base RTTs since the flow's last decision: what a discount counts in (Bradtke and
-            Duff 1994); 0 on its first row.
-        final: (k,) nothing follows that would be worth anything: the flow is done, or it was cut and the
-            reward has charged what was left of it.
-        cut: (k,) the episode ended before the flow.
-        slowdowns: (k,) NaN but where the flow is over: its completion time over its ideal one, or, where it
-            was cut, its time and what its remaining bytes would take at the ideal rate. 0: it has no end.
+        elapsed: (k,) base RTTs since the flow's last decision, the unit of discounting (Bradtke and Duff
+            1994); 0 on its first row.
+        final: (k,) true if nothing of value follows: the flow is done, or it was cut and the reward has
+            charged its remaining bytes.
+        cut: (k,) true if the episode ended before the flow.
+        slowdowns: (k,) time over ideal time of a flow that ended, where the time of a cut flow includes that
+            of its remaining bytes at the ideal rate; 0 for an endless flow; NaN on all earlier rows.
     """
 
     rewards: NDArray[np.float64]
@@ -58,8 +58,8 @@ class Batch:
         records: (k, fields) the whole telemetry records.
         flows: (k,) index of each flow in its scenario.
         simulators: (k,) simulator of each row.
-        results: (simulator, results) of each episode that has ended since the last call; the results also
-            hold "episode", the episode's number, and "seed".
+        results: (simulator, results) of each episode that has ended since the last call; the results include
+            the keys "episode", the episode's number, and "seed".
     """
 
     slots: NDArray[np.int64]

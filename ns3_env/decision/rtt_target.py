@@ -24,9 +24,9 @@ class RttTarget:
     them at one and the same rate.
 
     Attributes:
-        base_ns: what RTTs are counted in; None: the base RTT of each flow's path.
-        margin: the RTT, so counted, up to which there is nothing but the target.
-        target: of the excess RTT times the square root of the rate, a share of the sender's link.
+        base_ns: unit in which RTTs are measured, ns; None: the base RTT of each flow's path.
+        margin: RTT, in that unit, up to which only the target counts.
+        target: target of the excess RTT times the square root of the rate, a share of the sender's link.
         gain: scales r.
     """
 

@@ -121,12 +121,12 @@ class Task:
 
     Attributes:
         fields: names of the observed fields, in the order of the observation's columns.
-        reward: of records.
-        action: what actions do.
-        telemetry_bytes: what packets of the agent's flows carry on the wire, unless the scenario says it (the
-            attribute ``TelemetryBytes`` of "agent").
+        reward: function from telemetry records to rewards.
+        action: the action map.
+        telemetry_bytes: bytes on the wire that the telemetry adds to packets of the agent's flows, unless the
+            scenario sets them (the attribute ``TelemetryBytes`` of "agent").
         observation_space: float32, shape (len(fields),).
-        action_space: of one flow.
+        action_space: action space of one flow.
     """
 
     def __init__(
@@ -138,13 +138,14 @@ class Task:
     ) -> None:
         """
         Args:
-            fields: of the observation.
-            reward: its name, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}), or a
-                function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
+            fields: names of the observed fields.
+            reward: name of a reward, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}),
+                or a function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
                 ``lambda records: records["goodput"] - records["qlen"]``.
             action: name of an action map, its name with settings, or the map; None:
                 ``MultiplicativeWindow()``.
-            telemetry_bytes: None: what the fields cost (:func:`ns3_env.decision.observations.wire_bytes`).
+            telemetry_bytes: bytes of telemetry per packet; None: those of the fields
+                (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
         for a reward or an action map that is neither a name nor callable; ValueError where the action map

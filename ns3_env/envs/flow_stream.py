@@ -101,14 +101,16 @@ class FlowStream(WithTask):
     Args:
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
             its name. Its seed is replaced by the episode's.
-        program, args: instead of it, an ns-3 script as it was built (docs/ns3.md), a run for each episode.
-        num_simulators: processes.
+        program, args: an ns-3 script as it was built (docs/ns3.md) and its arguments, instead of ``sampler``;
+            a run for each episode.
+        num_simulators: number of simulator processes.
         slots: flows under the agent that may be under way at once in one scenario; flow slots are
             0 ... slots - 1.
-        fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.decision.task.Task`, which may
-            stand for the others.
+        fields, reward, action, telemetry_bytes, task: see :class:`ns3_env.decision.task.Task`; ``task``
+            replaces the first four.
         seed: base seed.
-        seeds: of the episodes themselves, the last one of all that follow; () draws them from the base seed.
+        seeds: seeds of the episodes themselves, the last one for all that follow; () draws them from the base
+            seed.
         ordered: rows come in an order that depends on no timing, so that training can be reproduced; else
             from whichever simulators have answered.
         executable: see :class:`ns3_env.simulator.Simulator`.
@@ -191,8 +193,8 @@ class FlowStream(WithTask):
         """The next :meth:`start` begins with these.
 
         Args:
-            episodes: what ``next_episodes`` was of an environment of the same seed. With another number of
-                simulators, all begin after the last one of them.
+            episodes: ``next_episodes`` of an environment with the same seed. With another number of
+                simulators, all continue after the last one of them.
         """
         if len(episodes) != self.num_simulators:
             first = max(episodes)
@@ -222,7 +224,7 @@ class FlowStream(WithTask):
         """Waits for the rows of at least one simulator; at least one row comes.
 
         Args:
-            wait_all: until every simulator that goes on has rows that need an action.
+            wait_all: true to wait until every running simulator has rows that need an action.
 
         Raises:
             SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:

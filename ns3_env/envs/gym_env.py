@@ -87,7 +87,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         others: the other flows' controller if the scenario names none: a name (``ns3-env list controllers``,
             ``policies``) or the path of a policy's file; or a policy in Python (SB3's ``predict`` with
             ``fields`` and ``action_map``), with a state for each flow.
-        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
+        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`; ``task`` replaces the first
+            three.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable: see :class:`ns3_env.simulator.Simulator`.
 
@@ -166,7 +167,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """Begins the episode of the seed; without one, the next of the environment's own generator.
 
         Args:
-            seed: of the episode, and of those that follow.
+            seed: seed of the episode, and of those that follow.
             options: {"scenario": a Scenario, its keys, its file or its name}: simulated from now on. None:
                 the one before.
 

@@ -34,13 +34,13 @@ class FlowVectorEnv(SyncVectorEnv):
     Args:
         num_envs: environments.
         render_mode: None, or "rgb_array".
-        autoreset_mode: Gymnasium's. SAME_STEP: an environment whose episode ends begins the next one in the
-            same step, ``infos["final_obs"]`` and ``infos["final_info"]`` hold what ended it, and every row of
-            every step is a decision. NEXT_STEP, which Gymnasium's NormalizeObservation wants: it begins in
-            the next step, which ignores the row's action and pays nothing. DISABLED:
-            ``reset(options={"reset_mask": ...})`` begins it.
+        autoreset_mode: Gymnasium's. SAME_STEP: an environment whose episode ends starts the next one in the
+            same step, ``infos["final_obs"]`` and ``infos["final_info"]`` describe the end, and every row of
+            every step is a decision. NEXT_STEP, which Gymnasium's NormalizeObservation needs: it starts in
+            the next step, which ignores the row's action and has reward 0. DISABLED:
+            ``reset(options={"reset_mask": ...})`` starts it.
         max_episode_steps: steps after which an episode is truncated; None: no limit.
-        arguments: those of FlowEnv.
+        arguments: arguments of FlowEnv.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)

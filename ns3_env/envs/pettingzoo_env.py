@@ -44,12 +44,13 @@ class FlowAgents(WithTask):
         """Raises ScenarioError where the scenario's transport does not know what the task needs.
 
         Args:
-            scenario: what is played, or, where each episode draws its own, the first.
-            task: what each flow observes, does and gets.
+            scenario: the scenario of every episode, or the first one if ``draw`` is set.
+            task: observation, action and reward of each flow.
             render_mode: None, or "rgb_array".
             executable: see :class:`ns3_env.simulator.Simulator`.
-            draw: draws the scenario of an episode from its seed; none: always the same.
-            slots: agents at most; none: those of the scenario.
+            draw: function that draws an episode's scenario from its seed; None: the same scenario in each
+                episode.
+            slots: maximum number of agents; None: that of the scenario.
         """
         task.check(scenario)
         self._draw = draw
@@ -127,16 +128,18 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     zeros where an agent is not among ``agents`` or has not started. Its shape is always the same.
 
     Args:
-        scenario: the scenario, its keys, or what draws one for each episode's seed; None:
+        scenario: the scenario, its keys, or a function that draws one from each episode's seed; None:
             :func:`ns3_env.envs.gym_env.incast_scenario` of ``flows``.
-        slots: agents at most; None: those of the scenario.
+        slots: maximum number of agents; None: that of the scenario.
         flows: senders of the default scenario; None: 4.
-        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`, which may stand for the others.
+        fields, reward, action, task: see :class:`ns3_env.decision.task.Task`; ``task`` replaces the first
+            three.
         render_mode: None, or "rgb_array": :meth:`render` draws queue, rates and windows.
         executable: see :class:`ns3_env.simulator.Simulator`.
-        reset_tells_all: a reset tells of every possible agent, as TorchRL's PettingZooWrapper wants it; zeros
-            of those that have no flow in the episode, which are not in ``agents``. Infos' telemetry is then
-            an array (fields,), NaN where nothing is known, as that wrapper reads no dict.
+        reset_tells_all: true if a reset returns an observation of every possible agent, as TorchRL's
+            PettingZooWrapper requires; zeros for those without a flow in the episode, which are not in
+            ``agents``. The telemetry in infos is then an array (fields,), NaN for unknown values, since that
+            wrapper cannot read a dict.
 
     Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
     """

@@ -51,7 +51,7 @@ class Film:
     """Remembers what flows told when they decided, and draws it; does nothing where nothing is drawn.
 
     Attributes:
-        rolls: whether anything is drawn.
+        rolls: true if anything is drawn.
     """
 
     def __init__(self, render_mode: str | None) -> None:

@@ -59,9 +59,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     ``infos[agent]["telemetry"]`` every field by name.
 
     Args:
-        config: ``env_config``: ``scenario`` (a Scenario, its keys, or what draws one for each
-            episode's seed; none: an incast of ``flows``), ``slots`` (agents at most),
-            ``fields``, ``reward``, ``action``, ``task``, ``render_mode`` and ``executable``, as of
+        config: ``env_config``: ``scenario`` (a Scenario, its keys, or a function that draws one from each
+            episode's seed; None: an incast of ``flows``), ``slots`` (maximum number of agents), ``fields``,
+            ``reward``, ``action``, ``task``, ``render_mode`` and ``executable``, see
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:

@@ -36,7 +36,7 @@ class Exploration:
     """Exploration of a policy inside the simulators.
 
     Attributes:
-        noise: standard deviation of what is added to its actions in [-1, 1].
+        noise: standard deviation of the noise added to its actions, which are in [-1, 1].
         random_share: share of flows whose actions are all random, each held for four decisions on average
             (εz-greedy, Dabney et al. 2021).
     """
@@ -53,18 +53,18 @@ class Rollout:
     reward of a row is that of the row before's action.
 
     Attributes:
-        episode: its number.
-        seed: of its scenario.
+        episode: number of the episode.
+        seed: seed of its scenario.
         flows: (n,) index of each flow in the scenario.
         first: (n,) a flow's first row.
-        terminated: (n,) the flow is done.
-        truncated: (n,) the episode was cut.
+        terminated: (n,) true if the flow is done.
+        truncated: (n,) true if the episode was cut.
         observations: (n, D) float32.
-        actions: (n,) float32 in [-1, 1], exploration included; 0 where none was taken.
+        actions: (n,) float32 in [-1, 1], exploration included; 0 on rows without an action.
         rewards, elapsed, final, slowdowns: (n,) each; see :class:`ns3_env.decision.outcomes.Outcomes`.
         windows: (n, 2) window (B) and pacing rate (bit/s) that the action set.
         records: (n, fields) the whole telemetry records.
-        results: the simulator's (:mod:`ns3_env.simulator.results`).
+        results: results of the simulator (:mod:`ns3_env.simulator.results`).
     """
 
     episode: int
@@ -152,7 +152,7 @@ class EpisodeQueue(WithTask, ABC):
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
             its name. Flows under "agent" get the policy; the seed is
             replaced.
-        fields, reward, task: see :class:`ns3_env.decision.task.Task`, which may stand for both.
+        fields, reward, task: see :class:`ns3_env.decision.task.Task`; ``task`` replaces the first two.
         seed: base seed.
     """
 
@@ -189,8 +189,8 @@ class EpisodeQueue(WithTask, ABC):
         """Asks for the next episode, under a policy as it is now; does not wait.
 
         Args:
-            policy: its file, or what is in it.
-            exploration: none by default.
+            policy: path of the policy's file, or its content.
+            exploration: exploration of the policy; None: none.
 
         Returns:
             The episode's number.

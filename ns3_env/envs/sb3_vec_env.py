@@ -37,11 +37,11 @@ class FlowVecEnv(FlowStream, VecEnv):
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
             its name.
         render_mode: None, or "rgb_array": :meth:`render` draws the first simulator's flows.
-        telemetry: infos have every field by name; False saves three quarters of the time that they take.
+        telemetry: infos have every field by name; False saves three quarters of the time that they cost.
         options: see :class:`FlowStream`; ``seed`` is the base seed, which :meth:`seed` sets too.
 
     Attributes:
-        mask: which rows of the last step were decisions.
+        mask: rows of the last step that were decisions.
         due: (num_envs,) rows that decide next.
     """
 
@@ -218,8 +218,8 @@ class FlowVecEnv(FlowStream, VecEnv):
 
         Args:
             batch: the step's rows.
-            elapsed: (num_envs,) base RTTs of the slots that decided; None: none did.
-            ended: the slots whose flow is over, with its infos.
+            elapsed: (num_envs,) base RTTs of the slots that decided; None: no slot decided.
+            ended: slots whose flow is over, with its infos.
         """
         infos: list[dict[str, Any]] = [{"due": False} for _ in range(self.num_envs)]
         if elapsed is not None:

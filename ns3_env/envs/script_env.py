@@ -20,11 +20,11 @@ class ScriptEnv(FlowEnv):
 
     Args:
         program: the script, built (docs/ns3.md).
-        args: its arguments.
-        flow: which of its flows under the controller "agent", from 0.
-        others: the controller of the others.
+        args: arguments of the script.
+        flow: index, from 0, of the flow among its flows under the controller "agent".
+        others: the controller of the other flows.
         settings: see :class:`ns3_env.simulator.script.Script`.
-        arguments: ``fields``, ``reward``, ``action``, ``task``, ``render_mode``, as there.
+        arguments: ``fields``, ``reward``, ``action``, ``task``, ``render_mode``, see ``FlowEnv``.
 
     Raises ScenarioError where the program is none; from reset, where the script has no such flow or refuses
     what it has; SimulatorError where it ends before its time, crashes or hangs.

@@ -28,9 +28,9 @@ def main(
     """Runs the command.
 
     Args:
-        arguments: of the command line.
-        defaults: settings of every run, where the arguments have no others.
-        checked: called before a run, when what was asked for is known to be possible.
+        arguments: arguments of the command line.
+        defaults: default settings of every run, which the arguments override.
+        checked: function called before a run, once the request is known to be possible.
 
     Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed.
     """

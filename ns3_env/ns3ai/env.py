@@ -39,21 +39,20 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     arguments.
 
     Args:
-        target: what ``ns3 run`` runs.
-        ns3_path: the folder in which ``ns3`` is: of an ns-3 source tree, or :func:`ns3_env.ns3ai.path`.
-        settings: handed to the simulation as ``--key=value``.
+        target: the target that ``ns3 run`` runs.
+        ns3_path: folder with ``ns3``: that of an ns-3 source tree, or :func:`ns3_env.ns3ai.path`.
+        settings: settings passed to the simulation as ``--key=value``.
         segment: name of the shared-memory segment; the simulation must use the same. None: with
             ``segment_key`` one is drawn, otherwise it is ns3-ai's own, "My Seg".
-        segment_key: the setting by which the simulation is told the name, where it has one.
-        seed_key: the setting that takes an episode's seed: ns-3's command line knows ``RngRun``. A value in
-            ``settings`` is that of every episode for which reset() is given no seed. None: no seed is handed
-            over.
-        object_names: of the two messages and the synchronisation block: ``to_python``, ``to_simulator``,
-            ``lockable``, where the simulation has others than ns3-ai's.
+        segment_key: the setting that passes the segment's name to the simulation, if it has one.
+        seed_key: the setting that passes an episode's seed: ns-3's command line knows ``RngRun``. A value in
+            ``settings`` is that of every episode for which reset() is given no seed. None: no seed is passed.
+        object_names: names of the two messages and the synchronisation block: ``to_python``,
+            ``to_simulator``, ``lockable``, if the simulation has other names than ns3-ai's.
         segment_bytes: size of the segment.
-        timeout_s: the longest that the simulation may take to say something, to be built and started
-            included; None: as long as it lives.
-        show_output: what the simulation prints is shown; otherwise errors have its last words.
+        timeout_s: the longest wait for a message of the simulation, including its build and start, s; None:
+            no limit.
+        show_output: true shows the simulation's output; otherwise errors quote its end.
 
     Raises, from here, reset and step:
         SimulatorNotFound: no ``ns3`` in that folder.
@@ -183,7 +182,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         """Starts the simulation anew, with the seed, or the next of the environment's own generator.
 
         Args:
-            seed: of the episode, and of those that follow.
+            seed: seed of the episode, and of those that follow.
             options: {"settings": {...}}: change the simulation's settings, from now on.
         """
         super().reset(seed=seed)

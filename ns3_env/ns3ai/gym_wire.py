@@ -171,9 +171,10 @@ class GymWire:
     """Messages in and out of one end of a segment.
 
     Args:
-        end: of the segment.
-        peer: how errors call the other end.
-        look: called every 0.02 s while the other end is waited for; what it raises ends the wait.
+        end: one end of the segment.
+        peer: name of the other end, for errors.
+        look: function called every 0.02 s during a wait for the other end; an exception that it raises ends
+            the wait.
     """
 
     def __init__(self, end: SegmentEnd, peer: str, look: Callable[[], object]) -> None:

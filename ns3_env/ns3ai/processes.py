@@ -30,10 +30,10 @@ class KeptProcess:
     included.
 
     Args:
-        command: with its arguments; no shell reads it.
-        folder: in which it runs.
-        segment: the name that goes, too, where this process ends without a word.
-        show_output: what it prints goes where ours goes; otherwise its end is kept for errors.
+        command: command with its arguments, run without a shell.
+        folder: working directory of the command.
+        segment: name of the shared-memory segment to remove if this process is killed.
+        show_output: true sends its output to this process's; otherwise the end of it is kept for errors.
 
     Raises SimulatorNotFound where the keeper is not installed.
     """
@@ -120,7 +120,7 @@ class Peer:
     """The other process that has a segment, an ancestor of ours before any other.
 
     Args:
-        segment: its name.
+        segment: name of the segment.
     """
 
     def __init__(self, segment: str) -> None:

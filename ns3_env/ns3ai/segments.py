@@ -54,8 +54,9 @@ def opened(names: Names, element_bytes: tuple[int, int] | None = None) -> Segmen
     """The simulator's end, in the layout in which the objects are found.
 
     Args:
-        names: of the segment and its objects.
-        element_bytes: of the vector interface: of the simulator's vector and of Python's; None: Gym's.
+        names: names of the segment and its objects.
+        element_bytes: sizes of an element of the simulator's vector and of Python's, for the vector
+            interface; None: the Gym interface.
 
     Raises SegmentError.
     """

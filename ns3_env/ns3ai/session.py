@@ -74,8 +74,8 @@ class Session:
 
     Args:
         target, ns3_path, settings, segment_bytes, timeout_s, show_output: see ``Ns3AiEnv``.
-        names: of the segment and what lies in it.
-        maker: of the segment, in one of Boost's layouts.
+        names: names of the segment and of the objects in it.
+        maker: function that makes the segment, in one of Boost's layouts.
     """
 
     def __init__(

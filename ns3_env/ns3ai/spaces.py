@@ -108,11 +108,11 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
     """A ``DataContainer``.
 
     Args:
-        space: of the value.
-        value: of the space's shape; integers that fit 32 bits.
-        name: its key, in a dictionary.
+        space: space of the value.
+        value: value of the space's shape; integers fit 32 bits.
+        name: key of the value in a dictionary.
         doubles: boxes of float64 are sent as doubles, as ns3-ai's C++ does. False: as floats, as its Python
-            does whatever the space says, so that simulations take actions for containers of floats: a box of
+            does whatever the space, because simulations cast actions to containers of floats: a box of
             doubles would be a null pointer to them.
 
     Raises ValueError for another shape, a missing key, or an integer that does not fit.

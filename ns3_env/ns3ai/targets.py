@@ -25,15 +25,15 @@ class Settings(Strict):
     """Settings that ``ns3 run TARGET -- --key=value`` understands.
 
     Attributes:
-        scenario: a file; by default the target's own, of ``flows``.
-        flows: senders of the default scenario; the target's own number where none is given.
-        flow: the controlled one, where one is; the others are under ``others``.
-        others: their controller.
+        scenario: file of the scenario; by default the target's own, with ``flows`` senders.
+        flows: senders of the default scenario; None: the target's default.
+        flow: the controlled flow, for targets with one; the other flows are under ``others``.
+        others: controller of the other flows.
         fields: fields of the observation, with commas between.
-        reward: its name.
+        reward: name of the reward.
         action: name of the action map.
-        seed: of the episode, also as ``RngRun``; without one each run is another episode.
-        segment, to_python, to_simulator, lockable: names of the segment and of what lies in it.
+        seed: seed of the episode, also as ``RngRun``; None: another episode in each run.
+        segment, to_python, to_simulator, lockable: names of the segment and of the objects in it.
     """
 
     scenario: str | None = None
@@ -105,11 +105,11 @@ class Target:
     """A simulation.
 
     Attributes:
-        what: it is, in a line.
-        player: module and function that play it, on the settings.
-        transport: of its default scenario.
-        flows: senders there.
-        vectors: it speaks the vector interface, an element for each flow.
+        what: description, in a line.
+        player: module whose function runs it with the settings.
+        transport: transport of its default scenario.
+        flows: senders of that scenario.
+        vectors: true for the vector interface, an element for each flow.
     """
 
     what: str

@@ -33,9 +33,9 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
     :data:`ns3_env.ns3ai.TARGETS`.
 
     Args:
-        settings: of every run in this folder, e.g. ``{"flows": 8, "seed": 1}``, which those of a run's own
-            command line take the place of, key by key. ns3-ai's Python hands its own over at its first start
-            alone, and not at a ``reset()``. A scenario's file is found from where this is called.
+        settings: settings of every run in this folder, e.g. ``{"flows": 8, "seed": 1}``; those of a run's own
+            command line override them, key by key. ns3-ai's Python passes its own at its first start only,
+            and not at a ``reset()``. A scenario's file is looked up from the caller's working directory.
 
     Raises ConfigError for a setting that there is not.
     """

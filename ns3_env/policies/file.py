@@ -49,8 +49,8 @@ class PolicyFile:
     """A policy as its file holds it.
 
     Attributes:
-        spec: what it reads, is and does.
-        tensors: by name, as docs/policy-format.md lists them.
+        spec: header: inputs, network and action of the policy.
+        tensors: tensors by name, as docs/policy-format.md lists them.
     """
 
     spec: PolicySpec
@@ -129,7 +129,7 @@ def read_header(source: str, text: str) -> Header:
     """A policy's JSON, wherever it was found.
 
     Args:
-        source: what errors name.
+        source: name of the file, for errors.
         text: the JSON.
 
     Raises:

@@ -162,18 +162,19 @@ class PolicySpec(Strict):
     """Header of a policy's file: all but its tensors.
 
     Attributes:
-        observation: the network's inputs, in order.
-        history: K, observations that are read, the current one included.
-        network: its kind.
-        action: the action map's name and settings.
-        clock: when a flow decides.
-        decision_quantum_ns: flows due within it decide together.
-        telemetry_bytes: what each packet carried for it, on the wire.
-        decides_from_bdps: flows of at most so many BDPs of their path leave at line rate, and never decide.
-        telemetry_from_bdps: flows of at most so many BDPs of their path carry none, and see none.
-        telemetry_every_rtts: of other flows, packets that leave so many base RTTs after the last that did.
-        safety: bounds of its windows, and observations beyond which Swift steers the flow; none: neither.
-        training: where it comes from.
+        observation: inputs of the network, in order.
+        history: K, the number of observations read, the current one included.
+        network: kind and form of the network.
+        action: name and settings of the action map.
+        clock: clock of the flows' decisions.
+        decision_quantum_ns: time in ns within which due flows decide together.
+        telemetry_bytes: bytes of telemetry on the wire in each packet.
+        decides_from_bdps: flows of at most this many BDPs of their path send at line rate, and never decide.
+        telemetry_from_bdps: flows of at most this many BDPs of their path carry no telemetry, and see none.
+        telemetry_every_rtts: least spacing of the other flows' packets with telemetry, in base RTTs.
+        safety: bounds of its windows, and ranges of observations outside which Swift steers the flow; None:
+            no safety.
+        training: origin of the policy.
     """
 
     observation: Annotated[list[AnyInput], few(MAX_INPUTS, "there are no more fields")] = Field(min_length=1)

@@ -27,7 +27,7 @@ def append(windows: Floats, lengths: Ints, inputs: Floats) -> None:
 
     Args:
         windows: (n, K, F).
-        lengths: (n,), 0 for a history not begun.
+        lengths: (n,), 0 for an empty history.
         inputs: (n, F).
     """
     full = lengths == windows.shape[1]
@@ -79,10 +79,10 @@ def remembered(
     """Histories (n, K, F) and lengths (n,) of n flows that go on with ``rows``.
 
     Args:
-        rows: (n, F), what they see now.
+        rows: (n, F), the current observations.
         depth: K.
-        state: what this returned for the same flows before; None: all of them begin.
-        episode_start: (n,) true where a flow begins; None: where the state says so.
+        state: the state last returned for the same flows; None: every flow starts.
+        episode_start: (n,) true for a flow that starts; None: according to the state.
     """
     windows: Floats = np.zeros((len(rows), depth, rows.shape[1]), dtype=np.float32)
     lengths: Ints = np.zeros(len(rows), dtype=np.int64)

@@ -23,9 +23,9 @@ class NetworkPolicy:
     def __init__(self, spec: PolicySpec, network: _native.Policy, path: Path) -> None:
         """
         Args:
-            spec: what the network reads and what its action means.
-            network: answers to histories.
-            path: its file, which a simulator can play by itself.
+            spec: the network's inputs and the meaning of its action.
+            network: the network, which maps histories to actions.
+            path: its file, from which a simulator can run it.
         """
         self.path = path
         self.spec = spec

@@ -45,10 +45,10 @@ class Policy(Protocol):
 
         Args:
             observation: (n, D), the declared fields of n flows that are due.
-            state: what the last call returned for the same n flows; None where all of them begin.
-                Every array in it has n rows, so rows may be taken out and put back flow by flow.
-            episode_start: (n,) true where a flow's state must be forgotten.
-            deterministic: no exploration.
+            state: state returned by the last call for the same n flows; None if all of them start. Every
+                array in it has n rows, so rows may be removed and put back flow by flow.
+            episode_start: (n,) true for flows whose state must be reset.
+            deterministic: true to disable exploration.
 
         Returns:
             Actions (n, A) and the next state.

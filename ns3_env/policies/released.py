@@ -60,7 +60,7 @@ def policy_path(path: Path) -> Path:
     """Finds the policy's file that a path or a released name stands for.
 
     Args:
-        path: the name of a released policy, a policy's file, a folder that holds one, or the folder of a
+        path: name of a released policy, a policy's file, the folder of such a file, or the folder of a
             checkpoint or a run, which ``ns3_env.agents.training.checkpoint`` reads.
 
     Returns:
@@ -81,8 +81,8 @@ def load_policy(source: str | Path) -> NetworkPolicy:
     """A trained policy to ask in Python (``predict``), by the network alone: no agent's code, no PyTorch.
 
     Args:
-        source: the name of a released policy, a policy's file, or a folder that holds one, as a checkpoint
-            does.
+        source: name of a released policy, a policy's file, or the folder of such a file, e.g. of a
+            checkpoint.
 
     Raises:
         ConfigError: there is none.

@@ -94,7 +94,7 @@ def describe_controllers(
 
     Args:
         executable: the program; default :func:`find_executable` of the transport.
-        transport: whose controllers.
+        transport: transport of the controllers.
 
     Raises:
         ConfigError: a plugin cannot be loaded; the message says why.

@@ -23,15 +23,15 @@ class Declared(Generic[T]):
     """A setting of ports that each controller may declare.
 
     Attributes:
-        key: in what the simulator says of its controllers.
-        place: in a scenario.
-        setting: the scenario's own value; "auto" where controllers say it.
-        read: what a controller declares as a value.
+        key: key in the simulator's list of controllers.
+        place: key in a scenario.
+        setting: function that returns the scenario's own value; "auto" if controllers decide.
+        read: function that converts a controller's declaration to a value.
         what: the setting in words.
-        in_words: a value in words, for whoever has to choose between two.
-        instead: the keys to give where controllers differ.
-        transport: whose controllers.
-        attributes: of a controller that change what it declares, by the keys that they stand for.
+        in_words: function that describes a value in words, for a user who has to choose between two.
+        instead: the keys to set if controllers differ.
+        transport: transport of the controllers.
+        attributes: controller attributes that change the declaration, with the keys that they replace.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Declared(Generic[T]):
         """Returns what controllers are published with; those not named need nothing.
 
         Args:
-            names: of controllers; None: all.
+            names: names of controllers; None: all.
 
         Raises SimulatorNotFound, SimulatorDied.
         """

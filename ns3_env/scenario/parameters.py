@@ -59,8 +59,8 @@ def with_preset(data: Any, controller_key: str) -> Any:
     The file's own attributes take the place of the preset's.
 
     Args:
-        data: what the file has.
-        controller_key: names the controller in it.
+        data: content of the file.
+        controller_key: key of the controller's name in it.
     """
     if not (isinstance(data, Mapping) and isinstance(data.get("parameters"), str)):
         return data

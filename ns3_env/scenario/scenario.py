@@ -54,8 +54,8 @@ class Scenario(ScenarioFields):
 
         Args:
             data: keys and values, as in a YAML file.
-            source: what errors name.
-            folder: where the scenario's other files are looked for; "": the working directory.
+            source: name of the source, for errors.
+            folder: folder in which the scenario's other files are looked up; "": the working directory.
 
         Raises:
             ScenarioError: a line per fault, with ``source`` and the key.
@@ -77,7 +77,7 @@ class Scenario(ScenarioFields):
 
         Args:
             form: one of these.
-            source: what errors on keys name.
+            source: name of the source, for errors in keys.
 
         Raises:
             ScenarioError: there is no such file or name, or the scenario is wrong.

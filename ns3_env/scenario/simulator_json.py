@@ -283,8 +283,8 @@ def refusal(scenario: ScenarioFields, text: str) -> str:
     """Says what the simulator refuses: ``FILE: KEY: what is wrong``.
 
     Args:
-        scenario: that it was told.
-        text: its words, which begin with the key of its JSON where there is one.
+        scenario: the scenario that it refuses.
+        text: its message, which starts with the key of its JSON if there is one.
     """
     match = _REFUSED.fullmatch(text)
     if match is None:

@@ -19,7 +19,7 @@ class JointDecisions(NamedTuple):
     """Decisions of several simulators, k rows, one simulator's after the other's; all of flows that go on.
 
     Attributes:
-        flows, first, terminated, truncated, due, records: as of :class:`DecisionBatch`.
+        flows, first, terminated, truncated, due, records: see :class:`DecisionBatch`.
         slots: (k,) simulator x slots per simulator + slot of the flow.
         simulators: (k,) simulator of each row.
         counts: rows of each simulator.
@@ -54,7 +54,7 @@ class LockStep:
     """Simulators of which all are waited for before any goes on.
 
     Attributes:
-        simulators: as given.
+        simulators: the simulators, in the constructor's order.
 
     Where a message is another than decisions of flows that go on, nothing is taken, and
     :meth:`Simulator.receive` of each has it.
@@ -64,7 +64,7 @@ class LockStep:
         """
         Args:
             simulators: at least one.
-            slots: of each; a flow with another slot is left to :meth:`Simulator.receive`, too.
+            slots: slots of each simulator; a flow in another slot is also left to :meth:`Simulator.receive`.
         """
         self.simulators = simulators
         self._slots = slots
@@ -77,8 +77,9 @@ class LockStep:
         """Waits for all of them; None where they have to be taken one by one.
 
         Args:
-            partly: messages that can be are taken; of the other simulators there are no rows.
-            meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+            partly: true to accept the messages that can be merged; the remaining simulators have no rows.
+            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+                raises ends the wait.
 
         Raises as :meth:`Simulator.receive`.
         """

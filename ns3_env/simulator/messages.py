@@ -22,9 +22,9 @@ class DecisionBatch:
         time_ns: simulated time.
         flows: (k,) index of each flow in the scenario's flow list.
         slots: (k,) slot of each flow.
-        first: (k,) the flow's first decision, which carries no reward.
-        terminated: (k,) the flow is done and needs no action.
-        truncated: (k,) the episode was cut; no action is needed.
+        first: (k,) true for the flow's first decision, which carries no reward.
+        terminated: (k,) true if the flow is done and needs no action.
+        truncated: (k,) true if the episode was cut; no action is needed.
         records: (k, fields) telemetry, in the units of :data:`ns3_env.decision.observations.FIELDS`.
     """
 
@@ -77,8 +77,8 @@ class Transitions(DecisionBatch):
     """Transitions of flows under a policy in the simulator: k rows, in the order of time.
 
     Attributes:
-        actions: (k,) in [-1, 1], exploration included; 0 where none was needed.
-        windows: (k, 2) what came of it: window (B) and pacing rate (bit/s).
+        actions: (k,) in [-1, 1], exploration included; 0 on rows that needed none.
+        windows: (k, 2) resulting window (B) and pacing rate (bit/s).
     """
 
     actions: NDArray[np.float64]

@@ -76,8 +76,8 @@ class Play(Generic[T]):
     """An episode without a policy across the channel, and what is kept of its results.
 
     Attributes:
-        scenario: with its seed; or as the simulator's JSON, which stays on this machine.
-        measure: makes of the results what is kept, where they are.
+        scenario: the scenario, with its seed; or the simulator's JSON, which stays on this machine.
+        measure: function from the results to the values that are kept; runs in the worker.
     """
 
     scenario: Scenario | Mapping[str, Any]
@@ -123,8 +123,8 @@ class LocalPool:
     def __init__(self, count: int | None = None) -> None:
         """
         Args:
-            count: processes, started when they are needed; by default as many as cores that this process may
-                use.
+            count: number of processes, started on demand; by default the number of cores that this process
+                may use.
         """
         _open_standard_streams()
         self._workers = [_Worker() for _ in range(count or len(os.sched_getaffinity(0)))]
@@ -309,7 +309,7 @@ class HealthCheck:
     def __init__(self, simulators: Sequence[Simulator]) -> None:
         """
         Args:
-            simulators: those that are looked at.
+            simulators: the simulators to check.
         """
         self._simulators = simulators
         self._next_look = 0.0

@@ -108,8 +108,8 @@ class SimulatorProcess:
         """
         Args:
             process: a child of ours.
-            words: what it prints; closed with it.
-            command: what started it, without the channel.
+            words: the end of its output; closed with the process.
+            command: command that started it, without the channel.
         """
         self._process, self._words, self._command = process, words, command
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
@@ -215,9 +215,9 @@ class Watch:
 
         Args:
             pid: the process.
-            sign: of life: any other than at the last look will do.
-            timeout_s: patience.
-            working: it should compute; otherwise it may sleep, but not be stopped.
+            sign: sign of life; any change since the last look counts.
+            timeout_s: patience, s.
+            working: true if it should compute; otherwise it may sleep, but not be stopped.
         """
         now = time.monotonic()
         state, cpu_s = process_state(pid)

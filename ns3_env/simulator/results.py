@@ -218,10 +218,10 @@ class Windows(NamedTuple):
     """Windows and rates of flows, a row for each change: (n,) each, in the order of time.
 
     Attributes:
-        time_ns: of the change.
-        flow: index.
-        window: bytes; infinite: none.
-        rate: bit/s; infinite: any.
+        time_ns: time of the change.
+        flow: index of the flow.
+        window: window, bytes; infinite: none.
+        rate: rate, bit/s; infinite: any.
     """
 
     time_ns: Floats

@@ -25,16 +25,16 @@ class Script:
     RngRun, RngSeed is 1.
 
     Attributes:
-        program: the executable.
-        args: its arguments.
+        program: path of the executable.
+        args: arguments of the program.
         settings: ``clock``, ``decision_quantum_ns``, ``record`` and ``time_limit_ns``, as the simulator
             reads them.
-        seed: of the episode.
-        attributes: of the controller "agent", as text.
-        flow: which of the script's flows under "agent" is asked for, the others being under ``others``; None:
-            each of them.
-        others: their controller, NAME or NAME[ATTRIBUTE=VALUE|...].
-        slots: flows under "agent" that may be under way at once, for environments that ask.
+        seed: seed of the episode.
+        attributes: attributes of the controller "agent", as text.
+        flow: index of the flow that is controlled among the script's flows under "agent", the other ones
+            being under ``others``; None: all of them.
+        others: controller of the other flows, NAME or NAME[ATTRIBUTE=VALUE|...].
+        slots: flows under "agent" that may be under way at once, for environments that need the number.
 
     Raises ScenarioError where the program is none, or there is no such setting.
     """

@@ -63,12 +63,13 @@ class Simulator:
 
     Args:
         capacity: most rows of one message.
-        executable: the program, for whatever transport; default :func:`find_executable`.
-        hang_timeout_s: a simulator that is stopped, asleep, or computing without a sign of life for longer
-            is killed; default: that of :func:`hang_timeout_s`. One that waits for a core is left alone.
+        executable: path of the program, for either transport; default :func:`find_executable`.
+        hang_timeout_s: time, s, after which a simulator that is stopped, asleep, or computing without a sign
+            of life is killed; default: that of :func:`hang_timeout_s`. A simulator that waits for a core is
+            not killed.
         start_timeout_s: patience for a process that starts.
-        plugins: shared objects with controllers of one's own; as an import, known to all of this process and
-            those that it starts from then on (:func:`ns3_env.simulator.load_plugins`).
+        plugins: shared objects with the user's controllers; like an import, known to all of this process and
+            to the processes that it starts from then on (:func:`ns3_env.simulator.load_plugins`).
 
     Raises ConfigError where a plugin is none.
     """
@@ -157,8 +158,9 @@ class Simulator:
 
         Args:
             scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
-            replace: a process that has died by now is replaced; otherwise :meth:`receive` tells of its death.
-            columns: windows and queue series come as arrays (:mod:`ns3_env.simulator.results`).
+            replace: true to replace a process that has died by now; otherwise :meth:`receive` reports its
+                death.
+            columns: true for windows and queue series as arrays (:mod:`ns3_env.simulator.results`).
 
         Raises what :meth:`start` raises.
         """
@@ -240,11 +242,11 @@ class Simulator:
         of frames stay the original's. Memory is shared until either writes to it.
 
         Args:
-            copies: how many.
-            until_ns: when their episode ends at the latest, simulated time; None: as the scenario says. A
-                flow that this cuts has "left_ns" in the results (:mod:`ns3_env.simulator.results`).
-            asks: False: they take the actions that are due, and ask for none after that: flows under the
-                agent keep window and rate, those over a base controller are the base's. The answer is the
+            copies: number of copies.
+            until_ns: simulated time at which their episode ends at the latest; None: as the scenario has it.
+                A flow that this cuts has "left_ns" in the results (:mod:`ns3_env.simulator.results`).
+            asks: False: they apply the actions that are due, and ask for none after that: flows under the
+                agent keep window and rate, those over a base controller are left to it. The answer is the
                 episode's end.
 
         Raises:
@@ -325,7 +327,8 @@ class Simulator:
         """Waits for the simulator's answer. Transitions want ``send_actions(())`` to go on.
 
         Args:
-            meanwhile: called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+                raises ends the wait.
 
         Raises:
             ScenarioError: the simulator refuses the scenario; it stays alive.
@@ -506,9 +509,9 @@ def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
     """A copy of the object without its constructor, its attributes copied deeply.
 
     Args:
-        original: what is copied.
-        shared: what both refer to, also within attributes.
-        replaced: attributes of the copy.
+        original: the object to copy.
+        shared: objects that both refer to, also within attributes.
+        replaced: new attributes of the copy.
     """
     memo = {id(thing): thing for thing in shared}
     duplicate = object.__new__(type(original))

@@ -26,11 +26,11 @@ class Anchors:
     """Anchors that scores of a task are measured by.
 
     Attributes:
-        version: of the task.
+        version: version of the task.
         tests: hash of its test scenarios.
         base: the controller whose score is 0.
-        base_values: what it reaches on each test.
-        reference_values: what the reference reaches.
+        base_values: measured value of the base controller on each test.
+        reference_values: measured value of the reference on each test.
     """
 
     version: int

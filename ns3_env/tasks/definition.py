@@ -46,19 +46,19 @@ class TaskSpec:
     """A task.
 
     Attributes:
-        name: as ids have it: "ns3_env/Incast-v2".
-        draw: keys of a scenario, but for controllers and clock.
-        slots: most flows under the agent in a scenario; one that has more, or that cannot be, is drawn again.
-        fields: that a flow observes.
-        action: what its action does.
-        reward: its name.
-        clock: when flows decide.
-        attributes: of "agent".
-        measure: what is scored: "slowdown" (the mean over flows; one that is cut pays for what is left),
-            "max_min" (how far slowdowns are from those of the max-min allocation) or "job_time" (of training
-            jobs, from first start to last end, mean over jobs; one that is cut lasts until the time limit;
-            flows of no job do not count).
-        decisions: budget of a training on this task alone.
+        name: name in ids: "ns3_env/Incast-v2".
+        draw: function that draws the keys of a scenario, except controllers and clock.
+        slots: most flows under the agent in a scenario; one with more, or an impossible one, is drawn again.
+        fields: fields of the observation of a flow.
+        action: the action map.
+        reward: name of the reward.
+        clock: clock of the flows' decisions.
+        attributes: attributes of the controller "agent".
+        measure: the measured quantity: "slowdown" (the mean over flows; a cut one includes the time for its
+            remaining bytes), "max_min" (the deviation of slowdowns from those of the max-min allocation) or
+            "job_time" (of training jobs, from first start to last end, mean over jobs; a cut one lasts until
+            the time limit; flows of no job do not count).
+        decisions: number of decisions of a training on only this task.
     """
 
     name: str

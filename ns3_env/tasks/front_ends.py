@@ -25,8 +25,8 @@ class TaskEnv(FlowEnv):
     """A Gymnasium environment of a task: one flow, another in each episode, among those of DCQCN or DCTCP.
 
     Args:
-        task: its name or id.
-        arguments: of :class:`ns3_env.envs.gym_env.FlowEnv`, in the place of the task's.
+        task: name of the task, or its id.
+        arguments: arguments of :class:`ns3_env.envs.gym_env.FlowEnv`, instead of the task's.
     """
 
     def __init__(self, task: str, **arguments: Any) -> None:
@@ -110,9 +110,10 @@ def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
     task's own clock.
 
     Args:
-        name: of the task, or its id.
+        name: name of the task, or its id.
         front_end: "gymnasium", "sb3", "pettingzoo", "rllib", "stream" or "rollouts".
-        arguments: of the environment, in the place of the task's: ``seed``, ``num_simulators``, ``reward``...
+        arguments: arguments of the environment, instead of the task's: ``seed``, ``num_simulators``,
+            ``reward``...
 
     Raises ValueError for a name or front end that there is not.
     """

@@ -32,9 +32,9 @@ class Decisions:
     """n decisions, those of a flow next to each other from its first one on.
 
     Attributes:
-        records: (n, fields) telemetry before each.
-        first: (n,) whether a flow begins.
-        applied: (n, 3) window (B), pacing rate (bit/s) and action that the policy gave.
+        records: (n, fields) telemetry before each decision.
+        first: (n,) true for a flow's first decision.
+        applied: (n, 3) window (B), pacing rate (bit/s) and action set by the policy.
     """
 
     records: Numbers
@@ -146,12 +146,12 @@ class Measured:
     """Answers of a C file and their cost.
 
     Attributes:
-        action: largest difference to the original's action, of 1.
+        action: largest difference to the original's action; actions are in [-1, 1].
         window, rate: largest difference to the original's window and rate, as a share of them.
-        count: of decisions compared.
-        state_bytes: of a flow.
-        decision_ns: the mean of a decision in the quickest of 20 passes, on this machine.
-        cycles: the same in cycles of the processor's time-stamp counter; NaN where it has none.
+        count: number of decisions compared.
+        state_bytes: size of a flow's state.
+        decision_ns: mean time of a decision in the fastest of 20 passes, on this machine.
+        cycles: the same in cycles of the processor's time-stamp counter; NaN on one without it.
     """
 
     action: float
@@ -180,10 +180,10 @@ def measure(file: CFile, path: Path, decisions: Decisions, folder: Path) -> Meas
     """Compiles the file and plays the decisions, each from the window, rate and action the original had left.
 
     Args:
-        file: what is in it.
-        path: where it lies.
-        decisions: the original's.
-        folder: for what is compiled.
+        file: the C file's content.
+        path: path of the C file.
+        decisions: decisions of the original.
+        folder: folder for the compiled files.
 
     Raises:
         ConfigError: there is no compiler, or it refuses the file.

@@ -26,8 +26,8 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
     """Writes the policy into ``out``, which appears only if no decision of 1,000 is further than LIMIT away.
 
     Args:
-        checkpoint: as of ``ns3_env.agents.export.export.export``.
-        out: the file; its functions begin with its name.
+        checkpoint: see ``ns3_env.agents.export.export.export``.
+        out: the file; its name is the prefix of its functions.
 
     Raises:
         ConfigError: the checkpoint or the file's name will not do, the policy has something that the C file

@@ -52,10 +52,10 @@ class Feature:
     """A normalised field as a quotient of integers.
 
     Attributes:
-        members: of the observation.
+        members: members of the observation.
         over: numerator and denominator, expressions of C, neither below 0.
-        negative: an expression of C, where the quotient may be below 0.
-        needs: of LOCALS.
+        negative: C expression, true if the quotient is below 0; "" if it never is.
+        needs: names of the LOCALS it needs.
     """
 
     members: tuple[str, ...]
@@ -108,10 +108,10 @@ class Inputs:
     """The inputs of a network.
 
     Attributes:
-        members: of the observation, in the order of MEMBERS.
-        lines: of C, one for each of LOCALS that is needed, then one for each input ``x[i]``.
-        pieces: of pieces.c.
-        fields: telemetry that is read.
+        members: members of the observation, in the order of MEMBERS.
+        lines: lines of C, one for each of LOCALS that is needed, then those of each input ``x[i]``.
+        pieces: functions of pieces.c that it needs.
+        fields: telemetry fields that the network reads.
     """
 
     members: tuple[str, ...]
@@ -197,9 +197,9 @@ class Applied:
     """An action map in C.
 
     Attributes:
-        body: of the function that applies the output ``a``.
-        pieces: of pieces.c.
-        meaning: for the file's first comment.
+        body: body of the function that applies the output ``a``.
+        pieces: functions of pieces.c that it needs.
+        meaning: description for the file's first comment.
     """
 
     body: str
@@ -295,14 +295,14 @@ class Start:
 
     Attributes:
         state: members of the flow's state.
-        declared: what the function that starts a flow declares.
+        declared: declarations of the function that starts a flow.
         begin: lines that set the state's members.
-        telemetry: body of the function that says which packets carry telemetry.
+        telemetry: body of the function that chooses the packets that carry telemetry.
         first: lines that give the first window and rate.
         decide: lines that decide at an ACK.
-        decides: whether the network gives the first window.
-        when: which flows decide before their first packet, for the file's first comment.
-        meaning: of the telemetry, for the file's first comment.
+        decides: true if the network sets the first window.
+        when: flows that decide before their first packet, for the file's first comment.
+        meaning: description of the telemetry, for the file's first comment.
     """
 
     state: tuple[str, ...]

@@ -28,14 +28,14 @@ class CFile:
     """A policy as C.
 
     Attributes:
-        name: what its functions begin with.
-        text: the file.
-        members: of the observation.
-        receiver: whether the path names the receiver's rate.
-        decides_at_start: whether a flow's first decision is before its first packet.
-        table_bytes: of its constants.
-        weights: of the network.
-        products: of a decision.
+        name: prefix of its functions.
+        text: content of the file.
+        members: members of the observation.
+        receiver: true if the path includes the rate of the receiver's link.
+        decides_at_start: true if flows decide before their first packet.
+        table_bytes: size of its constants.
+        weights: number of weights of the network.
+        products: number of multiplications per decision.
     """
 
     name: str
@@ -52,9 +52,9 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
     """The policy in C.
 
     Args:
-        source: what errors name.
-        name: of the policy, an identifier of C.
-        policy: weights and header.
+        source: name of the policy's file, for errors.
+        name: name of the policy, an identifier of C.
+        policy: tensors and header.
 
     Raises:
         ConfigError: it takes something that the C file cannot have, or too many tables.

@@ -48,10 +48,10 @@ class Code:
     Attributes:
         state: members of the flow's state.
         begin: lines that empty them when a flow starts.
-        body: of the function that evaluates it; ``x`` is the current input.
-        pieces: of pieces.c.
-        products: multiplications of a weight by an input, in a decision at most.
-        ring: whether the last inputs are kept.
+        body: body of the function that evaluates it; ``x`` is the current input.
+        pieces: functions of pieces.c that it needs.
+        products: multiplications of a weight by an input, per decision at most.
+        ring: true if the state has a ring buffer of the last inputs.
     """
 
     state: tuple[str, ...]

@@ -53,10 +53,10 @@ class Tables:
     """Constant arrays of a file, by name.
 
     Attributes:
-        source: what errors name.
-        text: of C, an entry for each array.
-        size_bytes: of all of them.
-        weights: numbers of the policy among them.
+        source: name of the policy's file, for errors.
+        text: C text of each array.
+        size_bytes: total size of the arrays.
+        weights: number of the policy's weights in them.
     """
 
     source: str

@@ -57,13 +57,13 @@ class Secured:
     """A safety in C; of a policy without one all is empty.
 
     Attributes:
-        functions: that check and bound.
-        member: of the action.
-        check: lines before the network is asked.
-        bound: lines after its action was applied.
-        members: of the observation.
-        pieces: of pieces.c.
-        use: how it is used, for the file's first comment.
+        functions: functions that check and bound.
+        member: member that it adds to the action.
+        check: lines before the network is evaluated.
+        bound: lines after the network's action is applied.
+        members: members of the observation.
+        pieces: functions of pieces.c that it needs.
+        use: instructions for use, for the file's first comment.
     """
 
     functions: str = ""

@@ -23,11 +23,12 @@ def distil(
     """Weights of an MLP (tanh) that reads sign(x)·ln(1 + |x|) of the fields and answers as the law does.
 
     Args:
-        law: what to answer.
-        fields: what the network reads, those of the law among them; the weights of others are 0 at first.
+        law: the law to fit.
+        fields: fields that the network reads, including those of the law; the weights of all further fields
+            start at 0.
         hidden: widths of the hidden layers.
-        steps: of Adam, 1024 situations each.
-        seed: of weights and situations; the same one gives the same bits.
+        steps: steps of Adam, each on 1024 situations.
+        seed: seed of weights and situations; the same seed gives the same bits.
 
     Returns:
         The tensors by name, as docs/policy-format.md has them.

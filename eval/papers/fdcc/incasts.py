@@ -148,9 +148,9 @@ class Spread:
     """One incast under one entry.
 
     Attributes:
-        numbers: ``METRICS``.
-        slowdowns: of the finished flows.
-        deviations: of each flow's bandwidth from their mean, as a share of it, while all were active.
+        numbers: values of ``METRICS``.
+        slowdowns: slowdowns of the finished flows.
+        deviations: deviation of each flow's bandwidth from the mean, as a share of it, while all were active.
     """
 
     numbers: Measured

@@ -91,8 +91,8 @@ class Tails:
     """One entry under one load.
 
     Attributes:
-        flows: of the workload, without incasts.
-        p95: 95 % slowdown by label of ``SIZES``; a flow without an end pays for what is left.
+        flows: number of flows of the workload, without incasts.
+        p95: 95 % slowdown by label of ``SIZES``; an unfinished flow is charged for its remaining bytes.
         numbers: "short" and "long" (95 % slowdowns of flows up to, and above 120 kB); "latency_p50_us",
             "latency_p95_us" and "latency_p99_us" of a packet and its ACK, over the flows that are one packet;
             "paused", the share of links and time; "pauses" (frames); "unfinished".

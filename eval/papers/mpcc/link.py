@@ -222,7 +222,7 @@ class Intervals:
     """One controller's run, between the changes of the set of active flows.
 
     Attributes:
-        shares: of the bottleneck.
+        shares: the flows' shares of the bottleneck.
         times_ns, queue_bytes: samples of switch 1's egress queue.
         moments: every change of the set of active flows that can be judged.
         intervals: (begin, end, active flows) between the changes, ns, in order.

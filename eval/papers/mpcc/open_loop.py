@@ -103,11 +103,11 @@ class Response:
     """Queues over time; time 0 is when the senders begin.
 
     Attributes:
-        times_ns: (n,).
-        switch_bytes: (n,) at the bottleneck's egress port.
-        asked_ns: (m,) when sender 0 was asked.
+        times_ns: (n,) times of the samples, ns.
+        switch_bytes: (n,) queue at the bottleneck's egress port.
+        asked_ns: (m,) times of sender 0's decisions, ns.
         sender_bytes: (m,) the queue in the telemetry of its last ACK; 0 before the first.
-        bdp_bytes: that the simulator computes for the path.
+        bdp_bytes: the path's BDP as the simulator computes it.
     """
 
     times_ns: Floats

@@ -162,11 +162,11 @@ def report(
     """Writes networks that are not there yet, compares those that have results, and prints.
 
     Args:
-        folder: has, or gets, a folder for each network; gets results.csv.
-        random: how many networks to draw; None: those that are there.
-        seed: of the draw.
-        json_path: gets the same figures, by network and controller.
-        preset: takes the place of the scenarios' own, and deviations that of exact flows.
+        folder: folder with a folder for each network; gets results.csv.
+        random: number of networks to draw; None: those that are there.
+        seed: seed of the draw.
+        json_path: file that gets the same figures, by network and controller.
+        preset: preset instead of the scenarios' own; flows are then compared by deviations, and not exactly.
         runs: folders of runs, whose flows become networks.
 
     Returns:

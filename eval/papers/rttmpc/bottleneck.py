@@ -41,12 +41,12 @@ class Path:
     """A bottleneck that all flows share.
 
     Attributes:
-        rate_bps: on the wire.
-        rtts_ns: of each flow, alone: propagation and the serialisation of a full packet and its ACK.
-        buffer_bdps: in BDPs of ``base_ns``.
-        mtu_bytes: a full packet.
-        base_ns: the RTT that buffer, starts, looks and the least RTO count in.
-        ack_noise: of the ACKs on their way; None: none.
+        rate_bps: rate on the wire.
+        rtts_ns: base RTT of each flow: propagation and the serialisation of a full packet and its ACK.
+        buffer_bdps: buffer in BDPs of ``base_ns``.
+        mtu_bytes: size of a full packet.
+        base_ns: RTT that is the unit of buffer, starts, samples and the least RTO.
+        ack_noise: random delay of the ACKs; None: none.
     """
 
     rate_bps: float
@@ -104,10 +104,10 @@ class Entry:
     """A controller of TCP as an experiment plays it.
 
     Attributes:
-        name: as the simulator knows it.
-        attributes: that differ from its defaults.
-        caps: of single flows, as an attribute each; none: uncapped.
-        marked_from: packets at the bottleneck; None: it does not mark.
+        name: name of the simulator's controller.
+        attributes: attributes that differ from its defaults.
+        caps: rate cap of each flow, as text of an attribute; none: uncapped.
+        marked_from: marking threshold of the bottleneck's queue, packets; None: no marking.
     """
 
     name: str
@@ -177,12 +177,12 @@ class Flows:
     """One run.
 
     Attributes:
-        times_s: of looks, (m,).
-        rates: pacing rates in the paper's unit, of which the link has 40: (flows, m).
-        rtts_ms: of a packet that joins the queue then: (flows, m).
-        goodputs: acknowledged over the whole run, in the same unit: (flows,).
-        lost: share of packets that the bottleneck had no room for.
-        timeouts: of all flows.
+        times_s: (m,) times of the samples, s.
+        rates: (flows, m) pacing rates in the paper's unit, of which the link has 40.
+        rtts_ms: (flows, m) RTT of a packet that joins the queue at that time.
+        goodputs: (flows,) acknowledged payload over the whole run, as a rate in the same unit.
+        lost: share of packets that the bottleneck dropped.
+        timeouts: number of timeouts of all flows.
     """
 
     times_s: Floats

@@ -42,9 +42,9 @@ class Entry:
     """A controller as an experiment plays it.
 
     Attributes:
-        controller: its name.
-        attributes: that differ from its defaults.
-        points: of the switches; "auto": as the controller declares.
+        controller: name of the controller.
+        attributes: attributes that differ from its defaults.
+        points: congestion points of the switches; "auto": as the controller declares.
     """
 
     controller: str
@@ -92,13 +92,13 @@ def scenario(
     """One run, from line rate on.
 
     Args:
-        entry: plays the flows.
-        end_ns: of the episode, at the latest.
-        traffic: of :func:`endless`, or :func:`mixed`.
-        topology: of links of 1 Gb/s.
-        buffer_bytes: of a switch, which never pauses: NetFPGA's reference switch drops what it has no room
-            for; None: never full.
-        measured_ns: begin and end of the time in which the use of links counts.
+        entry: controller of the flows.
+        end_ns: latest end of the episode.
+        traffic: traffic made by :func:`endless` or :func:`mixed`.
+        topology: topology with links of 1 Gb/s.
+        buffer_bytes: buffer of a switch, which never pauses: NetFPGA's reference switch drops packets that do
+            not fit; None: never full.
+        measured_ns: start and end of the interval in which the use of links counts.
     """
     switch = {"buffer_bytes": buffer_bytes, "pfc": False, "congestion_points": entry.points}
     return Scenario(

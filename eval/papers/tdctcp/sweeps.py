@@ -28,11 +28,11 @@ class Sweep:
     """Values of one attribute, ascending; the thesis names its own, and not the others.
 
     Attributes:
-        attribute: of the controller.
-        values: as the attribute takes them, by the number on the axis.
-        chosen: the thesis's, among the numbers.
-        axis: its name and unit.
-        settings: in which it is played.
+        attribute: attribute of the controller.
+        values: values of the attribute, by the number on the axis.
+        chosen: the thesis's choice, among the numbers.
+        axis: label of the axis, with the unit.
+        settings: names of the settings that are simulated.
     """
 
     attribute: str

@@ -37,9 +37,9 @@ class FileTopology(TopologyKind):
         """The link of these keys; None where one is out of bounds, which is a fault of the file's line.
 
         Args:
-            line: where the link is declared.
+            line: number of the line that declares the link.
             link: the keys of a ``GraphLink``.
-            what: begins the fault's text.
+            what: start of the fault's text.
         """
         try:
             return GraphLink.model_validate(link)

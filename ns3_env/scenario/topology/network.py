@@ -44,8 +44,8 @@ class Network:
         """The network of hosts with any number of links: the second and later ones of a host get cards.
 
         Args:
-            nodes: "host" or "switch".
-            links: between these nodes; where one is a fault (``faults``), all stay as they are.
+            nodes: kind of each node, "host" or "switch".
+            links: links between these nodes; if one is faulty (see ``faults``), all of them stay as they are.
         """
         net = cls(list(nodes), list(links))
         indices, pairs = range(len(nodes)), {frozenset((link.a, link.b)) for link in links}

@@ -137,9 +137,9 @@ def named_waits(
     """Waits of flows that name each other.
 
     Args:
-        names: of each flow; None without.
-        after: the names that each waits for.
-        delays_ns: of each.
+        names: name of each flow, or None.
+        after: names of the flows that each flow waits for.
+        delays_ns: delay of each flow, ns.
 
     Returns:
         The waits by flow, and what is wrong by flow: a name of none or of two, a circle.

@@ -16,8 +16,8 @@ class Durations:
     or as its bytes, whichever is longer (a roofline); loads and stores take as long as their bytes.
 
     Args:
-        flops_per_s: operations that an accelerator does in a second; None: they take no time.
-        memory_bytes_per_s: bytes that it moves in a second; None: they take no time.
+        flops_per_s: operations per second of an accelerator; None: computation is instantaneous.
+        memory_bytes_per_s: memory bandwidth of an accelerator, byte/s; None: memory access is instantaneous.
     """
 
     flops_per_s: float | None = None

@@ -55,11 +55,11 @@ class Graph:
     """Makes flows of traces, node by node, each when all that it depends on is there.
 
     Args:
-        traces: of each rank.
-        where: what flows have in common.
-        algorithms: what collectives are played as.
-        groups: ranks of process groups, where they are known.
-        durations: how long nodes take.
+        traces: trace of each rank.
+        where: collector with the settings that flows have in common.
+        algorithms: algorithm of each kind of collective.
+        groups: ranks of process groups, as far as they are known.
+        durations: durations of nodes.
         node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
     """
 

@@ -20,8 +20,8 @@ class ProcessGroups:
     """Ranks of groups by their names, which each rank's trace may say, or a file for all.
 
     Args:
-        traces: of each rank; nodes of PyTorch's ``process_group:init`` say groups.
-        for_all: ranks of each group, whoever asks; None: nothing but the traces say them.
+        traces: trace of each rank; nodes of PyTorch's ``process_group:init`` list groups.
+        for_all: ranks of each group, the same for all ranks; None: only the traces list them.
     """
 
     def __init__(

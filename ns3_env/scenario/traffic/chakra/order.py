@@ -42,8 +42,8 @@ class Turns:
     beside each other.
 
     Args:
-        traces: of each rank.
-        orders: in which each rank's nodes are to come.
+        traces: trace of each rank.
+        orders: order of each rank's nodes.
     """
 
     def __init__(self, traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> None:

@@ -26,7 +26,7 @@ def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
 
     Args:
         data: the file.
-        budget: of the job, of which it is one file; None: the only one.
+        budget: budget of the job that the file belongs to; None: it is the only file.
 
     Raises:
         WireError: what is wrong with it.

@@ -39,9 +39,9 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
     """The sends of a collective among ``ranks``, without those of no byte.
 
     Args:
-        algorithm: how they are sent.
-        ranks: of the collective, of which ``node_ranks`` neighbours are a node of a hierarchical one.
-        size_bytes: of each rank's data.
+        algorithm: algorithm of the collective.
+        ranks: number of ranks; a hierarchical collective groups every ``node_ranks`` neighbours into a node.
+        size_bytes: size of each rank's data.
         node_ranks: a divisor of ``ranks``.
     """
     if algorithm == "hierarchical_all_reduce":

@@ -50,10 +50,10 @@ class Collected:
         """Appends a flow for each chunk of a send.
 
         Args:
-            flows: what they are appended to.
-            send: which waits for others of its collective.
-            earlier_flows: the flows of those before it.
-            ready: what else each chunk waits for, or all, where there is one entry.
+            flows: list to which they are appended.
+            send: the send, which waits for other sends of its collective.
+            earlier_flows: flows of each earlier send.
+            ready: further tasks that each chunk waits for; a single entry applies to all.
 
         Returns:
             The flows, a chunk each.

@@ -62,11 +62,13 @@ class Policy(NamedTuple):
     """The order in which a kind of parallelism does a layer's parts, and its groups.
 
     Args:
-        model: group of the forward pass and of inputs' gradients; "" where these have no collectives.
-        data: group of weights' gradients; "" where these have none.
-        waits: each collective of inputs' gradients is waited for before weights' gradients are computed.
-        weights_first: they are computed before inputs' gradients.
-        embedding: the first layer's all-to-all is waited for where its data are needed, behind the bottom.
+        model: group of the forward pass and of inputs' gradients; "" without such collectives.
+        data: group of weights' gradients; "" without such collectives.
+        waits: true if each collective of inputs' gradients is complete before weights' gradients are
+            computed.
+        weights_first: true if weights' gradients are computed before inputs' gradients.
+        embedding: true if the first layer's all-to-all is waited for only after the bottom, when its data are
+            needed.
     """
 
     model: str
@@ -115,12 +117,13 @@ class LayerProgram:
     """Trace of one rank: passes over all layers, forward and backward.
 
     Args:
-        layers: of the model.
+        layers: layers of the model.
         policy: the order of their parts.
         groups: name and size of each group of ranks, by its kind.
-        unit_ns: of the layers' times.
-        whole_gathers: an all-gather's size is what ranks have afterwards, and not what each brings.
-        budget: of nodes.
+        unit_ns: unit of the layers' times, ns.
+        whole_gathers: true if an all-gather's size is that of its result, and not of each rank's
+            contribution.
+        budget: budget of the job's nodes.
         bottom: last layer of the bottom, for ``policy.embedding``.
     """
 

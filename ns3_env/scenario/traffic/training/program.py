@@ -22,12 +22,12 @@ class Amounts:
     """Bytes and computation of a block of layers, for one microbatch and rank.
 
     Args:
-        forward_us: computation forward; backward takes twice as long.
-        tensor_bytes: of an all-reduce among tensor-parallel ranks.
-        expert_bytes: of an all-to-all among expert-parallel ranks.
-        stage_bytes: passed on to the next stage.
-        gradient_bytes: of a block's dense parameters, reduced among data-parallel ranks.
-        expert_gradient_bytes: the same of its experts, among ranks with the same experts.
+        forward_us: computation time of the forward pass; the backward pass needs twice as long.
+        tensor_bytes: size of an all-reduce among tensor-parallel ranks.
+        expert_bytes: size of an all-to-all among expert-parallel ranks.
+        stage_bytes: size of the data passed to the next stage.
+        gradient_bytes: size of the gradients of dense parameters, reduced among data-parallel ranks.
+        expert_gradient_bytes: the same for expert parameters, reduced among ranks with the same experts.
     """
 
     forward_us: int
@@ -47,8 +47,8 @@ class Layout:
         pp: pipeline stages.
         dp: data-parallel ranks.
         ep: expert-parallel ranks among the data-parallel ones; 1: no experts.
-        blocks: of layers, in a stage.
-        micro_batches: of a step and data-parallel rank.
+        blocks: number of blocks of layers in a stage.
+        micro_batches: number of microbatches per step and data-parallel rank.
     """
 
     tp: int
@@ -104,10 +104,10 @@ class RankProgram:
     """Trace of one rank, node by node; each comes after the one before on the way of its data.
 
     Args:
-        layout: of the job's ranks.
-        amounts: of a block.
-        rank: whose trace it is.
-        bucket_bytes: gradients of blocks are summed together once they are as many; None: each block's.
+        layout: layout of the job's ranks.
+        amounts: bytes and computation of a block.
+        rank: the rank, from 0.
+        bucket_bytes: size from which gradients of blocks are summed together; None: each block by itself.
     """
 
     layout: Layout
