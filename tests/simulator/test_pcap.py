@@ -52,7 +52,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, A
     folder = tmp_path_factory.mktemp("pcap")
     done = rdma_sim(folder, SCENARIO, f"--pcap={folder / 'x'}")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in folder.glob("x*")] == ["x.pcapng"]
+    assert [path.name for path in folder.glob("x*.pcap*")] == ["x.pcapng"]
     return folder / "x.pcapng", json.loads(done.stdout)
 
 
