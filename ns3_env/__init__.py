@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import ns3_env.config.interrupts  # noqa: F401 (before the imports that take long)
+import ns3_env.config.interrupts  # noqa: F401 (before slow imports)
 
 # isort: split
 from importlib.metadata import version

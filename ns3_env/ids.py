@@ -7,8 +7,8 @@ from typing import Any
 
 import gymnasium as gym
 
-#: ``max_episode_steps`` of each id, far above what the tests' longest time limit (200 ms) and shortest round
-#: trip (4 µs) allow, so that an episode ends by itself.
+#: ``max_episode_steps`` of each id, far above the number that the tests' longest time limit (200 ms) and
+#: shortest round trip (4 µs) allow, so that an episode ends by itself.
 MAX_EPISODE_STEPS = 10_000_000
 
 #: By the task's name; a version goes up with each change that moves a score. Gymnasium's ids are made of them

@@ -58,7 +58,7 @@ class MpccPolicy:
     ) -> tuple[FloatArray, State | None]:
         """Windows (n, 1) in bytes, float64, for observations (n, D) of the declared ``fields``.
 
-        Raises ValueError where a row holds what no flow can have (no BDP, a negative queue, NaN).
+        Raises ValueError if a row has values that no flow can have (no BDP, a negative queue, NaN).
         """
         rows = np.ascontiguousarray(observation, dtype=np.float64)
         controllers = np.empty(len(rows), dtype=object)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a run's inputs: its two files and the command line, or the folder of a run that goes on."""
+"""Reads a run's inputs: its two files and the command line, or the folder of a run that continues."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Script, Simulator
 
-#: What a run may be: an agent that learns, or a controller of the simulator that is searched.
+#: Kinds of runs: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "search")
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Keys and values of a run's configuration and curriculum, and where they were read.
+    """Keys and values of a run's configuration and curriculum, and their files.
 
     Attributes:
         config: the configuration, not checked yet.
@@ -52,7 +52,7 @@ class Inputs:
 
     @property
     def kind(self) -> str:
-        """One of ``KINDS``; "train" where the configuration says nothing. Raises ConfigError."""
+        """One of ``KINDS``; "train" by default. Raises ConfigError."""
         kind = self.config.get("kind", "train")
         if not isinstance(kind, str) or kind not in KINDS:
             kinds = " and ".join(map(repr, KINDS))
@@ -65,7 +65,7 @@ class Inputs:
 
 
 def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | None = None) -> Inputs:
-    """The inputs of a new run, or of one that goes on.
+    """The inputs of a new run, or of one that continues.
 
     Args:
         config: configuration's file, or the name of one that comes with the project; not with ``resume``.
@@ -129,7 +129,7 @@ def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, An
 
 
 def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which stands for
+    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which represents
     one. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
     if "program" in data:

@@ -58,7 +58,7 @@ def find_agent(name: str) -> Agent:
     has them (``sb3_contrib:TQC``).
 
     Raises:
-        ValueError: there is none; names those that are known.
+        ValueError: an unknown name; the message lists the known ones.
         ConfigError: see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):

@@ -64,9 +64,9 @@ _HELD_BACK = 2**32
 
 
 class Advance(Strict):
-    """End of a stage: after so many of its episodes, or before, once the mean return is good enough.
+    """End of a stage: after this number of its episodes, or before, once the mean return is good enough.
 
-    Where the curriculum has a ``validation``, a stage is left before, too, once its score improves no more.
+    If the curriculum has a ``validation``, a stage also ends once its score improves no more.
     """
 
     after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
@@ -77,7 +77,7 @@ class Advance(Strict):
 
 
 class StageConfig(Strict):
-    """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
+    """One stage: a name, the differences from the curriculum's common scenario, and when to move on."""
 
     name: str
     scenario: Keys = Field(default_factory=dict)
@@ -122,7 +122,7 @@ class CurriculumConfig(Strict):
     @field_validator("stages")
     @classmethod
     def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
-        data = info.data  # what is wrong is not in it, and has an error of its own
+        data = info.data  # invalid keys are not in it, and have their own errors
         sampled = any(key not in data or data[key] is not None for key in ("sampler", "tasks", "draw"))
         if sampled and not stages:
             return [StageConfig(name="sampled")]
@@ -165,8 +165,8 @@ class Curriculum:
     """The scenario of each episode, and how far training has come.
 
     Called with an episode's index it returns the episode's scenario. The draw depends
-    on the seed, the index and the stage alone. Where no stage asks for a return and there is no validation,
-    the stage depends on the index alone, so an episode is the same however many simulators there are.
+    on the seed, the index and the stage only. If no stage asks for a return and there is no validation,
+    the stage depends only on the index, so an episode does not depend on the number of simulators.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Curriculum:
         self.env = env
         self.source = source
         self.scenarios = [self._scenario(stage) for stage in range(len(config.stages))]
-        self._largest = [  # what is drawn is checked where it is largest, and where it is least
+        self._largest = [  # draws are checked at their largest and smallest
             self._scenario(stage, {key: ends[side] for key, ends in config.stages[stage].randomise.items()})
             for stage in range(len(config.stages))
             for side in (0, 1)
@@ -202,7 +202,7 @@ class Curriculum:
         self._returns: deque[float] = deque()
         self.plateau = None if config.validation is None else Plateau(config.validation)
         if self.sampler is not None:
-            self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
+            self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are reported before anything runs
 
     @property
     def stage(self) -> int:
@@ -215,7 +215,7 @@ class Curriculum:
         return self.config.stages[self.stage].name
 
     def episodes_to_last(self) -> int | None:
-        """Episodes after which the last stage is reached at the latest; None where no count ends a stage."""
+        """Episodes after which the last stage is reached at the latest; None if no count ends a stage."""
         advances = [stage.advance for stage in self.config.stages[self.stage : -1]]
         counts = [advance.after_episodes for advance in advances if advance is not None]
         if len(counts) < len(advances):
@@ -278,7 +278,7 @@ class Curriculum:
             self.plateau.learned_from_episode()
 
     def judge(self, scores: Sequence[float]) -> bool:
-        """Takes note of a validation's scores, one for each stage so far: the present one may be left.
+        """Records a validation's scores, one for each stage so far: the present one may be left.
 
         Returns whether their mean is the best one since the present stage was entered.
         """
@@ -292,7 +292,7 @@ class Curriculum:
     def drawn(
         self, stage: int, random: np.random.Generator, episode: int, held_back: bool = False
     ) -> Scenario:
-        """The stage's scenario, with what it draws anew for each episode; or of what a sampler holds back."""
+        """The stage's scenario, with its draws for this episode; or a sampler's held-back one."""
         if self.sampler is not None:
             draws = getattr(self.sampler, "held_back", self.sampler) if held_back else self.sampler
             sample = draws(episode, random)
@@ -357,7 +357,7 @@ class Curriculum:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Goes on where ``state()`` was taken.
+        """Continues where ``state()`` was taken.
 
         Raises:
             ConfigError: it is no such state, or belongs to a curriculum with more stages.

@@ -78,7 +78,7 @@ class DrawSampler:
 
 
 class TaskSampler:
-    """Training scenarios of several tasks, each task as often as the others.
+    """Training scenarios of several tasks, each task equally often.
 
     Attributes:
         most_flows: flows under the agent in the largest scenario.

@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Tells whether the file answers as the original does."""
+        """Returns whether the file answers as the original does."""
         return self.difference <= LIMIT
 
 
@@ -86,7 +86,7 @@ def export(
 
 
 def export_controller(checkpoint: Path, out: Path) -> Controller:
-    """Writes a tuned controller, which ``checkpoint`` stands for, into ``out``, and reads it again.
+    """Writes a tuned controller, which ``checkpoint`` represents, into ``out``, and reads it again.
 
     Raises ConfigError: the checkpoint or the file's name will not do.
     """
@@ -96,7 +96,7 @@ def export_controller(checkpoint: Path, out: Path) -> Controller:
 
 
 def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
-    """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
+    """Histories (count, K, D) that a policy reads while it runs across the channel; lengths (count,).
 
     Those of a policy that carries a state are of flows' first decisions. Raises as ``record``.
     """

@@ -28,7 +28,7 @@ from ns3_env.scenario import PerFlowRtt
 FORMATS = {".safetensors": "native", ".onnx": "onnx", ".pt2": "pt2", ".c": "c"}
 #: Observations on which the file is compared with the model.
 _COUNT = 1000
-#: Attributes of an agent's module that hold the layers of its mean action: CleanRL's, skrl's, SB3's.
+#: Attributes of an agent's module with the layers of its mean action: CleanRL's, skrl's, SB3's.
 _LAYERS = ("actor_mean", "net", "net_container", "mu")
 
 
@@ -85,7 +85,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
 def load_zip(path: Path) -> Any:
     """Loads what an algorithm of Stable-Baselines3 saved. It runs code that the file has in it.
 
-    Raises ConfigError if the file is none of PPO, SAC, TD3, DDPG or RecurrentPPO.
+    Raises ConfigError if the file is not from PPO, SAC, TD3, DDPG or RecurrentPPO.
     """
     from stable_baselines3 import PPO, SAC, TD3
     from stable_baselines3.common.save_util import load_from_zip_file
@@ -159,7 +159,7 @@ def _layers(env: Any) -> Iterator[Any]:
 def _network(model: Any) -> tuple[Any, Any, Training]:
     """A model's network, a function of observations (n, D) to its answers (n, 1), and its origin.
 
-    Raises ConfigError, naming what a policy's file does not know.
+    Raises ConfigError, naming the part that a policy's file does not support.
     """
     from torch import nn
 

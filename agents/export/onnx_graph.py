@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exports a policy's file as an ONNX graph, from the network that ``torch_program`` makes of it.
 
-Inputs and outputs have that program's names and shapes; the properties of the model's metadata hold the
+Inputs and outputs have that program's names and shapes; the properties of the model's metadata contain the
 header of the policy's file.
 """
 
@@ -26,7 +26,7 @@ from ns3_env.policies.policy import State
 
 #: The oldest that PyTorch's exporter writes without converting.
 OPSET = 18
-#: Says that torchvision is missing.
+#: Logger that reports a missing torchvision.
 _REGISTRATION = "torch.onnx._internal.exporter._registration"
 
 

@@ -29,7 +29,7 @@ class FdccConfig(AgentConfig):
         default=True, description="read sign(x)·ln(1+|x|) of the telemetry: a slope in 1/ms spans decades"
     )
 
-    # Where it begins
+    # Where it starts
     start: str | None = Field(
         default=None,
         description="name of a released policy, or a policy's file, whose network the actor begins as; then "

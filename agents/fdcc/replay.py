@@ -53,7 +53,7 @@ class SlotHistories:
         self.with_last_action = with_last_action
 
     def forget(self, slots: Ints) -> None:
-        """Empties the histories of ``slots``: an episode begins."""
+        """Empties the histories of ``slots``: an episode starts."""
         self.windows[slots] = 0.0
         self.lengths[slots] = 0
         self.last_actions[slots] = 0.0
@@ -162,7 +162,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.discounts: Floats = np.zeros((size, 1), dtype=np.float32)
 
     def start_collection(self, slots: int) -> None:
-        """Forgets the episodes under way, not what is stored: the environment was reset or exchanged."""
+        """Forgets the episodes under way, not the stored transitions, as the environment was reset."""
         self.n_envs = slots
         self.histories = SlotHistories(
             slots, self.history_length, int(self.obs_shape[0]), self.action_dim, self.append_last_action
@@ -170,7 +170,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self._pending: list[deque[_Pending]] = [deque() for _ in range(slots)]
 
     def begin(self, slots: Ints, observations: Floats) -> None:
-        """An episode begins in each of ``slots`` (m,) with ``observations`` (m, D).
+        """An episode starts in each of ``slots`` (m,) with ``observations`` (m, D).
 
         Decisions of an episode that was broken off (its end was never seen) are stored as far as their
         outcome is known.
@@ -224,7 +224,7 @@ class HistoryReplayBuffer(ReplayBuffer):
                 self._store(pending.popleft(), int(slot), done=False)
 
     def add_rollout(self, rollout: Rollout, rewards: Floats) -> None:
-        """Stores every decision of an episode that was played in the simulator.
+        """Stores every decision of an episode that was run in the simulator.
 
         Args:
             rollout: the episode.
@@ -335,7 +335,7 @@ class HistoryReplayBuffer(ReplayBuffer):
     )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickles what is filled, and no episode under way: simulators do not outlive the process."""
+        """Pickles the filled part, and no episode under way: simulators do not outlive the process."""
         state = dict(self.__dict__)
         state.update({name: state[name][: self.size()] for name in self._RINGS})
         del state["histories"], state["_pending"]

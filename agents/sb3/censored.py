@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Gaussian policy whose actions are cut to [-1, 1], with the likelihoods of what is seen."""
+"""A Gaussian policy whose actions are clipped to [-1, 1], with the likelihoods of the clipped actions."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, Count
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
-#: Algorithms with a name of their own.
+#: Algorithms with their own names.
 NAMES = ("td3", "sac", "ppo")
-#: Options that say how many transitions are kept: memory is taken for all of them.
+#: Options that set the number of transitions kept: memory is reserved for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
 #: Options that are counted from 1: an algorithm finds out while it learns, or never comes to an end.
 _COUNTS = ("batch_size", "buffer_size", "n_steps", "n_epochs", "train_freq", "policy_delay")
@@ -77,7 +77,7 @@ class Sb3Config(AgentConfig):
 
 
 class PpoConfig(Sb3Config):
-    """PPO, and what it has beside Stable-Baselines3's where its policy decides inside simulators."""
+    """PPO, and its additions to Stable-Baselines3's if its policy decides inside simulators."""
 
     name: Literal["ppo"] = "ppo"
     start: str | None = Field(

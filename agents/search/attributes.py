@@ -20,7 +20,7 @@ from ns3_env.simulator import Simulator, default_attributes, list_controllers
 
 #: A setting within this share of its range's width is at its end.
 _END = 0.02
-#: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
+#: Inner point at which a range is tried: in a range of integers it is never one of them.
 _INSIDE = 0.3819
 
 
@@ -83,7 +83,7 @@ def with_starts(
         transport: transport of the controller.
 
     Raises:
-        ConfigError: there is no such controller or attribute, or it does not take the values of its range;
+        ConfigError: there is no such controller or attribute, or it refuses the values of its range;
             nothing has run.
     """
     _check_names(controller, source, transport)

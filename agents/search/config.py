@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Configuration of a search: what is searched, for how long, and by what it is judged."""
+"""Configuration of a search: its subject, its length, and its objective."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ns3_env.scenario import Clock, PerFlowRtt
 
 #: Weights of the largest network; a search of more would find nothing in a lifetime.
 MAX_WEIGHTS = 100_000
-#: Of a search that says nothing of its length.
+#: Number of trials if a search specifies no length.
 DEFAULT_TRIALS = 100
 
 
@@ -53,7 +53,7 @@ class Start(Strict):
 
 
 class NetworkConfig(Spared):
-    """A network that the simulator plays (docs/policy-format.md)."""
+    """A network that the simulator runs (docs/policy-format.md)."""
 
     kind: Literal["mlp", "lstm"] = "mlp"
     fields: list[str] = Field(min_length=1, description="telemetry fields that it reads")
@@ -95,7 +95,7 @@ class NetworkConfig(Spared):
 
     @property
     def lstm_widths(self) -> tuple[int, int]:
-        """Widths of the LSTM and of its shortcut; 0 where there is none."""
+        """Widths of the LSTM and of its shortcut; 0 without one."""
         memory = self.memory or 0
         return memory, memory if self.shortcut is None else self.shortcut
 
@@ -122,7 +122,7 @@ class NetworkConfig(Spared):
         return validate(content, PolicySpec, f"{source}: network")
 
     def shapes(self, spec: PolicySpec, source: str) -> dict[str, Shape]:
-        """Shapes of its tensors, by name. Raises ConfigError where there are too many weights."""
+        """Shapes of its tensors, by name. Raises ConfigError if there are too many weights."""
         layers = tuple(Layer(width) for width in (*self.hidden, 1))
         shapes = tensor_shapes(spec, Widths(layers, *self.lstm_widths))
         count = sum(math.prod(shape) for shape in shapes.values())
@@ -162,11 +162,11 @@ class Parameter(Strict):
         return self
 
     def attribute(self, value: int | float) -> int | float | str:
-        """The value as the attribute takes it."""
+        """The value in the attribute's form."""
         return f"{value!r}{self.unit}" if self.unit else value
 
     def number(self, attribute: object) -> float | None:
-        """The number in an attribute's value or text; None where it is none of this unit."""
+        """The number in an attribute's value or text; None if it has another unit."""
         text = str(attribute)
         if not text.endswith(self.unit):
             return None
@@ -309,7 +309,7 @@ class MetricsConfig(Strict):
 
 
 class JudgeConfig(Strict):
-    """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
+    """The simulators, and the reward at decisions, the objective if no metrics are named."""
 
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"

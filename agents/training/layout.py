@@ -22,7 +22,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.released import LAYOUT
 from ns3_env.scenario import Clock, Controller
 
-#: Names of files that hold pickled objects, which run code where they are read.
+#: Names of files with pickled objects, which execute code when read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 
 
@@ -68,12 +68,12 @@ def write_layout(folder: Path, layout: Mapping[str, Any]) -> None:
 
 
 def read_layout(folder: Path) -> dict[str, Any]:
-    """A checkpoint's layout. Raises ConfigError, naming the file, where it is none."""
+    """A checkpoint's layout. Raises ConfigError, naming the file, if it is invalid."""
     return read_json(folder / LAYOUT)
 
 
 def check_layout(folder: Path, expected: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming file and key, where a checkpoint's layout is not the ``expected`` one."""
+    """Raises ConfigError, naming file and key, if a checkpoint's layout is not the ``expected`` one."""
     layout = read_layout(folder)
     for key, value in expected.items():
         if layout.get(key) != value:
@@ -87,7 +87,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: Truth values, whole numbers, reals.
 _KINDS = "biuf"
 _SUFFIX = ".npy"
-#: What zipfile and NumPy raise on what is damaged or made up.
+#: Exceptions of zipfile and NumPy for damaged or forged files.
 _BROKEN = (
     OSError,
     ValueError,
@@ -112,7 +112,7 @@ def read_arrays(path: Path) -> Arrays:
     """The arrays that ``write_arrays()`` wrote.
 
     Raises:
-        ConfigError: the file is not there, is cut short, or holds anything but arrays of finite numbers.
+        ConfigError: the file is not there, is cut short, or contains anything but arrays of finite numbers.
     """
     try:
         if not zipfile.is_zipfile(path):
@@ -139,7 +139,7 @@ def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dty
 
 
 def check_names(path: Path, arrays: Mapping[str, object], expected: Mapping[str, object]) -> None:
-    """Raises ConfigError where a file's arrays are not just the ``expected`` ones."""
+    """Raises ConfigError if a file's arrays are not just the ``expected`` ones."""
     for name in arrays:
         if name not in expected:
             raise ConfigError(f"{path}: holds {name!r}, which has no place here: not loaded")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """State of a learner: networks, optimisers and replay buffer as arrays, counts, and random generators.
 
-Arrays and counts go into what the configuration makes anew. They come from files that anybody may have
-written: each is put where an array of the same shape and type is, or nothing is.
+Arrays and counts go into objects that the configuration makes anew. They come from untrusted files:
+each replaces an array of the same shape and type, or none is used.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
 
 
 def _put_buffer(buffer: ReplayBuffer, place: RingPlace, path: Path) -> None:
-    """Makes the arrays in a file what is filled of an empty buffer. Raises ConfigError."""
+    """Makes the arrays in a file the filled part of an empty buffer. Raises ConfigError."""
     arrays = read_arrays(path)
     if place.size != buffer.buffer_size or place.position >= place.size:
         raise ConfigError(
@@ -202,7 +202,7 @@ class RandomState(Strict):
         """Sets the generators, and that of the space ``actions``.
 
         Raises:
-            ConfigError: naming ``path``, where they are no states of such generators.
+            ConfigError: naming ``path``, if they are no states of such generators.
         """
         version, numbers, gauss = self.python
         name, key, place, has_gauss, cached = self.numpy
@@ -217,8 +217,8 @@ class RandomState(Strict):
 
 
 class LearnerState(Strict):
-    """State in a checkpoint beside arrays: counts, how far a replay buffer is filled, and the name under
-    which the run began."""
+    """State in a checkpoint in addition to arrays: counts, how far a replay buffer is filled, and the name
+    under which the run started."""
 
     counts: Counts
     buffer: RingPlace | None
@@ -227,7 +227,7 @@ class LearnerState(Strict):
 
 
 def save_learner(folder: Path, model: BaseAlgorithm, run: str | None) -> None:
-    """Writes all that is needed to go on; ``run`` is the name under which the run began."""
+    """Writes all that is needed to continue; ``run`` is the name under which the run began."""
     write_arrays(folder / POLICY, _policy_arrays(model.policy))
     write_arrays(folder / OPTIMISERS, _optimiser_arrays(model))
     place = None

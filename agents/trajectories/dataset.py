@@ -53,7 +53,7 @@ def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], metadata
 
     Raises:
         ConfigError: Minari is not installed, or has a dataset of this id.
-        ValueError: what Minari takes for no id.
+        ValueError: Minari refuses the id.
     """
     try:
         import minari

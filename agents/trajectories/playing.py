@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays a policy on training scenarios of a task; gives each flow's trajectory as the flow ends."""
+"""Runs a policy on training scenarios of a task; gives each flow's trajectory as the flow ends."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ns3_env.tasks.front_ends import make
 class TaskActions:
     """A policy asked in the task's terms, whatever it observes and does itself.
 
-    A policy that names no ``fields`` observes what the task does; one that names no ``action_map``, or the
-    task's without settings of its own, speaks the task's actions. Of any other map the task's action is taken
+    A policy that names no ``fields`` observes the task's fields; one that names no ``action_map``, or the
+    task's without its own settings, gives the task's actions. Of any other map the task's action is taken
     that comes nearest to the window and rate which the policy wants.
     """
 
@@ -38,7 +38,7 @@ class TaskActions:
         self._states = SlotStates(policy)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Other flows begin in these slots."""
+        """Other flows start in these slots."""
         self._states.forget(slots)
 
     def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -52,7 +52,7 @@ class TaskActions:
 
 
 def own_map(action: Map, policy: Any) -> Map | None:
-    """The policy's action map; None where it is the task's."""
+    """The policy's action map; None if it is the task's."""
     name = getattr(policy, "action_map", action.name)
     settings: Mapping[str, Any] | None = getattr(policy, "action_settings", None)
     if name == action.name and not settings:
@@ -87,7 +87,7 @@ class _Life:
 
 
 def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
-    """Trajectories of a policy in Python; memory holds the flows under way alone.
+    """Trajectories of a policy in Python; memory contains only the flows under way.
 
     A flow that is over before it decides has none.
     """
@@ -129,7 +129,7 @@ def played(
 ) -> Iterator[Trajectory]:
     """Trajectories of a policy's file that speaks the task's actions, inside the simulator.
 
-    ``noise`` is the standard deviation of what is added to its actions.
+    ``noise`` is the standard deviation of the noise added to its actions.
     """
     rollouts: Rollouts
     with make(spec.name, "rollouts", seed=seed) as rollouts:

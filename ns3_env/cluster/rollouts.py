@@ -50,7 +50,7 @@ class SimulatorActor:
 
 
 def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
-    """Simulators as actors of the joined cluster, a core each. They end where nobody refers to them.
+    """Simulators as actors of the joined cluster, a core each. They end without references to them.
 
     Args:
         count: number of actors.
@@ -64,7 +64,7 @@ def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
 
 
 class RayRollouts(EpisodeQueue):
-    """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
+    """Episodes that actors run. An episode whose node dies is run again elsewhere, and is the same.
 
     Args:
         actors: the actors, from ``start_actors``.
@@ -89,7 +89,7 @@ class RayRollouts(EpisodeQueue):
         self.give_up()
 
     def _assign(self) -> None:
-        """See the base class: the pool keeps what no actor can play yet."""
+        """See the base class: the pool keeps what no actor can run yet."""
         self._pool.submit(lambda actor, episode: actor.play.remote(episode, self._context), self._begun[-1])
 
     def _receive(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bounds of everything that a user writes, the simulator's where it has one, with their reasons."""
+"""Bounds of everything that a user writes, the simulator's if it has one, with their reasons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_BDPS = int(BOUNDS["bdps"])
 MAX_PACKETS = int(BOUNDS["packets"])
 MAX_SOCKET_BUFFER_BYTES = int(BOUNDS["socket_buffer_bytes"])
 MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
-#: PFC has as many priorities.
+#: The number of PFC's priorities.
 MAX_CLASSES = 8
 MAX_THREADS = 1024
 #: This machine's.
@@ -69,7 +69,7 @@ WHY_LEARNER_SEED = "NumPy's generator, which Stable-Baselines3 seeds, takes 32 b
 
 
 def excess(value: float, limit: float, why: str) -> str | None:
-    """Describes a value above its bound; None for others."""
+    """Describes a value above its bound; otherwise None."""
     return f"must be at most {_text(limit)}: {why}" if value > limit else None
 
 
@@ -78,14 +78,14 @@ def _text(limit: float) -> str:
 
 
 def _sane(value: Any) -> Any:
-    """A whole number beyond all floats is none to pydantic's floats."""
+    """Caps integers beyond all floats, which pydantic's bounds on floats cannot compare."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**300:
         return 1e300 if value > 0 else -1e300
     return value
 
 
 def at_most(limit: float, why: str) -> AfterValidator:
-    """A number no larger than ``limit``; the error says why."""
+    """A number no larger than ``limit``; the error gives the reason."""
 
     def check(value: Any) -> Any:
         if value is not None and (text := excess(value, limit, why)) is not None:

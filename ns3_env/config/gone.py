@@ -6,7 +6,7 @@ from __future__ import annotations
 from ns3_env.errors import ConfigError
 
 _BRANCH = "Simulator.branch (docs/branching.md)"
-#: Kind of name, name, what to use instead: of those that went in 0.3.
+#: Kind of name, name, what to use instead: of those removed in 0.3.
 GONE: dict[str, dict[str, str]] = {
     "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
     "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'", "difference": "'fdcc'"},

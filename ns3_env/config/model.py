@@ -36,7 +36,7 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 
 def _means_null(value: object, annotation: Any) -> bool:
-    """Tells whether a value is a word for none where the key takes null and no such word."""
+    """Returns whether a value is a word for none if the key accepts null and no such word."""
     members = list(_members(annotation))
     is_false = value is False or value in _FALSE
     return bool({None, NoneType} & {*members}) and value not in members and not (is_false and bool in members)
@@ -73,7 +73,7 @@ class Strict(BaseModel):
 
 
 def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
-    """A validator's function that says what to write where ``key`` names none of these kinds.
+    """A validator's function that explains what to write if ``key`` names none of these kinds.
 
     Args:
         key: key of each kind's name, pydantic's discriminator.
@@ -138,7 +138,7 @@ def _printable(line: str) -> str:
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-#: Least likeness of a name that is suggested where others may be meant: of files and controllers.
+#: Least likeness of a name that is suggested as an alternative: of files and controllers.
 LIKE = 0.6
 
 
@@ -181,14 +181,14 @@ def validate(
 
 @contextmanager
 def refused_at(place: str) -> Iterator[None]:
-    """A name or a setting that is refused in the block is a ConfigError, which begins with ``place``."""
+    """A name or a setting that is refused in the block is a ConfigError, which starts with ``place``."""
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{place}: {error.args[0]}") from error
 
 
-#: Kinds of faults whose text says by itself what was found.
+#: Kinds of faults whose text already includes the value.
 _COMPLETE = (
     _NONE_MEANT,
     "unknown_key",
@@ -201,7 +201,7 @@ _COMPLETE = (
 
 
 def describe(error: ValidationError, data: object) -> list[str]:
-    """A fault a line: ``key: what is wrong``.
+    """A fault a line: ``key: FAULT``.
 
     Args:
         error: error raised by pydantic's validation.

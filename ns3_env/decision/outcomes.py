@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Outcomes of decisions: reward, elapsed time and, where a flow is over, its slowdown."""
+"""Outcomes of decisions: reward, elapsed time and, if a flow is over, its slowdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Outcomes of k decisions, each told by the row that follows it.
+    """Outcomes of k decisions, each reported by the row that follows it.
 
     Attributes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.

@@ -42,13 +42,13 @@ _PANELS = (
     _Panel("pacing rate / link", "pacing_rate", None, True),
     _Panel("window / BDP", "window_bytes", "bdp_bytes", True),
 )
-#: Drawn in the place of the first where the transport does not know it.
+#: Drawn instead of the first where the transport does not know it.
 _INSTEAD = _Panel("RTT / base RTT", "rtt", None, True)
 _KNOWN = (*_PANELS, _INSTEAD)
 
 
 class Film:
-    """Remembers what flows told when they decided, and draws it; does nothing where nothing is drawn.
+    """Records flows' telemetry at their decisions, and draws it; has no effect without rendering.
 
     Attributes:
         rolls: true if anything is drawn.
@@ -62,7 +62,7 @@ class Film:
         self._points: deque[tuple[int, tuple[float, ...]]] = deque(maxlen=_KEPT)
 
     def begin(self) -> None:
-        """A new episode: what was before it is forgotten."""
+        """A new episode: earlier records are discarded."""
         self._points.clear()
 
     def see(self, flows: Sequence[int] | NDArray[np.int64], records: NDArray[np.float64]) -> None:

@@ -51,8 +51,8 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
     no padding, and any clock will do. A flow that has not started is not there; one that is done is
-    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and nobody when
-    the episode is over. The episode ends with its last flow, truncated where any was.
+    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and is empty
+    when the episode is over. The episode ends with its last flow, truncated if any was.
 
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
     ``["slowdown"]`` is the flow's (0 before), ``infos[agent]["time_ns"]`` the simulated time,
@@ -88,9 +88,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
-        """Begins an episode: that of the seed, or the next of the environment's own generator.
+        """Starts an episode: that of the seed, or the next of the environment's own generator.
 
-        Raises ScenarioError where no flow decides in ``SILENT_EPISODES`` episodes in a row.
+        Raises ScenarioError if no flow decides in ``SILENT_EPISODES`` episodes in a row.
         """
         for number in range(SILENT_EPISODES):
             self.agents, self._ended, self._cut = [], [], False
@@ -105,7 +105,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     ) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
         """Applies the actions of the flows that are due; runs until a flow is due again, or none is left.
 
-        Raises ValueError for actions that are missing, for nobody, or no numbers; they may be given again.
+        Raises ValueError for actions that are missing, for no agent, or no numbers; they may be given again.
         """
         if self._due is None:
             raise RuntimeError("the episode is over: reset() begins the next")

@@ -73,11 +73,11 @@ class MaskedBufferMixin(RolloutBuffer):
 
 
 class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
-    """A RecurrentRolloutBuffer whose sequences hold decisions.
+    """A RecurrentRolloutBuffer whose sequences consist of decisions.
 
-    Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row begins a
-    sequence. Minibatches hold ``batch_size`` decisions on average, and at least two, for RecurrentPPO divides
-    by the spread of their advantages.
+    Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row starts a
+    sequence. Minibatches contain ``batch_size`` decisions on average, and at least two, for RecurrentPPO
+    divides by the spread of their advantages.
     """
 
     def get(  # type: ignore[override]
@@ -103,7 +103,7 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
 
 
 def none_alone(several: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """Minibatches' rows, where a single one goes to the next minibatch, or the last to the one before."""
+    """Minibatches' rows; a single one goes to the next minibatch, or the last to the one before."""
     batches: list[npt.NDArray[Any]] = []
     for rows in several:
         if batches and (len(batches[-1]) < 2 or (rows is several[-1] and len(rows) < 2)):
@@ -173,7 +173,7 @@ class MaskedReplayBuffer(ReplayBuffer):
 
 
 class MaskedRolloutBuffer(MaskedBufferMixin):
-    """A RolloutBuffer whose minibatches hold decisions."""
+    """A RolloutBuffer whose minibatches consist of decisions."""
 
     def get(self, batch_size: int | None = None) -> Generator[RolloutBufferSamples, None, None]:
         """Minibatches of ``batch_size`` decisions in random order; None: all in one."""

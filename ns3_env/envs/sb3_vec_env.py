@@ -26,12 +26,12 @@ from ns3_env.simulator import Script
 
 
 class FlowVecEnv(FlowStream, VecEnv):
-    """One slot per flow, many simulators: a :class:`FlowStream` that is a Stable-Baselines3 VecEnv, too.
+    """One slot per flow, many simulators: a :class:`FlowStream` that is also a Stable-Baselines3 VecEnv.
 
     :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
     observation, have reward 0 and ignore their action. Under the clock ``synchronous`` every live slot is due
-    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless whoever
-    learns leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
+    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless the
+    learner leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
 
     Args:
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
@@ -77,7 +77,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._film = Film(render_mode)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Returns what it was made of: an environment that is read again begins anew, with simulators of
+        """Returns its constructor's arguments: an unpickled environment starts afresh, with simulators of
         its own."""
         return {"made_of": self._made_of}
 
@@ -102,7 +102,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         super().send(actions, slots)
 
     def reset(self) -> NDArray[np.float32]:
-        """New episodes everywhere; observations (num_envs, D), zeros where no flow has started yet.
+        """New episodes everywhere; observations (num_envs, D), zeros in slots whose flow has not started.
 
         A :meth:`recv` that follows gives the same rows.
         """
@@ -128,7 +128,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Hands over actions (num_envs, A); others than due slots' are ignored. Raises as :meth:`send`."""
+        """Hands over actions (num_envs, A); only those of due slots count. Raises as :meth:`send`."""
         try:
             self.mask.before_step(self.due)
         except PaddingError as error:
@@ -142,12 +142,12 @@ class FlowVecEnv(FlowStream, VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
 
-        Infos of rows that decide next hold "flow" (its index in the scenario) and "telemetry" (every field of
-        its record by name), those of slots that decided "elapsed" (base RTTs since then). Where a flow ends,
-        infos hold "terminal_observation", "slowdown", "TimeLimit.truncated" (it was cut, and the reward has
-        not charged what was left) and "episode" (return "r", length "l", seconds "t"); the observation is
-        that of the slot's next flow if it begins in this very step. A slot that waited is "done" in the step
-        in which its next flow begins, so that a recurrent policy forgets what it saw while it waited.
+        Infos of rows that decide next contain "flow" (its index in the scenario) and "telemetry" (every field
+        of its record by name), those of slots that decided "elapsed" (base RTTs since then). When a flow
+        ends, infos contain "terminal_observation", "slowdown", "TimeLimit.truncated" (it was cut, and the
+        reward has not charged the remaining bytes) and "episode" (return "r", length "l", seconds "t"); the
+        observation is that of the slot's next flow if it starts in this very step. A slot that waited is
+        "done" in the step in which its next flow starts, so that a recurrent policy forgets its wait.
         """
         batch = self.recv(wait_all=True)
         self._seen_all = True
@@ -242,7 +242,7 @@ class FlowVecEnv(FlowStream, VecEnv):
                 info["telemetry"] = telemetry
 
     def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
-        """Returns the infos of the flow that is over in this row of the slot; the slot's account begins
+        """Returns the infos of the flow that is over in this row of the slot; the slot's account starts
         anew."""
         info = {
             "terminal_observation": batch.observations[row].copy(),
@@ -276,7 +276,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return [self.render()]
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Sets the base seed; the next reset begins with episode 0 again."""
+        """Sets the base seed; the next reset starts with episode 0 again."""
         if seed is not None:
             self._base_seed = seed
             self._next_episodes = list(range(self.num_simulators))
@@ -297,7 +297,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return [result] * len(list(self._get_indices(indices)))
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Tells whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor
+        """Returns whether slots are wrapped by themselves: none is, but each reports episodes as Monitor
         does."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays many flows over ns3-ai's vector interface, with an element for each flow."""
+"""Runs many flows over ns3-ai's vector interface, with an element for each flow."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def element_structs(fields: Sequence[str]) -> str:
 
 
 def play(target: Target, settings: Settings) -> None:
-    """One episode of all flows, until the last one has ended; then the segment says finished.
+    """One episode of all flows, until the last one has ended; then the segment is marked as finished.
 
     The vectors are known to be long enough. Raises as :func:`ns3_env.ns3ai.player.play`.
     """
@@ -105,7 +105,7 @@ def _fill(
     truncated: dict[str, bool],
     infos: dict[str, dict[str, Any]],
 ) -> None:
-    """Writes the elements of the flows that are there; those of others become 0."""
+    """Writes the elements of the flows under way; all other elements become 0."""
     states[:] = np.zeros(1, dtype=states.dtype)
     for i, agent in enumerate(env.possible_agents):
         if agent not in observations:

@@ -20,7 +20,7 @@ _MOST_BYTES_KEPT = 1 << 20
 
 
 class _Keeper(Program):
-    """The keeper, told to end what it keeps."""
+    """Keeper's process, which ends its command at a SIGTERM."""
 
     ending = signal.SIGTERM
 
@@ -49,7 +49,7 @@ class KeptProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                # A session of its own: Ctrl-C at the terminal is ours to handle.
+                # Its own session: Ctrl-C at the terminal is ours to handle.
                 start_new_session=True,
             )
         except OSError as error:
@@ -64,7 +64,7 @@ class KeptProcess:
         return self._process.pid
 
     def death(self) -> str | None:
-        """Says how it ended, with its last words; None while it lives."""
+        """Describes how it ended, with its last output; None while it runs."""
         code = self._process.poll()
         if code is None:
             return None
@@ -88,7 +88,7 @@ class KeptProcess:
 
 
 def signal_of(code: int) -> int | None:
-    """The signal that ended a process, or its child where it is a script that ends as its child did.
+    """The signal that ended a process, or its child if it is a script that ends as its child did.
 
     Args:
         code: -n is death by signal n, as Python has it; 128 + n is a shell's word for it, 256 - n that of a
@@ -127,7 +127,7 @@ class Peer:
         self.pid = next((pid for pid in (*_ancestors(), *_others()) if _mapped(pid, segment)), None)
 
     def is_gone(self) -> bool:
-        """It has ended. False where none was found: then nobody is watched."""
+        """It has ended. False if no process was found to watch."""
         return self.pid is not None and process_state(self.pid)[0] in ("Z", "X")
 
 
@@ -141,7 +141,7 @@ def user_of(segment: str) -> int | None:
 
 
 def name_of(pid: int) -> str:
-    """Returns the name of the process; nothing where it has ended."""
+    """Returns the name of the process; nothing if it has ended."""
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
             return comm.read().strip()
@@ -154,8 +154,8 @@ def _file(segment: str) -> str:
 
 
 def _mapped(pid: int, segment: str) -> set[int]:
-    """Inodes of the segments of that name which the process has mapped, those included that nobody finds any
-    more; none where it may not be looked at."""
+    """Inodes of the segments of that name which the process has mapped, including those without a name any
+    more; empty without permission to read them."""
     try:
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
             lines = [line.rstrip("\n").removesuffix(" (deleted)").split(maxsplit=5) for line in maps]

@@ -35,7 +35,7 @@ def _unread(names: tuple[str, ...]) -> Iterator[ModuleType]:
 
 def _main() -> int:
     if sys.path[0] == os.path.dirname(os.path.realpath(__file__)):
-        sys.path[0] = os.getcwd()  # as for `python -m`; our modules have no names of their own in this folder
+        sys.path[0] = os.getcwd()  # as for `python -m`; our modules have no top-level names in this folder
     packages = list(_unread(_PACKAGES))
 
     def read_them() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plugins: controllers as shared objects that the command line or the environment names.
 
-A plugin is code: no file names one. Which are in force stands in the environment (``NS3_ENV_PLUGINS``), so
+A plugin is code: no file names one. The active ones are listed in the environment (``NS3_ENV_PLUGINS``), so
 that worker processes load the same ones.
 """
 
@@ -92,7 +92,7 @@ def cmake_dir() -> Path:
 
 
 def include_dir() -> Path:
-    """The folder of the contract's headers and of ns-3's core. Raises ConfigError where it is not there."""
+    """The folder of the contract's headers and of ns-3's core. Raises ConfigError if it is not there."""
     return _installed(_ROOT / "include", "ns3_env/cpp/contract/congestion-control.h")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transports, RDMA and TCP: two programs, each with controllers of its own."""
+"""Transports, RDMA and TCP: two programs, each with its own controllers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Transport = Literal["rdma", "tcp"]
 
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 
-#: As texts say them.
+#: Names in texts.
 SHOWN: dict[Transport, str] = {"rdma": "RDMA", "tcp": "TCP"}
 
 

@@ -30,7 +30,7 @@ from ns3_env.scenario.parameters import with_preset
 AGENT = "agent"
 #: The controller whose decisions come from a policy's file, inside the simulator.
 POLICY = "policy"
-#: Endings of a controller's file, where one of another ending is a policy's; its name in a run's folder.
+#: Endings of a controller's file, files with other endings are policies; its name in a run's folder.
 CONTROLLER_ENDINGS = (".yaml", ".yml")
 CONTROLLER_FILE = "controller.yaml"
 #: The first line of what ``write_controller`` writes.
@@ -40,11 +40,11 @@ CONTROLLER_HEAD = (
 
 
 class Controller(Strict):
-    """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}.
+    """A congestion controller by name, and its ns-3 attributes; a name alone represents {name: NAME}.
 
-    ``parameters: paper`` stands for the attributes that the controller's own paper sets, ``published``, the
-    default, for the published simulator's. ``{file: controller.yaml}`` stands for what is in that file
-    (``read_controller``), which lies beside the scenario's.
+    ``parameters: paper`` represents the attributes that the controller's own paper sets, ``published``, the
+    default, for the published simulator's. ``{file: controller.yaml}`` represents the contents of that file
+    (``read_controller``), which lies next to the scenario's.
     """
 
     name: str = Field(min_length=1)
@@ -62,7 +62,7 @@ class Controller(Strict):
 def read_controller(path: Path) -> Controller:
     """Reads a controller's file: YAML with ``name`` and ``attributes``, as a scenario's ``controllers`` have.
 
-    Raises ConfigError, naming the file: it is none, or the simulator has no such controller or attribute.
+    Raises ConfigError, naming the file: not a controller's file, or an unknown controller or attribute.
     """
     if path.suffix not in CONTROLLER_ENDINGS:
         raise ConfigError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of ports under ``auto``: what the flows' controllers declare that they need."""
+"""Settings of ports under ``auto``: the needs that the flows' controllers declare."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ SCHEDULING = Declared(
 
 
 def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
-    """Returns what a controller of TCP declares: a threshold of a port of some rate."""
+    """Returns the declaration of a TCP controller: a threshold of a port of some rate."""
     rest = {key: value for key, value in declared.items() if key != "threshold_packets"}
     packets = QueueLength(amount=declared["threshold_packets"], unit="packets")
     return Threshold(threshold=packets, **rest)
@@ -158,7 +158,7 @@ HOST_QUEUE_MARKING = _of_queue(
     "tcp.host_queue.marking", lambda scenario: scenario.tcp.host_queue and scenario.tcp.host_queue.marking
 )
 
-#: Every setting of ports that ``auto`` takes from controllers, by transport.
+#: Every setting of ports that ``auto`` sets from controllers, by transport.
 DECLARED: dict[Transport, tuple[Declared[Any], ...]] = {
     "rdma": (MARKING, CONGESTION_POINTS, SCHEDULING),
     "tcp": (QUEUE_MARKING, HOST_QUEUE_MARKING),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of what a run records, and of the time in it that counts."""
+"""Settings of a run's records, and of the time in it that counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ns3_env.config.model import Strict
 
 
 class Record(Strict):
-    """Parts of the results beside the flows."""
+    """Parts of the results in addition to the flows."""
 
     queues: bool = True
     queue_series_ns: Nanoseconds = Field(
@@ -54,7 +54,7 @@ class Measurement(Strict):
     )
 
     def span_ns(self, arrivals_end_ns: int | None) -> tuple[int, int] | None:
-        """Begin and end; None where there is no end.
+        """Begin and end; None if there is no end.
 
         Args:
             arrivals_end_ns: until when flows arrive at random; None of traffic that does not.

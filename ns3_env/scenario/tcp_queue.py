@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TCP's queues: how much they hold, and when they mark or drop before they are full."""
+"""TCP's queues: their capacity, and when they mark or drop before they are full."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Threshold(Strict):
         return self
 
     def packets_at(self, rate_bps: float) -> float:
-        """The threshold at a port of that rate; infinite where it is not in packets."""
+        """The threshold at a port of that rate; infinite if it is not in packets."""
         if self.threshold.unit != "packets":
             return math.inf
         growth = rate_bps / self.at_rate_bps if self.at_rate_bps is not None else 1.0
@@ -205,7 +205,7 @@ class Queue(Strict):
 
     @property
     def content(self) -> dict[str, Any]:
-        """Keys as the simulator reads it, where ``marking`` is none of "auto"."""
+        """Keys as the simulator reads it, unless ``marking`` is "auto"."""
         marking: dict[str, Any] | None = None
         if isinstance(self.marking, Threshold):
             marking = {"kind": "threshold", **_content(self.marking)}

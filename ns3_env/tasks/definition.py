@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declaration of a task: its scenarios, what a flow observes, does and gets, and how it is scored."""
+"""Declaration of a task: its scenarios, a flow's observations, actions and rewards, and the score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.ids import id_of
 from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
 
-#: Seeds of test scenarios begin here. Episodes have seeds below 2^31, so that none is ever trained on.
+#: Seeds of test scenarios start here. Episodes have seeds below 2^31, so that none is ever trained on.
 FIRST_TEST_SEED = 2**40
 #: Test scenarios of a task.
 TESTS = 10
@@ -86,7 +86,7 @@ class TaskSpec:
     def reference(self) -> str:
         """The controller whose score is 100.
 
-        Of job times that is the oracle, too: on the training scenarios its jobs take less time than those of
+        For job times that is also the oracle: on the training scenarios its jobs need less time than those of
         max-min shares. It sends the flow with the least bytes left first, and knows nothing of which flow a
         job waits for, so it is no bound: the best order of a job's flows may be faster, and in single tests a
         rule is.
@@ -94,7 +94,7 @@ class TaskSpec:
         return "max_min" if self.measure == "max_min" else "oracle"
 
     def problem(self) -> Task:
-        """Decision problem: what a flow observes, does and gets."""
+        """Decision problem: a flow's observations, actions and rewards."""
         return Task(self.fields, self.reward, self.action)
 
     def training(self, seed: int) -> Scenario:
@@ -110,7 +110,7 @@ class TaskSpec:
         return self._drawn(seed)
 
     def test(self, number: int) -> Scenario:
-        """The fixed test scenario of this number. Raises ValueError where there is none."""
+        """The fixed test scenario of this number. Raises ValueError if there is none."""
         if not 0 <= number < TESTS:
             raise ValueError(f"{self.name}: test scenarios are 0 to {TESTS - 1}, not {number}")
         return self._drawn(FIRST_TEST_SEED + number)

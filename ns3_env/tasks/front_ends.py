@@ -106,8 +106,8 @@ FRONT_ENDS: dict[str, Callable[..., Any]] = {
 def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
     """An environment of a task, on its training scenarios.
 
-    "sb3" and "pettingzoo" step every flow at once, under the clock "synchronous"; the others decide under the
-    task's own clock.
+    "sb3" and "pettingzoo" step every flow at once, under the clock "synchronous"; all other front ends decide
+    under the task's own clock.
 
     Args:
         name: name of the task, or its id.

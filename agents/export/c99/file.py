@@ -57,7 +57,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         policy: tensors and header.
 
     Raises:
-        ConfigError: it takes something that the C file cannot have, or too many tables.
+        ConfigError: it needs something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
     if isinstance(spec.clock, PerFlowRtt):
@@ -155,7 +155,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
 
 
 def _functions(names: frozenset[str], tables: Tables) -> tuple[list[str], int]:
-    """The functions of those names with all that they take, as pieces.c has them; bytes of their tables."""
+    """The functions of those names with all that they call, as pieces.c has them; bytes of their tables."""
     parts = re.split(r"^//@ (.+)\n", _read("pieces.c"), flags=re.MULTILINE)[1:]
     pieces = {
         heading.split()[0]: (heading.split()[1:], text)

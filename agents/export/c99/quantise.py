@@ -14,15 +14,15 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.tensors import Tensors, layers_of
 
-#: log2, 2^x and tanh between the points of these tables are straight lines (pieces.c); Q16, so that what is
-#: 65536 at the end of an octave stands as 0.
+#: log2, 2^x and tanh between the points of these tables are straight lines (pieces.c); Q16, so that a value
+#: of 65536 at the end of an octave is stored as 0.
 FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
     "log2": np.round(65536 * np.log2(1 + np.arange(129) / 128)).astype(np.int64) % 65536,
     "exp2": np.round(65536 * (np.exp2(np.arange(65) / 64) - 1)).astype(np.int64) % 65536,
     "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
 }
 _MOST_SHIFT = 24
-#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it takes 22: the sum of
+#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it uses 22: the sum of
 #: 2048 products with inputs of 32 bits fits 64, and no row of 8 kB has more.
 _COARSEST_SHIFT = 12
 _MOST_NARROW, _MOST_WIDE = 2**15 - 1, 2**21 - 1
@@ -32,7 +32,7 @@ _WIDTH = 108
 
 
 def setting_q16(source: str, key: str, value: float) -> int:
-    """A setting in BDPs or RTTs, in Q16. Raises ConfigError for one that integers do not hold."""
+    """A setting in BDPs or RTTs, in Q16. Raises ConfigError for one that integers cannot represent."""
     if value > _MOST_OF_SETTINGS:
         raise ConfigError(
             f"{source}: {key} is {value:g}: --format c has integers for at most {_MOST_OF_SETTINGS:,}"
@@ -41,7 +41,7 @@ def setting_q16(source: str, key: str, value: float) -> int:
 
 
 class Matrix(NamedTuple):
-    """A table of weights in units of 2^-shift, of 32 bits where it is wide, else of 16."""
+    """A table of weights in units of 2^-shift, of 32 bits if it is wide, else of 16."""
 
     name: str
     shift: int
@@ -70,7 +70,7 @@ class Tables:
             self._add(name.upper(), "uint16_t", 2, FUNCTIONS[name])
 
     def matrix(self, name: str, values: npt.NDArray[np.float32]) -> Matrix:
-        """Adds weights (rows, columns). Raises ConfigError for one that integers do not hold."""
+        """Adds weights (rows, columns). Raises ConfigError for one that integers cannot represent."""
         largest = max(float(np.abs(values).max()), 2.0**-_MOST_SHIFT)
         narrow, wide = (int(np.floor(np.log2(most / largest))) for most in (_MOST_NARROW, _MOST_WIDE))
         if wide < 1:
@@ -84,7 +84,7 @@ class Tables:
         return Matrix(self._weights(name, "int16_t", 2, np.round(values * 2.0**shift)), shift, wide=False)
 
     def bias(self, name: str, values: npt.NDArray[np.float32] | None) -> str:
-        """Adds a bias in Q16; its name, or that there is none."""
+        """Adds a bias in Q16; its name, or "0" without one."""
         if values is None:
             return "0"
         if np.abs(values).max() > 32767:
@@ -167,7 +167,7 @@ def _keep_cells(tensors: Tensors) -> None:
 
 
 def _even(tensors: Tensors, of: str, reader: str, at: int = 0) -> None:
-    """Scales a layer's ReLU units up, and their weights in the reader down, where that one's are larger.
+    """Scales a layer's ReLU units up, and their weights in the reader down, if the reader's are larger.
 
     By powers of two, which float32 does without rounding: a unit's largest weights on both sides then are the
     same (Nagel 2019, eq. 11), to a factor of four.

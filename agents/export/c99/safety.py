@@ -12,7 +12,7 @@ from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Input, PolicySpec
 
-#: Ranges are so much wider, in Q16: what integers may be beside the numbers that were met.
+#: Width added to ranges, in Q16: the possible rounding error of integers.
 _SLACK = 64
 _FUNCTIONS = """\
 /* Whether the policy has met such an observation. */

@@ -15,7 +15,7 @@ from ns3_env.scenario.topology.network import Network
 
 #: Drawn outages that are expected of a scenario, at most.
 MAX_DRAWN = 100_000
-#: Beside the scenario's seed, so that failures are drawn apart from traffic.
+#: Added to the scenario's seed, so that failures are drawn apart from traffic.
 _STREAM = 0xFA11
 
 
@@ -86,8 +86,8 @@ class DrawnOutages(Strict):
 
 class Failures(Strict):
     """Links and switches that fail and come back. Routes are those of the links that were up
-    ``convergence_ns`` ago; what is sent to a link that is down is lost, with what waits for it in a switch
-    and what is on the wire."""
+    ``convergence_ns`` ago; packets sent to a link that is down are lost, with those that wait for it in a
+    switch or are on the wire."""
 
     convergence_ns: Nanoseconds = Field(default=0, ge=0)
     outages: Annotated[list[Outage], few(MAX_LINKS, WHY_HOSTS)] = Field(default=[])
@@ -106,7 +106,7 @@ class Failures(Strict):
         return faults
 
     def content(self, network: Network, seed: int, time_limit_ns: int) -> dict[str, Any]:
-        """Returns what the simulator reads: outages of single links, −1 the end of one that does not come
+        """Returns the simulator's input: outages of single links, −1 the end of one that does not come
         back."""
         random_outages = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
         rows = [
@@ -147,7 +147,7 @@ _Kinds = Ecmp | Flowlet | Spray
 
 
 def _alone(value: Any) -> Any:
-    """A name alone stands for {kind: NAME}."""
+    """A name alone represents {kind: NAME}."""
     kinds = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
     return {"kind": value} if isinstance(value, str) and value in kinds else value
 
@@ -158,7 +158,7 @@ LoadBalancing = Annotated[
 
 
 def balancing_content(balancing: Ecmp | Flowlet | Spray) -> dict[str, Any] | None:
-    """Returns what the simulator reads; None where each flow keeps its path."""
+    """Returns the simulator's input; None if each flow keeps its path."""
     if isinstance(balancing, Ecmp):
         return None
     if isinstance(balancing, Flowlet):

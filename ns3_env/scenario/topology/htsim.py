@@ -14,7 +14,7 @@ from ns3_env.scenario.topology.kind import GBPS, Graph, GraphLink
 
 _WHOLE = re.compile(r"\d{1,9}")
 _HEADS = ("nodes", "tiers", "podsize")
-#: Of a tier; those of queues say nothing here: a scenario's switches have one buffer for all ports.
+#: Of a tier; those of queues are ignored: a scenario's switches have one buffer for all ports.
 _OF_TIER = (
     "downlink_speed_gbps",
     "downlink_latency_ns",
@@ -38,7 +38,7 @@ class _Tier:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def get(self, name: str) -> int:
-        """A number, or what the file means by leaving it out."""
+        """A number, or the default if the file omits it."""
         return self.numbers.get(name, 1 if name == "bundle" else 0)
 
 

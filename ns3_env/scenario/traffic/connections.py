@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"\d{1,18}")
 _PICOSECONDS = re.compile(r"(\d{1,20})(?:\.\d{0,30})?")
 _HEADS = ("Nodes", "Connections", "Triggers", "Failures")
 _KINDS = ("oneshot", "multishot", "barrier")
-#: What a connection may say with a number; the first three say nothing here.
+#: Keys of a connection with a number; the first three have no effect here.
 _NUMBERS = ("id", "prio", "trigger", "size", "send_done_trigger", "recv_done_trigger")
 
 
@@ -26,7 +26,7 @@ class Connections(FlowsInFile):
 
     Numbers of nodes and connections, then a line for each: ``src->dst``, ``start`` in picoseconds or the
     ``trigger`` that starts it, ``size`` in bytes (none, or 0: it never ends), and the triggers that it fires
-    when it is sent or received, which is the same here: when its receiver has it. A trigger's line says
+    when it is sent or received, which is the same here: when its receiver has it. A trigger's line specifies
     whether it waits for one connection (``oneshot``, ``multishot``) or for ``count`` (``barrier``).
     """
 

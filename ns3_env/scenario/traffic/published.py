@@ -28,7 +28,7 @@ class PublishedFlows(FlowsInFile):
     """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
-    in seconds, which is cut to nanoseconds as its double is there; in files of some forks an id stands before
+    in seconds, which is cut to nanoseconds as its double is there; in files of some forks an id precedes
     src. A network has one data class: all have the
     same priority group. Switches neither mark, pause nor lose group 0.
     """
@@ -93,5 +93,5 @@ class PublishedFlows(FlowsInFile):
 
 
 def _nanoseconds(seconds: str) -> int | None:
-    """None for what is no number of seconds."""
+    """None for a text that is no number of seconds."""
     return nanoseconds(seconds, "s") if _SECONDS.fullmatch(seconds) else None

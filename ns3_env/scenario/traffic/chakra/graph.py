@@ -35,7 +35,7 @@ from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
 
-#: What a collective of the schema is played as; a barrier is an all-reduce of a byte a rank.
+#: Algorithm of a collective of the schema; a barrier is an all-reduce of a byte a rank.
 ALGORITHMS: dict[str, Algorithm] = {
     "ALL_REDUCE": "ring_all_reduce",
     "ALL_GATHER": "all_gather",
@@ -45,7 +45,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
     "BARRIER": "ring_all_reduce",
 }
-#: Tasks that a node waits for; in the place of more there is a step that takes no time and waits for them, so
+#: Tasks that a node waits for; instead of more there is a step that lasts 0 ns and waits for them, so
 #: that waits grow with the flows, and not with their square.
 MOST_WAITS = 16
 
@@ -71,7 +71,7 @@ class Graph:
     node_ranks: int = 1
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
-    #: Of each send: what is over when its receiver has it.
+    #: Tasks of each send that are over when its receiver has it.
     _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
     def play(self) -> Flows:
@@ -120,7 +120,7 @@ class Graph:
         return (self.flows.tasks.add_step(Step(0, needed, self.where.start_ns)),)
 
     def _drop_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
-        """Tasks that none of the others waits for."""
+        """Tasks that no other task waits for."""
         unique = dict.fromkeys(tasks)
         implied = {other for task in unique for other in self.flows.tasks.needs(task)}
         return tuple(task for task in unique if task not in implied)
@@ -201,11 +201,11 @@ class Graph:
         return sends(algorithm, len(sizes), sizes[0], near)
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
-        """A collective's name, and each rank's size as algorithms count it, 0 where it sends nothing. Raises
+        """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
         WireError where ranks differ, but for an all-to-all, to which each may bring as much as it has.
 
         A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
-        is what a rank has afterwards; otherwise all of its data. Each rank's part has a byte at least.
+        is the size of the result; otherwise all of its data. Each rank's part has a byte at least.
         """
         first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
@@ -225,7 +225,7 @@ class Graph:
         return name, [max(size * times, ranks) if size else 0 for size in sizes]
 
     def _check_count(self, more: int) -> None:
-        """Raises WireError, before they are made, where there would be too many flows."""
+        """Raises WireError, before they are made, if there would be too many flows."""
         if len(self.flows) + more > MAX_FLOWS:
             text = f"more than {MAX_FLOWS} flows, which is the most: {WHY_FLOWS}"
             raise WireError(f"{text}; chunk_bytes says into how many a send is cut")

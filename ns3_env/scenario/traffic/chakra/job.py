@@ -79,7 +79,7 @@ class FileJob(TraceJob):
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)
     _wrong: str = PrivateAttr(default="")
     _budget: Budget = PrivateAttr(default_factory=Budget)
-    #: As errors call what is being read.
+    #: Name in errors of the file being read.
     _place: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class FileJob(TraceJob):
         raise NotImplementedError
 
     def traces(self) -> list[list[Node]]:
-        """The nodes of each rank. Raises ScenarioError where the files are none, or do not fit together."""
+        """The nodes of each rank. Raises ScenarioError if the files are no traces, or do not match."""
         if self._wrong:
             raise ScenarioError(self._wrong)
         return self._traces
@@ -131,7 +131,7 @@ class TextJob(FileJob):
     content: str | None = Field(default=None, description="in the place of a file: its text")
 
     def _lines(self) -> list[str]:
-        """The text's lines. Raises OSError, and WireError where there is none."""
+        """The text's lines. Raises OSError, and WireError if there is no text."""
         self._place = "file" if self.file is None else f"file: {self.file}"
         if (self.file is None) == (self.content is None):
             raise WireError("say either file or content")

@@ -30,8 +30,8 @@ def match_nodes(
     """Matches collectives by process group, sends and receives by ranks and tag, each in the ranks' orders.
 
     Raises:
-        WireError: a node names a rank that there is not, a receive has no send, a rank of a group has fewer
-            collectives than the others.
+        WireError: a node names an unknown rank, a receive has no send, a rank of a group has fewer
+            collectives than its other ranks.
     """
     calls: dict[tuple[str, tuple[int, ...] | None, int], list[Place]] = defaultdict(list)
     sends: dict[tuple[int, int], list[Place]] = defaultdict(list)
@@ -88,7 +88,7 @@ def _senders(
 def _check_all_are_there(
     name: str, members: tuple[int, ...] | None, places: Sequence[Place], traces: Sequence[Sequence[Node]]
 ) -> None:
-    """Raises WireError where a rank of a known group has no node of a collective."""
+    """Raises WireError if a rank of a known group has no node of a collective."""
     missing = sorted(set(members or ()) - {rank for rank, _ in places})
     if missing:
         rank, i = places[0]

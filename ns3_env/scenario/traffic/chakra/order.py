@@ -39,7 +39,7 @@ def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
 
 class Turns:
     """Turns of computation: each unit of a rank (``Node.unit``) computes one node after the other, and units
-    beside each other.
+    in parallel.
 
     Args:
         traces: trace of each rank.
@@ -63,7 +63,7 @@ class Turns:
         return [self._last[unit]] if self._computes(place) and unit in self._last else []
 
     def may_begin(self, place: Place) -> bool:
-        """Tells whether a node that waits for no other may begin; keeps a computation out of its turn."""
+        """Returns whether a node that waits for no other may start; keeps a computation out of its turn."""
         if not self._computes(place) or self._left[self._unit(place)][0] == place[1]:
             return True
         self._early.add(place)
@@ -71,7 +71,7 @@ class Turns:
         return False
 
     def first_early(self) -> list[Place]:
-        """The first computation that was kept, for where nothing else can go on."""
+        """The first computation that was kept, for where nothing else can continue."""
         while self._early_in_order:
             if (first := heapq.heappop(self._early_in_order)) in self._early:
                 return [first]

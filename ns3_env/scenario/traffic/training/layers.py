@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Layers of a model as ASTRA-sim's and SimAI's workloads list them, and the steps of a training pass.
 
-A line has a layer's name, a number that says nothing, and then for the forward pass, the gradient of its
+A line has a layer's name, a number without meaning, and then for the forward pass, the gradient of its
 inputs and that of its weights each a time of computation, a collective and its bytes; last the time of an
-update, which no simulator plays.
+update, which no simulator runs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ENDS = {"_TP": "tensor", "_DP_EP": "same experts", "_DP": "data", "_EP": "exper
 
 
 class Part(NamedTuple):
-    """Computation, and the collective after it; ``kind`` "" where there is none, ``group`` "" for the usual
+    """Computation, and the collective after it; ``kind`` "" without one, ``group`` "" for the usual
     one."""
 
     time: int
@@ -193,7 +193,7 @@ class LayerProgram:
             self._last = (self._add(0, 0, self._last, {AT_ONCE: 1}, {}),)
 
     def _collective(self, part: Part, usual: str, after: tuple[int, ...]) -> tuple[int, ...]:
-        """The collective after a part; () where it sends nothing."""
+        """The collective after a part; () if it sends nothing."""
         if not part.kind or not usual:
             return ()
         group = part.group or usual

@@ -125,7 +125,7 @@ class RankProgram:
         self._groups = self.layout.groups(self.rank)
 
     def play(self, iterations: int = 1) -> list[Node]:
-        """All nodes of so many steps."""
+        """All nodes of a number of steps."""
         for self._iteration in range(iterations):
             for forward, batch in self.layout.schedule(self._stage):
                 self._pass(forward, batch)
@@ -148,7 +148,7 @@ class RankProgram:
             self._pass_on(SEND, after, forward, batch, last)
 
     def _block(self, forward: bool, last: tuple[int, ...]) -> int:
-        """Attention and MLP, or experts, of a block; backward takes twice as long and sends as much."""
+        """Attention and MLP, or experts, of a block; backward needs twice as long and sends as much."""
         half = self.amounts.forward_us * (1 if forward else 2)
         parts = [half // 2, half - half // 2]
         node = self._compute(parts[0], last)
