@@ -13,7 +13,7 @@ class ScenarioError(ValueError):
 
 
 class ScenarioWarning(UserWarning):
-    """A scenario that can be, but hardly shows what it is meant to."""
+    """A valid scenario that probably does not show its intended effect."""
 
 
 class SimulatorError(RuntimeError):

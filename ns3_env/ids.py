@@ -35,7 +35,7 @@ VERSIONS: dict[str, int] = {
 _FAIR_SHARE = "its action scales a fair share, it pays the gain on sharing, and flows decide once per RTT"
 _AT_ONCE = "a decision takes effect at once, where the packet that waited kept the gap of the rate before"
 
-#: What moved a task's scores, by its name and the version from then on; its first version needs no word.
+#: Reasons for changes of a task's scores, by its name and new version; the first version needs none.
 CHANGES: dict[tuple[str, int], str] = {
     **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version == 3},
     **dict.fromkeys(VERSIONS.items(), _AT_ONCE),

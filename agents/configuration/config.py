@@ -79,7 +79,7 @@ def _fields(value: Any) -> Any:
 class Named(BaseModel):
     """Something chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
 
-    The other keys are its settings, checked by what bears the name.
+    The other keys are its settings, checked by the named object.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -99,7 +99,7 @@ class Named(BaseModel):
 #: Keys and values that are checked later, units read already.
 Keys = Annotated[dict[str, Any], BeforeValidator(plain)]
 
-#: Where simulators run.
+#: Machines that run simulators.
 RayAddress = Annotated[
     str | None,
     Field(

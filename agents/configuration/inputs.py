@@ -150,7 +150,7 @@ def make_task(env: EnvConfig, source: str) -> Task:
 
 
 def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
-    """Checks at the beginning what will be compared at the end; returns its scenarios.
+    """Checks at the start the comparison made at the end; returns its scenarios.
 
     Raises:
         ScenarioError: a scenario of it is wrong, naming ``source`` and key.
@@ -174,10 +174,10 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
 def try_controller(
     simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
 ) -> None:
-    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller.
+    """Raises ConfigError, beginning with ``place``, if the simulator refuses the controller.
 
     Args:
-        simulator: the simulator that is asked; it runs no episode.
+        simulator: the simulator that checks; it runs no episode.
         controller: controller with its attributes.
         place: start of the error's text: the file and key.
         transport: transport of the controller.

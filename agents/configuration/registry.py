@@ -10,7 +10,7 @@ from typing import Any
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import Strict
 
-#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
+#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when used.
 AGENTS: dict[str, str] = {
     "fdcc": "ns3_env.agents.fdcc",
     "rlcc": "ns3_env.agents.rlcc",
@@ -20,7 +20,7 @@ AGENTS: dict[str, str] = {
 }
 
 
-#: What to write instead of a discount per decision.
+#: Replacement for a discount per decision.
 PER_RTT = (
     "a discount per decision, and decisions take different times: write agent.gamma_per_rtt, per base RTT "
     "(0.64 is 0.8 a decision of half a base RTT)"

@@ -92,7 +92,7 @@ class RunFolder:
 
         Raises:
             ConfigError: the folder is not a run's, or has a symbolic link in it: a run that continues, and
-                its evaluation, write what may have that name.
+                its evaluation, write files that may have that name.
         """
         if (link := find_link(self.path)) is not None:
             raise ConfigError(f"{link} is a symbolic link, which no run has: put what it stands for there")

@@ -151,7 +151,7 @@ class CurriculumState(Strict):
 
 
 def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
-    """Returns the sampler of scenarios, where stages draw none. Raises ConfigError."""
+    """Returns the sampler of scenarios, if stages draw none. Raises ConfigError."""
     if config.tasks is not None:
         from ns3_env.agents.curriculum.drawn import TaskSampler
 
@@ -326,7 +326,7 @@ class Curriculum:
         advance = self.config.stages[self.stage].advance
         if advance is None or self.stage == len(self.config.stages) - 1:
             return
-        # Simulators ask for their episodes out of order, so what an index gets hangs on no other call.
+        # Simulators ask for their episodes out of order, so the result for an index depends on no other call.
         planned = self.entered[-1] + advance.after_episodes
         if index >= planned:
             self._enter(planned)
@@ -357,7 +357,7 @@ class Curriculum:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continues where ``state()`` was taken.
+        """Continues from a ``state()``.
 
         Raises:
             ConfigError: it is no such state, or belongs to a curriculum with more stages.

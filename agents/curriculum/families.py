@@ -27,7 +27,7 @@ def ascending(ends: Ends) -> Ends:
     return ends
 
 
-#: Least and largest value; whole numbers where both are.
+#: Least and largest value; whole numbers if both are.
 Range = Annotated[Ends, AfterValidator(ascending)]
 
 
@@ -45,9 +45,9 @@ Points = list[list[float]]
 _PERCENTS = (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.9, 100)
 _LEAST, _MOST = 64.0, 2e7
 _PAYLOAD = 1000
-#: Of what links between switches can carry: beyond it queues grow for as long as flows come.
+#: Share of the capacity of links between switches: beyond it queues grow while flows arrive.
 _BUSIEST = 0.85
-#: What PFC's headrooms leave room for in a switch's buffer: bits on a host's link, an uplink's rate, senders.
+#: Limits that PFC's headrooms in a switch's buffer set: bits on a host's link, an uplink's rate, senders.
 _MOST_ON_LINK, _FASTEST, _MOST_SENDERS = 6e5, 1.6e12, 32
 
 

@@ -11,14 +11,14 @@ from pydantic import Field
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict
 
-#: What an episode of a validation is scored by.
+#: Score of a validation's episode.
 Score = Literal["reward", "slowdown"]
 
 
 class ValidationConfig(Strict):
-    """Validation of stages: now and then the policy runs episodes that are never learned from.
+    """Validation of stages: at intervals the policy runs episodes that are never learned from.
 
-    What it runs there is without exploration.
+    It does not explore in them.
     """
 
     every_episodes: Count = Field(default=25, ge=1, description="episodes learned from between validations")

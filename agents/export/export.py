@@ -101,7 +101,7 @@ def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
     Those of a policy that carries a state are of flows' first decisions. Raises as ``record``.
     """
     spec = source.player.spec
-    # All that a carried state has heard: a full history may be without the flow's first decision.
+    # The whole input of a carried state: a full history may lack the flow's first decision.
     depth, most = (MAX_HISTORY, MAX_HISTORY - 1) if spec.network.carries else (spec.history, None)
     decisions = record(source.player, source.env, source.scenario, source.seed, count, most)
     histories, lengths = decisions.histories(depth)
@@ -109,13 +109,13 @@ def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:
-    """Largest difference of their answers; infinite where an answer is no number."""
+    """Largest difference of their answers; infinite if an answer is no number."""
     apart = np.abs(one(histories, lengths).astype(np.float64) - other(histories, lengths)).max()
     return float(apart) if np.isfinite(apart) else float("inf")
 
 
 def check_out(out: Path, mark: str = KEY) -> None:
-    """Raises ConfigError where the file cannot be written, or is there and no earlier export, which has this
+    """Raises ConfigError if the file cannot be written, or exists and is no earlier export, which has this
     ``mark``."""
     if not out.absolute().parent.is_dir():
         raise ConfigError(f"--out: there is no folder {out.absolute().parent}")

@@ -29,7 +29,7 @@ class Format(Protocol):
         """Returns the function that gives a file's answers to histories."""
 
 
-#: What ``--format`` names, and the module; imported when asked for.
+#: Values of ``--format``, and their modules; imported when used.
 FORMATS = {
     "native": "ns3_env.agents.export.formats",
     "onnx": "ns3_env.agents.export.onnx_graph",

@@ -83,7 +83,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def load_zip(path: Path) -> Any:
-    """Loads what an algorithm of Stable-Baselines3 saved. It runs code that the file has in it.
+    """Loads a model saved by an algorithm of Stable-Baselines3. It executes code in the file.
 
     Raises ConfigError if the file is not from PPO, SAC, TD3, DDPG or RecurrentPPO.
     """
@@ -148,7 +148,7 @@ def _front_end(env: Any) -> WithTask:
 
 
 def _layers(env: Any) -> Iterator[Any]:
-    """An environment and what it wraps, the outermost first."""
+    """An environment and those that it wraps, the outermost first."""
     while env is not None:
         yield env
         envs = getattr(env, "envs", None)
@@ -205,7 +205,7 @@ def _sequence(module: Any) -> list[Any]:
 
 
 def _answers(layers: Any) -> Any:
-    """A function of observations (n, D) to what layers answer, cut to [-1, 1]."""
+    """A function from observations (n, D) to the layers' outputs, clipped to [-1, 1]."""
     import torch
 
     def answers(observations: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exports a policy's file as an ONNX graph, from the network that ``torch_program`` makes of it.
+"""Exports a policy's file as an ONNX graph, from the network that ``torch_program`` builds from it.
 
 Inputs and outputs have that program's names and shapes; the properties of the model's metadata contain the
 header of the policy's file.

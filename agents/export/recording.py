@@ -16,7 +16,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
 
-#: Episodes that may go by for the decisions asked for: a scenario with fewer is hardly one.
+#: Maximum number of episodes for the requested decisions: no useful scenario needs more.
 _EPISODES = 1000
 
 

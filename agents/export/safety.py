@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy's file: the ranges of what it observes while it runs drawn episodes."""
+"""Safety of a policy's file: the ranges of its observations in drawn episodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def secured(
     seed: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> PolicyFile:
-    """The policy with a safety whose ranges are what it observed at its decisions in a curriculum's episodes.
+    """The policy with a safety whose ranges are those of its observations in a curriculum's episodes.
 
     Args:
         policy: a policy without a safety.

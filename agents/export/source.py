@@ -47,7 +47,7 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """The policy of a run, of a checkpoint, or of what else ``resolve`` finds.
+    """The policy of a run, of a checkpoint, or of anything else that ``resolve`` finds.
 
     The original is the checkpoint's own networks, if they exist and their agent is known here; else
     the policy's file.

@@ -56,7 +56,7 @@ class FDCC(TD3):
     Works on ``ns3_env.envs.sb3_vec_env.FlowVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
     observations and Box actions. ``learn``, ``save``, ``set_parameters``, ``predict``, callbacks and the
     logger are Stable-Baselines3's; its ``load`` executes the file's contents and is refused. One time step is
-    one decision, so ``train_freq`` and ``total_timesteps`` count decisions whatever the number of slots.
+    one decision, so ``train_freq`` and ``total_timesteps`` count decisions for any number of slots.
     """
 
     policy: RecurrentTD3Policy  # type: ignore[assignment]

@@ -12,7 +12,7 @@ from ns3_env.config.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):
-    """LSTM-TD3. What Zhang 2023, ch. 4, does not give has TD3's value (Fujimoto et al. 2018) or our own."""
+    """LSTM-TD3. Values that Zhang 2023, ch. 4, does not give are TD3's (Fujimoto et al. 2018) or ours."""
 
     name: Literal["fdcc"] = "fdcc"
 

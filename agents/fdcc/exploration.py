@@ -64,7 +64,7 @@ class Exploration:
         return scaled
 
     def _random_action(self, slot: int) -> Floats:
-        """The slot's current action, drawn anew when its time is over."""
+        """The slot's current action, redrawn when its time is over."""
         if self._hold_for[slot] == 0:
             low, high = self.action_space.low, self.action_space.high
             self._held[slot] = 2.0 * ((self.action_space.sample() - low) / (high - low)) - 1.0

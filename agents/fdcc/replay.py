@@ -31,7 +31,7 @@ class History(NamedTuple):
 
 
 class SlotHistories:
-    """The windows of all live slots; input = observation, followed by the previous action where asked for."""
+    """The windows of all live slots; input = observation, followed by the previous action if requested."""
 
     def __init__(
         self, slots: int, length: int, observation_dim: int, action_dim: int, with_last_action: bool
@@ -88,7 +88,7 @@ class HistoryReplayBuffer(ReplayBuffer):
 
     A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
     transition is (history at t, action at t, Σ_{i<m} γ^{e(i)} r_{t+i}, history at t+m, γ^{e(m)}, final);
-    m = n, or less where the episode ended before, and e(i) are the base RTTs that i decisions took
+    m = n, or less if the episode ended before, and e(i) are the base RTTs that i decisions took
     (Bradtke and Duff 1994). After a final row nothing is bootstrapped; after another end the value of the
     last history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return
     only).
@@ -181,7 +181,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.histories.observe(slots, observations)
 
     def act(self, slots: Ints, actions: Floats) -> None:
-        """The ``actions`` (m, A), scaled to [-1, 1], taken in ``slots`` (m,) on what they observed last."""
+        """The ``actions`` (m, A), scaled to [-1, 1], taken in ``slots`` (m,) on their last observations."""
         histories = self.histories
         for slot, action in zip(slots, actions, strict=True):
             self._pending[slot].append(
@@ -200,7 +200,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         final: Bools,
         ended: Bools,
     ) -> None:
-        """Stores what followed from the last action of each of ``slots`` (m,), all different.
+        """Stores the outcome of the last action of each of ``slots`` (m,), all different.
 
         Args:
             slots: (m,).

@@ -168,7 +168,7 @@ Reals = npt.NDArray[np.float64]
 
 
 def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> Reals:
-    """Returns what follows each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the
+    """Returns the target of each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the
     flow goes.
 
     Args:
@@ -193,7 +193,7 @@ def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> R
 def adpg_loss(
     actions: th.Tensor, following: th.Tensor, flows: th.Tensor, horizon: int, difference_weight: float
 ) -> th.Tensor:
-    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to fall where r will be above 0.
+    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to fall if r will be above 0.
 
     Args:
         actions: (m,) a, of each flow in the order of time.

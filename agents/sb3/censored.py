@@ -22,7 +22,7 @@ LEAST_LIKELY = -20.0
 
 
 class CensoredGaussian(DiagGaussianDistribution):
-    """A diagonal Gaussian of which what lies beyond a bound is seen at the bound."""
+    """A diagonal Gaussian whose samples beyond a bound are moved to the bound."""
 
     def log_prob(self, actions: th.Tensor) -> th.Tensor:
         """Log-likelihoods (B,) of actions (B, A): of density between the bounds, of probability at them."""

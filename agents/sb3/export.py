@@ -72,7 +72,7 @@ def _is_of_sac(actor: object) -> bool:
 
 
 def _behind(extractor: nn.Module, network: Exported) -> Exported:
-    """The network behind what leaves the observation as it is, or compresses it. Raises ConfigError."""
+    """The network behind an identity or a compression of the observation. Raises ConfigError."""
     if type(extractor) is Symlog:
         return replace(network, transform="symlog")
     if type(extractor) is not FlattenExtractor:

@@ -19,7 +19,7 @@ from ns3_env.agents.search.subject import Point, Subject
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.simulator.pool import LocalPool, Pool
 
-#: Where files that live for a generation are best kept: memory, if there is such a folder.
+#: Folder for files that live for a generation: in memory, if there is such a folder.
 _MEMORY = Path("/dev/shm")
 
 
@@ -68,7 +68,7 @@ class Arena:
             points: points by number.
             episodes: episodes that each point is judged on.
             done: called with each judged point's number and its judgements, one for each episode.
-            stopped: polled now and then; true if no further episode may start.
+            stopped: polled regularly; true if no further episode may start.
 
         Raises:
             ScenarioError: an episode cannot be judged.

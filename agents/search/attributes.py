@@ -35,7 +35,7 @@ class AttributesSubject(ParametersSubject):
         self.before = f"{config.name}-untuned", untuned
 
     def describe(self, point: Point) -> Values:
-        """The parameters' values; at the start those given, not what rounding makes of them."""
+        """The parameters' values; at the start exactly those of the configuration."""
         if np.array_equal(point, self.space.start):
             starts = self.parameters.items()
             return {name: round(p.start or 0.0) if p.integer else float(p.start or 0.0) for name, p in starts}
@@ -117,7 +117,7 @@ def with_starts(
 
 
 def _check_names(controller: ControllerConfig, source: str, transport: Transport) -> None:
-    """Raises ConfigError where the controller or one of the attributes does not exist."""
+    """Raises ConfigError if the controller or one of the attributes does not exist."""
     controllers = [name for name in list_controllers(transport=transport) if name != AGENT]
     if controller.name not in controllers:
         raise ConfigError(

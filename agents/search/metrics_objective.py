@@ -4,7 +4,7 @@
     score = - Σ_k w_k L ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
 
 if less is better, and the inverse ratio if more is. A candidate that equals the best baseline in every
-metric has 0; one that needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` where the
+metric has 0; one that needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` if the
 logarithm is above 0, else 1. Of a metric with a bound c_k (``allowed``) the logarithm counts as far as it is
 above ln c_k, else 0. ε_k, which the metric declares, keeps the ratio defined if a metric can be 0:
 differences far below it do not count.
@@ -42,7 +42,7 @@ class Metric(Protocol):
 
     @property
     def better(self) -> str | None:
-        """ "lower", "higher", or None where neither is by itself."""
+        """ "lower", "higher", or None if neither is by itself."""
         ...
 
     @property
@@ -62,7 +62,7 @@ def _measure_nothing(results: Results, names: Iterable[str]) -> dict[str, float]
 
 @dataclass(frozen=True)
 class Metrics:
-    """The metrics that there are, and what measures them: (results, names) -> values, NaN where undefined."""
+    """The metrics, and the function that measures them: (results, names) -> values, NaN where undefined."""
 
     by_name: Mapping[str, Metric] = field(default_factory=dict)
     measure: Callable[[Results, Iterable[str]], Mapping[str, float]] = _measure_nothing

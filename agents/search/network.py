@@ -205,7 +205,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
         return [f"the network fitted to the law: {controller.attributes['File']}"]
 
     def policy(self, point: Point) -> PolicyFile:
-        """The policy that a point represents. Raises ConfigError where the simulator cannot run it."""
+        """The policy that a point represents. Raises ConfigError if the simulator cannot run it."""
         law, network = self._meant(values_at(self.parameters, point))
         assert network.start is not None
         spec = network.spec(self.source).model_copy(update={"training": self.training})

@@ -53,7 +53,7 @@ class Episodes:
     """Episodes of each generation, and of validation.
 
     Without validation every trial runs the same ones. With it, seeds are drawn anew for each generation, all
-    of them even; those of validation are odd, so that none is ever trained on. Where tasks or a sampler draw
+    of them even; those of validation are odd, so that none is ever trained on. If tasks or a sampler draw
     scenarios, an episode has the one that its number and the search's seed draw.
     """
 
@@ -146,7 +146,7 @@ class Pending:
     judge: Callable[[Any], Judgement] = lambda judged: judged
 
     def result(self) -> Judgement:
-        """Waits for it. Raises what ``future`` does."""
+        """Waits for it. Raises as ``future`` does."""
         result, decisions = self.future.result()
         return replace(self.judge(result), decisions=decisions)
 
@@ -216,7 +216,7 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
     share one port of rate C show it:
 
         RTT     T_i(t) = base_i + 8 q / C, of the packet whose ACK comes at t
-        rate    y_i(t) = x_i, but C · x_i / Σ x where the port is busy; x_i = min(R_i, 8 W_i / T_i)
+        rate    y_i(t) = x_i, but C · x_i / Σ x if the port is busy; x_i = min(R_i, 8 W_i / T_i)
         score   Σ_i ∫ r_i(t) ρ_i(t) dt / Σ_i ∫ ρ_i(t) dt,   1 / ρ_i = f · T_i + 8 packet / (2 y_i)
 
     ρ is the density of decisions: after f · T another half of the time between two ACKs goes by. A flow

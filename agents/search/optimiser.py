@@ -73,13 +73,13 @@ class Optimiser:
         return [np.array(point[: self._count], dtype=np.float64) for point in self._asked]
 
     def tell(self, scores: Sequence[float]) -> None:
-        """Receives the scores of the points asked last: the more the better."""
+        """Receives the scores of the last points; higher is better."""
         with self._drawing():
             self._search.tell(self._asked, [-score for score in scores])
 
     @property
     def mean(self) -> Point:
-        """The middle of what would be asked next."""
+        """The mean of the next points' distribution."""
         return np.array(self._search.result.xfavorite[: self._count], dtype=np.float64)
 
     @property

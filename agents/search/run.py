@@ -134,7 +134,7 @@ class _Search:
 
     @property
     def ended(self) -> str:
-        """Why nothing better is to be expected, "" while it is: always where the episodes change."""
+        """Reason why no better point is expected, "" while one is, and always if the episodes change."""
         return self.optimiser.ended if self.config.search.validation is None else ""
 
     def play(self, first: int, points: Sequence[Point]) -> bool:
@@ -159,7 +159,7 @@ class _Search:
         return all(number in self.log.trials for number in described) and not self.stop.asked
 
     def validate(self, point: Point) -> bool:
-        """Runs the held-back episodes where this generation is one of those; False if it was stopped."""
+        """Runs the held-back episodes if this generation has them; False if it was stopped."""
         validation = self.config.search.validation
         if validation is None or self.generation % validation.every:
             return True
@@ -182,13 +182,13 @@ class _Search:
         return score_of(judged, self.config.search.worst_share)
 
     def stopped(self) -> bool:
-        """Returns whether a stop was asked for; shows meanwhile how far it is."""
+        """Returns whether a stop was asked for; meanwhile shows the progress."""
         self.live.show(self.done, self.line)
         return self.stop.asked
 
     @property
     def done(self) -> int:
-        """Trials, or decisions where those are the budget."""
+        """Trials, or decisions if those are the budget."""
         if self.config.search.decisions is None:
             return len(self.log.trials)
         return self.log.decisions(MANY) + self.validations.decisions(MANY)

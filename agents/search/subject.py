@@ -108,7 +108,7 @@ def value_at(parameter: Parameter, at: float) -> int | float:
 
 
 def space_of(parameters: Mapping[str, Parameter]) -> Space:
-    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
+    """A coordinate in [0, 1] for each, of its logarithm if ``log``; whole numbers have their own unit."""
     each = parameters.values()
     ends = [(p.low - _ROUNDING, p.high + _ROUNDING) if p.integer else (0.0, 1.0) for p in each]
     low, high = np.array(ends).T

@@ -164,7 +164,7 @@ class RunCallback(BaseCallback):
         self.live.start()
 
     def _on_rollout_start(self) -> None:
-        """A checkpoint is due only here: all that was seen is learned from, and episodes can start anew."""
+        """A checkpoint is due only here: every decision is learned from, and new episodes can start."""
         if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
             self.checkpoint()
             self.trainer.begin_episodes()

@@ -117,7 +117,7 @@ class Checkpoint:
         return sorted(file for file in self.folder.rglob("*") if file.is_file())
 
     def portable(self) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
-        """The path by which it may be named where only ``files`` are, and their content. Raises OSError."""
+        """The path that names it on a machine with only ``files``, and their content. Raises OSError."""
         if (path := self.policy_file or self.controller_file) is not None:
             file = str(path.absolute())
             return file, {file: path.read_bytes()}
@@ -159,7 +159,7 @@ def resolve(path: Path) -> Checkpoint:
 def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
     """The checkpoints in a run's folder with the decisions that each has learned from, the oldest first.
 
-    Of several in a row that behave alike the first and the last. Raises ConfigError where decisions were not
+    Of several in a row that behave alike the first and the last. Raises ConfigError if decisions were not
     counted.
     """
     checkpoints: list[tuple[int, Path]] = []
@@ -201,7 +201,7 @@ def env_of(spec: PolicySpec) -> EnvConfig:
 
 
 def _of_file(path: Path) -> Controller:
-    """The controller in a file. Raises ConfigError where the simulator refuses it."""
+    """The controller in a file. Raises ConfigError if the simulator refuses it."""
     controller = read_controller(path)
     transport = next(x for x in TRANSPORTS if controller.name in list_controllers(transport=x))
     with Simulator() as simulator:
@@ -232,7 +232,7 @@ def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
 
 
 def trainer_of(folder: Path, layout: Mapping[str, Any]) -> type[Trainer]:
-    """The trainer that wrote a checkpoint. Raises ConfigError where its agent is not known here."""
+    """The trainer that wrote a checkpoint. Raises ConfigError if its agent is not known here."""
     try:
         return find_agent(str(layout.get("agent"))).trainer
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A checkpoint's ``layout.json``: what its networks are bound to, written, read and compared."""
+"""A checkpoint's ``layout.json``: the settings that its networks are bound to, written, read and compared."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PolicyLayout(Strict):
 
 
 def refuse_pickles(folder: Path) -> None:
-    """Raises ConfigError, naming the file, where something in a checkpoint's folder could run code."""
+    """Raises ConfigError, naming the file, if something in a checkpoint's folder could run code."""
     for path in sorted(folder.iterdir()):
         if path.suffix in _PICKLES:
             raise ConfigError(f"{path}: holds pickled objects, which could run code: not loaded")
@@ -149,7 +149,7 @@ def check_names(path: Path, arrays: Mapping[str, object], expected: Mapping[str,
 
 
 def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, npt.NDArray[Any]]:
-    """Name and array of one member. Raises ConfigError, and what zipfile and NumPy raise."""
+    """Name and array of one member. Raises ConfigError, and errors of zipfile and NumPy."""
     if not member.filename.endswith(_SUFFIX):
         raise ConfigError(f"{path}: holds {member.filename!r}, no array, which could run code: not loaded")
     name = member.filename.removesuffix(_SUFFIX)

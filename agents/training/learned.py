@@ -84,7 +84,7 @@ def put_policy(policy: BasePolicy, folder: Path) -> None:
 
 
 def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
-    """Returns what optimisers remember ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of
+    """Returns the states of optimisers ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of
     networks."""
     arrays = {f"variable/{name}": tensor.detach().cpu().numpy() for name, tensor in _variables(model).items()}
     for name, optimiser in _optimisers(model).items():
@@ -126,7 +126,7 @@ def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
 
 
 def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
-    """Returns what such an optimiser remembers of such a parameter, after a step of nothing."""
+    """Returns such an optimiser's state of such a parameter, after a step with zero gradients."""
     like = th.zeros_like(parameter, requires_grad=True)
     like.grad = th.zeros_like(parameter)
     blank_optimiser: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
@@ -243,10 +243,10 @@ def save_learner(folder: Path, model: BaseAlgorithm, run: str | None) -> None:
 
 
 def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
-    """Puts what ``save_learner`` wrote into a model that is made anew; returns the run's name.
+    """Puts the state that ``save_learner`` wrote into a new model; returns the run's name.
 
     Raises:
-        ConfigError: naming the file, where something is not of such a model.
+        ConfigError: naming the file, if something does not belong to such a model.
     """
     state = validate(read_json(folder / STATE), LearnerState, str(folder / STATE))
     put_policy(model.policy, folder)

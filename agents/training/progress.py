@@ -37,7 +37,7 @@ class StopRequest:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Signals are taken within the block, where this is the main thread."""
+        """Handles signals within the block, in the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -71,7 +71,7 @@ class DecisionsBar(ProgressBarCallback):
 
 
 class LiveLine:
-    """A bar and a line on a terminal; elsewhere a line now and then."""
+    """A bar and a line on a terminal; elsewhere a line at intervals."""
 
     def __init__(self, console: Console, unit: str, total: int) -> None:
         """
@@ -138,7 +138,7 @@ class LiveLine:
 
 
 def _without_tensorboards_faults(fault: threading.ExceptHookArgs) -> None:
-    """Shows what ended a thread; but not TensorBoard's on a full disk, which the next write raises again."""
+    """Shows the exception of a thread, but not TensorBoard's on a full disk, which the next write repeats."""
     if not (
         isinstance(fault.exc_value, OSError) and type(fault.thread).__module__.startswith("tensorboard.")
     ):
@@ -200,7 +200,7 @@ class Stopwatch:
 
     def report(self, logger: Logger) -> None:
         """Records ``time/...``: shares of the wall time since the last report, and gradient steps per second
-        of learning; nothing where nothing was measured since."""
+        of learning; nothing if nothing was measured since."""
         if not any(self._seconds.values()):
             return
         total = max(self._clock() - self._since, 1e-9)

@@ -101,7 +101,7 @@ class RolloutEnv(SpacesOnly):
     """The spaces of ``FlowVecEnv``, and episodes instead of steps.
 
     The policy that runs episode n has learned from the episodes up to n - ``env.prefetch``, and from no
-    other: simulators run while the learner learns, and what they run does not hang on which of them is
+    other: simulators run while the learner learns, and their episodes do not depend on which of them is
     faster. With another ``env.prefetch`` a run with the same seed learns from other transitions.
     """
 
@@ -231,7 +231,7 @@ def make_training_env(
     make_rollouts: MakeRollouts | None = None,
 ) -> FlowVecEnv | RolloutEnv:
     """Makes the environment in which an agent learns, by ``env.placement``; arguments as of ``make_env``,
-    and what gives simulators that run whole episodes (none: processes of this machine)."""
+    and the function that gives simulators that run whole episodes (none: processes of this machine)."""
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
     task = make_task(env, "configuration")

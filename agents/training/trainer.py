@@ -61,7 +61,7 @@ class Sb3Policy:
 
 
 class Trainer:
-    """Improves a policy by running it in an environment; what all of Stable-Baselines3's algorithms share.
+    """Improves a policy by running it in an environment; the common part of Stable-Baselines3's algorithms.
 
     A checkpoint folder contains the files that ``save`` writes; ``restore`` continues from it. ``policy`` is
     the policy as it learns; evaluated is the checkpoint's ``policy.safetensors`` if ``network`` describes the
@@ -123,7 +123,7 @@ class Trainer:
                     policy_layout.action_settings,
                 ),
             )
-        except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
+        except Exception as error:  # any error of an algorithm for settings that users have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
         put_policy(trainer.model.policy, folder)
         return trainer
@@ -248,7 +248,7 @@ class Trainer:
         save_learner(folder, self.model, self.run_name)
 
     def restore(self, folder: Path) -> None:
-        """Reads what ``save`` wrote. Raises ConfigError if it belongs to other fields or another agent."""
+        """Reads the files of ``save``. Raises ConfigError if they have other fields or another agent."""
         refuse_pickles(folder)
         check_layout(folder, self.layout())
         self.run_name = restore_learner(folder, self.model) or self.run_name

@@ -23,7 +23,7 @@ from ns3_env.tasks.front_ends import make
 
 
 class TaskActions:
-    """A policy asked in the task's terms, whatever it observes and does itself.
+    """A policy with the task's observations and actions, whatever its own are.
 
     A policy that names no ``fields`` observes the task's fields; one that names no ``action_map``, or the
     task's without its own settings, gives the task's actions. Of any other map the task's action is taken

@@ -27,13 +27,13 @@ _Played = tuple[int, list[Transitions], dict[str, Any]]
 
 class SimulatorActor:
     """A simulator on a node. Ray makes it again from its constructor's argument: a number, no reference, for
-    what that refers to may be gone by then."""
+    the object may no longer exist by then."""
 
     def __init__(self, capacity: int) -> None:
         self._simulator = Simulator(capacity)
 
     def play(self, pending: PendingEpisode, context: WorkerContext) -> _Played:
-        """A whole episode under the policy; the same whenever it is asked for again."""
+        """A whole episode under the policy; the same at every call."""
         unpack(context)
         file = MemoryFile(pending.policy)
         parts: list[Transitions] = []
@@ -89,14 +89,14 @@ class RayRollouts(EpisodeQueue):
         self.give_up()
 
     def _assign(self) -> None:
-        """See the base class: the pool keeps what no actor can run yet."""
+        """See the base class: the pool keeps episodes that no actor can run yet."""
         self._pool.submit(lambda actor, episode: actor.play.remote(episode, self._context), self._begun[-1])
 
     def _receive(self) -> None:
         """See the base class."""
         with remote_errors():
             while (outcome := self._next_played()) is None:
-                pass  # signals are heard between two waits
+                pass  # signals are handled between two waits
         episode, parts, results = outcome
         pending = next(pending for pending in self._begun if pending.episode == episode)
         pending.parts, pending.results = parts, results

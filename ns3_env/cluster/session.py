@@ -55,7 +55,7 @@ def find(address: str, option: str = "--ray") -> str:
     return address
 
 
-#: Of a cluster of this machine's own; what does not fit goes to its temporary folder.
+#: Of a cluster of this machine's own; the excess goes to its temporary folder.
 _OBJECTS_BYTES = 80 << 20
 #: Telemetry off, and no warnings of features unused here, unless the user sets them.
 _QUIET = {

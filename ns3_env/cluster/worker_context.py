@@ -25,7 +25,7 @@ from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, hang_timeout_s
 
 
 def scratch() -> Path:
-    """A folder on this node that goes when Ray's does. To be called by what runs on a node."""
+    """A folder on this node that is removed with Ray's. To be called by code on a node."""
     from ray._private.worker import global_worker
 
     assert global_worker.node is not None

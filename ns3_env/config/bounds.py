@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from ns3_env._native import BOUNDS
 from ns3_env.config import units
 
-#: The simulator's (ns3_env/cpp/json/bounds.h), of flows, times (ns), rates (bit/s) and what else it reads.
+#: The simulator's (ns3_env/cpp/json/bounds.h), of flows, times (ns), rates (bit/s) and its other input.
 MAX_BYTES = int(BOUNDS["flow_bytes"])
 MAX_PAYLOAD_BYTES = int(BOUNDS["payload_bytes"])
 MAX_BUFFER_BYTES = int(BOUNDS["buffer_bytes"])

@@ -28,7 +28,7 @@ POLICY_HELP = (
     "a run's folder, a checkpoint's, a policy's file or its folder, a controller's file, or a released "
     "policy's name"
 )
-#: How each command continues in a clone; where the package is installed it is ``ns3-env`` and the key.
+#: How each command continues in a clone; if the package is installed it is ``ns3-env`` and the key.
 _IN_A_CLONE = {"train": "train.py", "eval": "-m eval", "export": "export.py"}
 #: Extras of pyproject.toml, by the packages that they bring.
 EXTRAS = {
@@ -101,7 +101,7 @@ def interpreter(program: str) -> str:
 
 def guarded(work: Callable[[], int]) -> int:
     """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
-    or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C and SIGTERM. Each
+    or a file that cannot be read or written, 1 if the simulator failed, 130 for Ctrl-C and SIGTERM. Each
     with one message on standard error. Warnings also go there, a line each."""
     warnings.formatwarning = plain_warning
     try:

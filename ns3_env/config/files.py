@@ -55,7 +55,7 @@ def read_text(path: str | Path) -> str:
 
 
 def file_name(text: str) -> str:
-    """The text as a file's name: what none should have becomes "_"."""
+    """The text as a file's name: unsuitable characters become "_"."""
     return _NOT_IN_NAMES.sub("_", text)
 
 
@@ -85,7 +85,7 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file that is either the old or the new one, whenever the process ends or the power fails.
 
-    What lies where the unfinished file will be, from an earlier process, goes; no link is followed.
+    An unfinished file of an earlier process at its path is removed; no link is followed.
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)

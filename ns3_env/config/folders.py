@@ -24,7 +24,7 @@ def refuse_link(file: Path) -> None:
 
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Puts what ``write`` writes into a folder instead of ``folder``, which is complete or not there."""
+    """Replaces ``folder`` by one that ``write`` fills, which is complete or does not exist."""
     replace_folders({folder: write})
 
 
@@ -100,7 +100,7 @@ def _has_scenario(config: Path) -> bool:
 
 
 def refuse_links(folder: Path) -> None:
-    """Results are put into folders, not through links to who knows where.
+    """Refuses symbolic links, which could lead results anywhere.
 
     Raises:
         ScenarioError: the folder, or something in it at any depth, is a symbolic link.
@@ -110,7 +110,7 @@ def refuse_links(folder: Path) -> None:
         raise ScenarioError(f"--out: {link} is a symbolic link: name another folder, or remove it")
 
 
-#: ``configs/``, ``curricula/``, ``checkpoints/``; what commands compare with: ``reference/``, ``curves/``.
+#: ``configs/``, ``curricula/``, ``checkpoints/``; data for comparisons: ``reference/``, ``curves/``.
 DATA = Path(__file__).parent.parent / "data"
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of earlier versions that went: each is refused until 0.4 with what to use instead."""
+"""Names of earlier versions that were removed: each is refused until 0.4 with its replacement."""
 
 from __future__ import annotations
 
 from ns3_env.errors import ConfigError
 
 _BRANCH = "Simulator.branch (docs/branching.md)"
-#: Kind of name, name, what to use instead: of those removed in 0.3.
+#: Kind of name, name, replacement: of those removed in 0.3.
 GONE: dict[str, dict[str, str]] = {
     "policy": {"courier": "'dispatcher'", "scout": "'dispatcher'", "fdcc-2": "'fdcc'"},
     "configuration": {"scout": "'dispatcher'", "fdcc-2": "'fdcc'", "difference": "'fdcc'"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports of the user's own code as ``pkg.module:name``, where the command line has named it.
+"""Imports of the user's own code as ``pkg.module:name``, if the command line has named it.
 
 Files (configurations, curricula, run folders) are data, no matter who wrote them: a name in one of them is
 imported only if the command line names it too, or allows all of the file's (``--allow-imports``).
@@ -15,7 +15,7 @@ from typing import Any
 
 from ns3_env.errors import ConfigError
 
-#: What may be imported, a name a line: in the environment, so that worker processes also know it.
+#: Names that may be imported, one a line: in the environment, so that worker processes also know it.
 _VARIABLE = "NS3_ENV_NAMED_CODE"
 _EVERYTHING = ":"
 

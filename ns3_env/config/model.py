@@ -134,7 +134,7 @@ def cut(line: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """With escapes for what would end the line, or not be seen."""
+    """With escapes for line ends and invisible characters."""
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
@@ -143,7 +143,7 @@ LIKE = 0.6
 
 
 def nearest(key: str, candidates: Sequence[str], least: float = 0.0) -> str:
-    """``; the nearest known one is 'x'``, whatever its case, or nothing where none is known or alike.
+    """``; the nearest known one is 'x'``, whatever its case, or nothing if none is known or alike.
 
     ``least``: how alike it has to be, 1 being equal.
     """

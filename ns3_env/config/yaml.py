@@ -41,7 +41,7 @@ class _Loader(_Base):  # type: ignore[misc]
         self._depth -= 1
 
     def flatten_mapping(self, node: Any) -> None:
-        """Puts what merge keys name into a mapping."""
+        """Merges the mappings that merge keys name into a mapping."""
         for key, value in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
                 for part in value.value if isinstance(value, yaml.SequenceNode) else [value]:
@@ -69,7 +69,7 @@ def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> 
 
 
 def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """PyYAML's constructors raise whatever Python does with a text of another kind."""
+    """PyYAML's constructors raise any of Python's errors for a text of another kind."""
 
     def constructed(loader: Any, node: Any) -> Any:
         text = node.value

@@ -74,7 +74,7 @@ def collect_actions(
         actions: action of each agent; those of agents that are possible and do not decide are ignored.
         possible: all agents that may have an action: those observed last.
 
-    Raises ValueError, naming them, where an action is missing, or there for another agent.
+    Raises ValueError, naming them, if an action is missing, or is for another agent.
     """
     if missing := [agent for agent in agents if agent not in actions]:
         raise ValueError(

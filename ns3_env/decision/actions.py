@@ -139,7 +139,7 @@ class LogarithmicWindow(_Relative):
     """One number in [-1, 1] is the window, whatever it was before: BDP (least / BDP)^((1 - a) / 2).
 
     1 is one BDP, -1 ``least_packets`` packets, 0 their geometric mean. A policy that explores by noise and
-    its own mean then do alike; where actions scale the window, noise piles up at its bounds. The pacing rate
+    its own mean then do alike; if actions scale the window, noise piles up at its bounds. The pacing rate
     is window / base RTT, at most the rate of the sender's link.
     """
 
@@ -271,9 +271,9 @@ _LEAST = 1e-9
 def nearest_actions(
     action: Map, applied: NDArray[np.float64], records: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Actions (m, 1) under ``action`` that come nearest to what another map applied.
+    """Actions (m, 1) under ``action`` that come nearest to another map's effect.
 
-    What lies further than one action reaches is approached: the action is -1 or 1 there.
+    A target beyond one action's reach is approached: the action is then -1 or 1.
 
     Args:
         action: the action map.

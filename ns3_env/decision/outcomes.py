@@ -22,8 +22,8 @@ class Outcomes:
         final: (k,) true if nothing of value follows: the flow is done, or it was cut and the reward has
             charged its remaining bytes.
         cut: (k,) true if the episode ended before the flow.
-        slowdowns: (k,) time over ideal time of a flow that ended, where the time of a cut flow includes that
-            of its remaining bytes at the ideal rate; 0 for an endless flow; NaN on all earlier rows.
+        slowdowns: (k,) time over ideal time of a flow that ended, of which the time of a truncated flow
+            includes that of its remaining bytes at the ideal rate; 0 of endless flows; NaN on earlier rows.
     """
 
     rewards: NDArray[np.float64]

@@ -19,7 +19,7 @@ from ns3_env.decision.rtt_target import RttTarget
 class Reward(Protocol):
     """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
 
-    It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
+    It may have ``fields``, the names of those that it reads: if the transport lacks one of them,
     the reward is refused. If it has a ``settles`` that is True, the last row of a truncated flow is charged
     for the flow's remaining bytes: no value is to be bootstrapped from there.
     """
@@ -76,8 +76,8 @@ class Slowdown:
     """Minus the time since the last decision over the flow's ideal completion time.
 
     The second row of a flow also pays for the time before the first one; the last row of a truncated flow
-    pays for what its remaining bytes would need at the ideal rate. So the undiscounted return of a flow is
-    minus its slowdown, whenever it decides (docs/decisions/0018-rewards-and-actions.md).
+    pays for the time that its remaining bytes would need at the ideal rate. So the undiscounted return of a
+    flow is minus its slowdown, whenever it decides (docs/decisions/0018-rewards-and-actions.md).
 
     With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
     add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
@@ -242,7 +242,7 @@ class QueueTarget:
     """A fair share of what brings the queue to a congestion point's target: -|ln(N x / d)|.
 
     x is the pacing rate as a share of its link, N the flows at the most congested hop,
-    d = 1 - Q_off / ``within`` in [0.1, 2] what all of them together should send, as a share of the link, for
+    d = 1 - Q_off / ``within`` in [0.1, 2] the rate of all of them together, as a share of the link, for
     the queue to be at its target ``within`` base RTTs later; Q_off is that of the last feedback frame, in
     BDPs. Only the simulator knows N: a policy that sees feedback frames only can find its share all the
     same, as flows that slow down by factors and speed up by steps do.

@@ -49,7 +49,7 @@ def fields_of(transport: Transport) -> list[str]:
 
 
 def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
-    """Describes the fault in observing ``fields``; None where all are known."""
+    """Describes the fault in observing ``fields``; None if all are known."""
     lacking = [field for field in fields if not knows(transport, field)]
     if not lacking:
         return None
@@ -148,7 +148,7 @@ class Task:
                 (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
-        for a reward or an action map that is neither a name nor callable; ValueError where the action map
+        for a reward or an action map that is neither a name nor callable; ValueError if the action map
         reads a field that is not observed.
         """
         if isinstance(fields, str):
@@ -162,7 +162,7 @@ class Task:
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
         self.observation_space: Box = observation_space(self.fields)
         self._posed: tuple[Scenario | Script, Scenario | Script] | None = (
-            None  # the scenario that came last, and what it became
+            None  # the last scenario, and its prepared form
         )
         self._reading = self._compiled()
 
@@ -174,7 +174,7 @@ class Task:
         return cls(*parts) if task is None else task
 
     def _compiled(self) -> _native.Reading:
-        """Compiles what it reads from records: a call costs less than NumPy's for a few rows."""
+        """Compiles its reading of records: a call costs less than NumPy's for a few rows."""
         cost = minus(self.reward)
         return _native.Reading(
             field_indices(self.fields).tolist(),
@@ -207,7 +207,7 @@ class Task:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> Outcomes:
-        """Returns what came of the decisions before these rows (k)."""
+        """Returns the outcomes of the decisions before these rows (k)."""
         rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
         if rewards is None:
             rewards = self._rewards(records)
@@ -260,7 +260,7 @@ class Task:
         scenario: Scenario | Script | Mapping[str, Any],
         also: Sequence[str] = (),
     ) -> None:
-        """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
+        """Raises ScenarioError, naming fields, if the scenario's transport does not know one of them, one
         that the reward reads, or one of ``also``."""
         transport = transport_of(scenario) if isinstance(scenario, Mapping) else scenario.transport
         faults = []

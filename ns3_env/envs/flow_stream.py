@@ -68,7 +68,7 @@ def sampler_of(form: Sampler | ScenarioLike | Script) -> Sampler:
 
 
 class StreamOptions(TypedDict, total=False):
-    """The keywords of :class:`FlowStream`, for what passes them on."""
+    """The keywords of :class:`FlowStream`, for functions that pass them on."""
 
     program: str | PathLike[str] | None
     args: Sequence[str]
@@ -169,7 +169,7 @@ class FlowStream(WithTask):
         self._closed = False
         self._health = HealthCheck(self._simulators)
         self._together = LockStep(self._simulators, slots)
-        self._joint: JointDecisions | None = None  # what all of them wait for, received together
+        self._joint: JointDecisions | None = None  # all of their messages, received together
 
     def start(self) -> None:
         """Starts a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
@@ -230,7 +230,7 @@ class FlowStream(WithTask):
             SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
                 within a second. :meth:`start` starts anew.
             ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
-            RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
+            RuntimeError: nothing was requested: :meth:`start` or :meth:`send` come first.
         """
         parts: list[tuple[int, DecisionBatch]] = []
         if wait_all and self._joint is None:
@@ -392,7 +392,7 @@ class FlowStream(WithTask):
         return False
 
     def _whole(self, chosen: NDArray[np.int64]) -> list[tuple[int, slice]]:
-        """Simulators, with their rows, where slots (m,) are all that each waits for, one simulator after the
+        """Simulators, with their rows, if slots (m,) are all that each waits for, one simulator after the
         other; empty if they are anything else."""
         matches, at, text = [], 0, chosen.tobytes()
         for i, part in enumerate(self._owed):

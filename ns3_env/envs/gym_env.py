@@ -74,7 +74,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     ``info["time_ns"]`` is the simulated time, ``info["elapsed"]`` the base RTTs since the flow's last
     decision, the last info's ``["slowdown"]`` the flow's (0 before), ``["cut"]`` whether the limit ended it.
-    ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; where the
+    ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; if the
     transport does not know some fields (TCP), these are absent from the former, and there is no latter.
 
     Read again after pickling, it is a new environment of the same arguments.
@@ -212,7 +212,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
 
-        Raises ValueError where the action has another shape or is no number, and may be given again then.
+        Raises ValueError if the action has another shape or is no number, and may be given again then.
         """
         self._send_action(action)
         return self._finish_step()
@@ -251,7 +251,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return rows, 0
 
     def _finish_step(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """The second half of :meth:`step`: what came of the action."""
+        """The second half of :meth:`step`: the outcome of the action."""
         rows, index = self._receive_rows()
         observation, outcome = self._read_outcome(rows, index)
         terminated = bool(outcome.final[0])
@@ -343,7 +343,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self.__dict__.update(fresh.__dict__)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""
+        """A picture (480, 640, 3) of the controlled flow; None if ``render_mode`` is."""
         return self._film.frame()
 
     def close(self) -> None:

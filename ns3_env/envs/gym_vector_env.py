@@ -28,7 +28,7 @@ _MASKS = tuple(f"_{name}" for name in INDEX)
 class FlowVectorEnv(SyncVectorEnv):
     """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
-    What ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)`` gives. All actions go out before the
+    The class of ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)``. All actions go out before the
     first answer is waited for.
 
     Args:
@@ -48,7 +48,7 @@ class FlowVectorEnv(SyncVectorEnv):
         "render_fps": FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
-    #: What each of them is.
+    #: Class of each of them.
     env_class: ClassVar[type[FlowEnv]] = FlowEnv
     envs: list[FlowEnv]  # type: ignore[assignment]
 
@@ -208,5 +208,5 @@ class FlowVectorEnv(SyncVectorEnv):
         super().close_extras(**kwargs)
 
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
-        """A picture of each environment; None where ``render_mode`` is."""
+        """A picture of each environment; None if ``render_mode`` is."""
         return None if self.render_mode is None else super().render()

@@ -105,7 +105,7 @@ class FlowAgents(WithTask):
         return self.task.outcomes(rows.records, rows.first, rows.terminated, rows.truncated)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        """A picture (480, 640, 3) of the flows; None if ``render_mode`` is."""
         return self._film.frame()
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     ``["slowdown"]`` is the flow's (0 before).
 
     :meth:`state` is for a critic of all agents: the observations of ``possible_agents``, one after the other,
-    zeros where an agent is not among ``agents`` or has not started. Its shape is always the same.
+    zeros if an agent is not among ``agents`` or has not started. Its shape is always the same.
 
     Args:
         scenario: the scenario, its keys, or a function that draws one from each episode's seed; None:
@@ -141,7 +141,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             ``agents``. The telemetry in infos is then an array (fields,), NaN for unknown values, since that
             wrapper cannot read a dict.
 
-    Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
+    Raises ScenarioError if the scenario's clock is not synchronous (None given: it is made so).
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RLlib MultiAgentEnv with one agent per flow, asked when it is due.
+"""RLlib MultiAgentEnv with one agent per flow, which acts when it is due.
 
 Importing this module registers ``NAME``: ``config.environment("ns3_env/RdmaMultiAgent-v0")``.
 """
@@ -23,10 +23,10 @@ from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: What RLlib's configurations call it.
+#: Name in RLlib's configurations.
 NAME = "ns3_env/RdmaMultiAgent-v0"
 
-#: Keys of ``env_config``, with what they are by default.
+#: Keys of ``env_config``, with their defaults.
 DEFAULTS: dict[str, Any] = {
     "scenario": None,
     "flows": None,
@@ -50,7 +50,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`FlowParallelEnv`.
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
-    no padding, and any clock will do. A flow that has not started is not there; one that is done is
+    no padding, and any clock will do. A flow that has not started is absent; one that is done is
     terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and is empty
     when the episode is over. The episode ends with its last flow, truncated if any was.
 

@@ -118,7 +118,7 @@ class MemoryFile:
     ends."""
 
     def __init__(self, content: bytes) -> None:
-        # A Python file closes itself where an exception leaves it behind.
+        # A Python file closes itself if an exception leaves it behind.
         self._file = open(os.memfd_create("policy", os.MFD_CLOEXEC), "wb", buffering=0)  # noqa: SIM115
         self._file.write(content)
         self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
@@ -144,7 +144,7 @@ class PendingEpisode:
 class EpisodeQueue(WithTask, ABC):
     """Episodes of a policy that decides inside the simulators, wherever these are.
 
-    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
+    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` returns the oldest one asked
     for. An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
     simulators there are, nor on the time that anything needs.
 

@@ -62,7 +62,7 @@ class MaskedBufferMixin(RolloutBuffer):
         """Returns which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x
         n_envs,).
 
-        Raises ValueError where none is: there is nothing to learn from.
+        Raises ValueError if no row is one: there is nothing to learn from.
         """
         flat: npt.NDArray[np.bool_] = self.swap_and_flatten(self.decided).ravel()
         if not flat.any():
@@ -89,7 +89,7 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
             raise ValueError(f"{count} decision in {self.buffer_size} steps: raise n_steps")
         rows = self.buffer_size * self.n_envs
         size = None if batch_size is None else -(-batch_size * rows // count)
-        of_rows: Any = super().get(size)  # what _get_samples gives
+        of_rows: Any = super().get(size)  # the result of _get_samples
         for chosen in none_alone([chosen for chosen in of_rows if len(chosen)]):
             yield super()._get_samples(chosen, self._env_change)
 
@@ -191,7 +191,7 @@ class MaskedRolloutBuffer(MaskedBufferMixin):
 
 
 def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
-    """The mask of the algorithm's environment, through VecEnv wrappers; None where each row is a decision."""
+    """The mask of the algorithm's environment, through VecEnv wrappers; None if each row is a decision."""
     env = algorithm.get_env()
     mask = None if env is None else getattr(env.unwrapped, "mask", None)
     return mask if isinstance(mask, Mask) else None
@@ -200,11 +200,11 @@ def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
 def masked(algorithm: A) -> A:
     """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
 
-    Its ``gamma`` then counts per base RTT, whatever a decision took (Bradtke and Duff 1994).
+    Its ``gamma`` then counts per base RTT, whatever the time of a decision (Bradtke and Duff 1994).
 
     Works on TD3, SAC, DDPG, TQC (any off-policy algorithm with the plain ReplayBuffer), PPO, A2C and
     sb3-contrib's RecurrentPPO. An algorithm whose environment has no rows but decisions stays as it is. To be
-    called again on an algorithm that was loaded or given another environment; what it had stored is lost.
+    called again on an algorithm that was loaded or given another environment; its stored rows are lost.
 
     Raises:
         TypeError: the algorithm's buffer has no masked sister.

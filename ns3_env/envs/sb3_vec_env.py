@@ -61,7 +61,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         self.render_mode = render_mode
         spaces = self.task.observation_space, self.task.action_space
         VecEnv.__init__(self, self.num_simulators * self.slots, *spaces)
-        self._unread: Batch | None = None  # what reset() received, for a recv() that follows
+        self._unread: Batch | None = None  # the message that reset() received, for a following recv()
         self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # those in ``due``, as they came
         self._all_slots = np.arange(self.num_envs).tobytes()
         self._seen_all = False  # nothing was received or sent since ``due`` was set
@@ -236,7 +236,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return infos
 
     def _add_telemetry(self, infos: Sequence[dict[str, Any]], records: NDArray[np.float64]) -> None:
-        """Adds the telemetry of records (k, fields) to k infos, if it is asked for."""
+        """Adds the telemetry of records (k, fields) to k infos, if requested."""
         if self._telemetry:
             for info, telemetry in zip(infos, named(records), strict=True):
                 info["telemetry"] = telemetry
@@ -268,7 +268,7 @@ class FlowVecEnv(FlowStream, VecEnv):
             self._film.see(batch.flows[mask], batch.records[mask])
 
     def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
-        """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None where ``render_mode`` is."""
+        """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None if ``render_mode`` is."""
         return self._film.frame()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:

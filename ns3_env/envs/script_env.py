@@ -56,7 +56,7 @@ class ScriptEnv(FlowEnv):
         return definition  # type: ignore[return-value]  # a Script names the flow itself
 
     def _until_own_turn(self) -> tuple[DecisionBatch | None, int]:
-        """The next message of the one flow that asks, whatever number the script gave it."""
+        """The next message of the controlled flow, whatever its number in the script."""
         rows = self._simulator.receive()
         while isinstance(rows, DecisionBatch) and not len(rows.flows):
             self._simulator.send_actions(())

@@ -77,7 +77,7 @@ class SlotAllocator:
         self._leavings += len(slots)
 
     def _longest_free(self) -> int:
-        """-1 where none is free."""
+        """The slot that is free longest; -1 without one."""
         free = np.flatnonzero(~self._taken)
         return int(free[self._left[free].argmin()]) if len(free) else -1
 

@@ -179,7 +179,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts the simulation anew, with the seed, or the next of the environment's own generator.
+        """Restarts the simulation with the seed, or the next of the environment's own generator.
 
         Args:
             seed: seed of the episode, and of those that follow.
@@ -203,7 +203,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         return observation, {"info": state.info}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Sends the action; what comes back is the simulation's next state."""
+        """Sends the action; the answer is the simulation's next state."""
         if not self._playing or self._session is None:
             raise RuntimeError("the episode is over: reset() comes first")
         if isinstance(self.action_space, Box):

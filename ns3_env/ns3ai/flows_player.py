@@ -116,11 +116,11 @@ def _fill(
 
 
 def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
-    """Returns what an attempt gives, as soon as it gives something."""
+    """Returns the result of an attempt, as soon as it has one."""
     while (result := attempt()) in (None, False):
         look()
     return result
 
 
-#: Fields of an element where none are named, by transport.
+#: Fields of an element if none are named, by transport.
 DEFAULT_FIELDS = {"rdma": observations.FDCC_FIELDS, "tcp": TCP_FIELDS}

@@ -36,7 +36,7 @@ def heard(tell: Callable[[], object]) -> Iterator[None]:
 def play(target: Target, settings: Settings) -> None:
     """One episode, until its end or until Python asks for a stop.
 
-    Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for what Python sends.
+    Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for invalid actions.
     """
     end = opened(settings.names)
     peer = Peer(settings.segment)

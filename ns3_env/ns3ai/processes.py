@@ -35,7 +35,7 @@ class KeptProcess:
         segment: name of the shared-memory segment to remove if this process is killed.
         show_output: true sends its output to this process's; otherwise the end of it is kept for errors.
 
-    Raises SimulatorNotFound where the keeper is not installed.
+    Raises SimulatorNotFound if the keeper is not installed.
     """
 
     def __init__(self, command: Sequence[str], *, folder: Path, segment: str, show_output: bool) -> None:
@@ -73,11 +73,11 @@ class KeptProcess:
         return f"the simulation (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
-        """The end of what it printed, as the end of a sentence."""
+        """The end of its output, as the end of a sentence."""
         return self._words.end()
 
     def forget_old_words(self) -> None:
-        """To be called now and then: a simulation that prints for hours fills no memory."""
+        """To be called regularly, so that a simulation that prints for hours fills no memory."""
         if len(self._words) > _MOST_BYTES_KEPT:
             self._words.forget()
 
@@ -94,7 +94,7 @@ def signal_of(code: int) -> int | None:
         code: -n is death by signal n, as Python has it; 128 + n is a shell's word for it, 256 - n that of a
             script in Python, such as ns-3's, which ends with ``exit(returncode)``.
 
-    None where the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
+    None if the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
     """
     if code < 0:
         number = -code
@@ -108,7 +108,7 @@ def signal_of(code: int) -> int | None:
 def _end(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
     """Ends and reaps it, unless this is a fork of the process that owns it."""
     if os.getpid() == owner:
-        process.terminate()  # the keeper kills what it keeps
+        process.terminate()  # the keeper kills its command
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_PATIENCE_S)
         process.kill()

@@ -22,7 +22,7 @@ class Names(NamedTuple):
 
 
 #: One end of a segment, in either layout. ``send``, ``finish`` (nothing more comes) and ``receive`` give
-#: False or None where the peer lets them wait for longer than ``timeout_s``; ``rows`` are elements of the
+#: False or None if the peer lets them wait for longer than ``timeout_s``; ``rows`` are elements of the
 #: vectors; after ``unlink`` no process finds the segment any more, and processes that have it keep it.
 SegmentEnd = _ns3ai.SegmentEnd
 

@@ -33,7 +33,7 @@ class NameLock:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 
     def take(self, timeout_s: float | None) -> None:
-        """Waits for it; None: for ever. Raises SimulatorHung where another environment has it for longer."""
+        """Waits for it; None: for ever. Raises SimulatorHung if another environment has it for longer."""
         name = hashlib.sha256(self._segment.encode()).hexdigest()  # no longer than the kernel allows
         start_s = time.monotonic()
         while True:
@@ -140,7 +140,7 @@ class Session:
         self._living().send(message)
 
     def receive(self, name: str) -> Any:
-        """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and what that raises."""
+        """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and as that method."""
         self._asked = time.monotonic()
         try:
             message = self._living().receive(name)

@@ -30,9 +30,9 @@ _DATA = {
 
 
 def dtype_on_the_wire(dtype: DTypeLike) -> Dtype:
-    """The one that represents every value of ``dtype``; of 64-bit integers, those that fit 32.
+    """The type that represents every value of ``dtype``; of 64-bit integers, those that fit 32.
 
-    Raises ValueError where none does.
+    Raises ValueError if no type does.
     """
     numpy_type = np.dtype(dtype)
     if numpy_type.kind == "f" and numpy_type.itemsize <= 8:
@@ -112,7 +112,7 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
         value: value of the space's shape; integers fit 32 bits.
         name: key of the value in a dictionary.
         doubles: boxes of float64 are sent as doubles, as ns3-ai's C++ does. False: as floats, as its Python
-            does whatever the space, because simulations cast actions to containers of floats: a box of
+            does for any space, because simulations cast actions to containers of floats: a box of
             doubles would be a null pointer to them.
 
     Raises ValueError for another shape, a missing key, or an integer that does not fit.

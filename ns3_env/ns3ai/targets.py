@@ -142,7 +142,7 @@ def read_settings(options: Mapping[str, str], target: str) -> Settings:
 
 
 def check(target: Target, settings: Settings) -> None:
-    """Looks at what can be known before anything is run: the scenario's file, the length of the vectors.
+    """Checks everything known before the run: the scenario's file, the length of the vectors.
 
     Raises ScenarioError, and SegmentError.
     """
@@ -170,7 +170,7 @@ def command_line(settings: Mapping[str, Any]) -> list[str]:
 
 
 def merged(defaults: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
-    """All settings; the options win over the defaults, whatever name each goes by."""
+    """All settings; the options win over the defaults, under any of their names."""
     names = {ALIASES.get(key, key) for key in options}
     return {**{key: defaults[key] for key in defaults if ALIASES.get(key, key) not in names}, **options}
 

@@ -16,7 +16,7 @@ from typing import Any
 from ns3_env.config.model import validate
 from ns3_env.ns3ai.targets import Settings, plain
 
-#: The interpreter of the calling process, whatever PATH says where the script is run.
+#: The interpreter of the calling process, whatever PATH is when the script is run.
 _SCRIPT = """\
 #!/bin/sh
 # Runs a simulation of ns3-env as an ns-3 tree does: ns3 run TARGET [-- --key=value ...]
@@ -29,7 +29,7 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
     """The folder to give to ns3-ai's Python, or to :class:`Ns3AiEnv`, as that of ns-3.
 
     It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder if that cannot be written,
-    and stays; each Python installation has one, and each choice of settings. What ``ns3 run`` runs there:
+    and stays; each Python installation has one, and each choice of settings. ``ns3 run`` there runs:
     :data:`ns3_env.ns3ai.TARGETS`.
 
     Args:

@@ -57,7 +57,7 @@ class PolicyFile:
     tensors: Tensors
 
     def __post_init__(self) -> None:
-        """Raises ValueError where the tensors are not those of such a policy."""
+        """Raises ValueError if the tensors are not those of such a policy."""
         check_shapes(self.spec, {name: tensor.shape for name, tensor in self.tensors.items()})
         check_values(self.tensors)
 

@@ -64,7 +64,7 @@ class Input(Strict):
 class DerivedInput(Strict):
     """One input of the network that is worked out of several telemetry fields, each cut to its range first.
 
-    The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, which is what it can be.
+    The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, the only one so far.
     """
 
     derived: Literal["rtt_target"]
@@ -106,7 +106,7 @@ AnyInput = Annotated[
 
 
 class Network(Strict):
-    """Tensors of a network, and what lies between them."""
+    """Tensors of a network, and the activations between them."""
 
     kind: Literal["mlp", "lstm"]
     memory: Literal["history", "carried"] = "history"

@@ -58,7 +58,7 @@ def histories_of(inputs: Floats, age: Ints, depth: int) -> tuple[Floats, Ints]:
 
 
 def in_a_row(windows: Floats, lengths: Ints) -> Floats:
-    """Each history as what an MLP reads of it: (n, K x F), the current input last, zeros before a flow's
+    """Each history as an MLP's input: (n, K x F), the current input last, zeros before a flow's
     first.
 
     Args:

@@ -64,7 +64,7 @@ class NetworkPolicy:
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
         """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,)), or
-        where the network carries one (hidden and cell (n, 2H),).
+        if the network carries one (hidden and cell (n, 2H),).
 
         Raises ConfigError for a file with a safety.
         """

@@ -76,7 +76,7 @@ class SlotStates:
     def __init__(self, policy: Policy) -> None:
         """
         Args:
-            policy: the policy asked.
+            policy: the policy to evaluate.
         """
         self.policy = policy
         self._state: State | None = None

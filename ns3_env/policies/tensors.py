@@ -74,7 +74,7 @@ def find_widths(spec: PolicySpec, shapes: Mapping[str, Shape]) -> Widths:
 
 
 def check_shapes(spec: PolicySpec, shapes: Mapping[str, Shape]) -> None:
-    """Raises ValueError, naming a tensor, where tensors of these shapes are not such a policy's."""
+    """Raises ValueError, naming a tensor, if tensors of these shapes are not such a policy's."""
     widths = find_widths(spec, shapes)
     expected = tensor_shapes(spec, widths)
     for name in shapes:

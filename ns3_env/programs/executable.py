@@ -82,14 +82,14 @@ def list_controllers(
 def describe_controllers(
     executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Returns what each congestion controller of the simulator declares, by name, sorted.
+    """Returns the declarations of the simulator's congestion controllers, by name, sorted.
 
-    ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: what they are.
+    ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: their descriptions.
     ``reference``: a bound, which no network
     could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
     ``switch.ecn``; None if it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
     of ``switch``. ``plugin``: the file of a custom controller. Under TCP, ``marking``: the
-    threshold from which on queues mark for it, None if it needs none. The program is asked once, and again
+    threshold from which on queues mark for it, None if it needs none. The program is queried once, and again
     when it or a plugin has changed.
 
     Args:

@@ -65,7 +65,7 @@ def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
 def plugin_versions() -> dict[str, str]:
     """For each controller that a plugin brought, ``"plugin NAME"``: the file's name and its content's hash.
 
-    Raises what :func:`describe_controllers` raises.
+    Raises as :func:`describe_controllers`.
     """
     if not named_plugins():
         return {}
@@ -82,12 +82,12 @@ def _content(path: Path, changed_ns: int) -> str:
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
 
 
-#: Where the compiled parts were installed to; in a clone not the folder of this file.
+#: Folder of the compiled parts; in a clone not the folder of this file.
 _ROOT = Path(_native.__file__).resolve().parent
 
 
 def cmake_dir() -> Path:
-    """The folder of ``ns3_env-config.cmake``. Raises ConfigError where the installation lacks it."""
+    """The folder of ``ns3_env-config.cmake``. Raises ConfigError if the installation lacks it."""
     return _installed(_ROOT / "cmake", "ns3_env-config.cmake")
 
 
@@ -99,7 +99,7 @@ def include_dir() -> Path:
 def compiler_flags() -> list[str]:
     """Returns the options of a compiler; ``-shared -fPIC`` and an optimisation level are the caller's.
 
-    Raises ConfigError where the headers are not there.
+    Raises ConfigError if the headers are not there.
     """
     return ["-std=c++20", "-D__LINUX__", "-DNS3_BUILD_PROFILE_RELEASE", f"-isystem{include_dir()}"]
 

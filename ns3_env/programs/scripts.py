@@ -30,7 +30,7 @@ NS3_MINOR = 44
 
 
 def library_dir() -> Path:
-    """Folder of the package's libraries. Raises ConfigError where the installation lacks RDMA's."""
+    """Folder of the package's libraries. Raises ConfigError if the installation lacks RDMA's."""
     folder = Path(_native.__file__).resolve().parent / "lib"
     if not (folder / "libns3_env-rdma.so").is_file():
         raise ConfigError(f"{folder} has no libns3_env-rdma.so: install the package again")

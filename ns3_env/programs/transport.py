@@ -15,7 +15,7 @@ SHOWN: dict[Transport, str] = {"rdma": "RDMA", "tcp": "TCP"}
 
 
 def transport_of(content: Mapping[str, Any]) -> Transport:
-    """Returns the transport of a scenario as the simulator reads it, where RDMA is not named."""
+    """Returns the transport of a scenario as the simulator reads it, which omits RDMA's name."""
     return "tcp" if content.get("transport") == "tcp" else "rdma"
 
 

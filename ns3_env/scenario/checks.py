@@ -34,7 +34,7 @@ from ns3_env.scenario.traffic import ENDLESS_BYTES, ConstantRate, Flows, Mix, Tr
 
 #: Hosts whose paths are looked at for windows that are too narrow.
 _MOST_SOURCES = 100
-#: Keys that only one transport has, and what to do under the other one.
+#: Keys that only one transport has, and the advice under the other one.
 TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
     "rdma": {
         "preset": "there is no published simulator of TCP here: leave it out",
@@ -93,7 +93,7 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
 
 
 def time_faults(scenario: ScenarioFields) -> list[str]:
-    """Nothing that is asked for may lie behind the time limit."""
+    """Refuses times after the time limit."""
     first, limit = scenario.traffic.first_start_ns(), scenario.time_limit_ns
     faults = []
     if first is not None and first >= limit:
@@ -178,8 +178,8 @@ def _bound_faults(scenario: ScenarioFields) -> list[str]:
 def declared_faults(
     scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
 ) -> list[str]:
-    """Lists where the controllers of flows (``controllers()``: their indices) need different things of a
-    port."""
+    """Lists conflicts if the controllers of flows (``controllers()``: their indices) need different things of
+    a port."""
     if scenario.classes:
         return class_conflicts(scenario, flows, controllers)
     settings = DECLARED[scenario.transport]

@@ -33,7 +33,7 @@ POLICY = "policy"
 #: Endings of a controller's file, files with other endings are policies; its name in a run's folder.
 CONTROLLER_ENDINGS = (".yaml", ".yml")
 CONTROLLER_FILE = "controller.yaml"
-#: The first line of what ``write_controller`` writes.
+#: The first line of files by ``write_controller``.
 CONTROLLER_HEAD = (
     "# A controller of ns3-env: --checkpoint NAME=FILE, or {file: FILE} among a scenario's controllers\n"
 )

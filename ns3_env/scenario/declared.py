@@ -45,7 +45,7 @@ class Declared(Generic[T]):
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def published(self, names: Iterable[str] | None = None) -> dict[str, T]:
-        """Returns what controllers are published with; those not named need nothing.
+        """Returns the needs of controllers as published; those not named have none.
 
         Args:
             names: names of controllers; None: all.
@@ -56,7 +56,7 @@ class Declared(Generic[T]):
         return dict(self.needed(Controller(name=name) for name in everyone))
 
     def needed(self, controllers: Iterable[Controller]) -> list[tuple[str, T]]:
-        """Returns what controllers with these attributes need, by name; raises as :meth:`published`."""
+        """Returns the needs of controllers with these attributes, by name; raises as :meth:`published`."""
         declared = describe_controllers(transport=self.transport)
         values: list[tuple[str, T]] = []
         for controller in controllers:
@@ -79,7 +79,7 @@ class Declared(Generic[T]):
         return next((value for _, value in self.needed(present)), None)
 
     def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
-        """A port does one thing only; where two controllers need two, the user has to choose.
+        """A port does one thing only; if two controllers need two, the user has to choose.
 
         ``controllers()``: each flow's, as an index.
         """

@@ -135,7 +135,7 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
 
 
 def between_cards(flows: Flows, network: Network) -> Flows:
-    """The same flows, each between two cards of its hosts, in turn where several pairs are equally near.
+    """The same flows, each between two cards of its hosts, in turn if several pairs are equally near.
 
     Raises ScenarioError if no two hosts reach each other.
     """

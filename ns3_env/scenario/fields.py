@@ -54,7 +54,7 @@ class SimulatorOptions(Strict):
 
 
 class ScenarioFields(Strict):
-    """Keys of a scenario; ``Scenario`` adds what it can do."""
+    """Keys of a scenario; ``Scenario`` adds the methods."""
 
     transport: Transport = "rdma"
     preset: Literal["default", "published"] = "default"

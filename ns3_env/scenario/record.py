@@ -63,7 +63,7 @@ class Measurement(Strict):
         return None if end is None else (self.warm_up_ns, end)
 
     def faults(self, arrivals_end_ns: int | None, time_limit_ns: int) -> list[str]:
-        """Lists what does not fit the traffic and the time limit, as "key: text"."""
+        """Lists conflicts with the traffic and the time limit, as "key: text"."""
         span = self.span_ns(arrivals_end_ns)
         if span is None:
             return ["end_ns: none of this traffic arrives at random, so that it must be given"]

@@ -267,7 +267,7 @@ def renamed(scenario: Scenario, paths: Mapping[str, str]) -> Scenario:
 
 
 def renamed_controller(controller: Controller, paths: Mapping[str, str]) -> Controller:
-    """The controller with another path of its policy, where ``paths`` knows it."""
+    """The controller with another path of its policy, if ``paths`` contains it."""
     path = str(controller.attributes.get(_FILE))
     if controller.name != POLICY or path not in paths:
         return controller

@@ -168,7 +168,7 @@ _CARDS = """\
 
 
 def script_text(scenario: Scenario) -> str:
-    """The script that runs what ``rdma-sim`` runs of the scenario, flow by flow to the nanosecond.
+    """The script that reproduces ``rdma-sim``'s run of the scenario, flow by flow to the nanosecond.
 
     Raises ScenarioError for features that scripts lack: TCP's transport, flows that wait for other flows,
     clusters of GPUs, rates that are no whole bits per second.

@@ -193,7 +193,7 @@ _MOST_PARTS = 16
 def _drawn(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """Draws what follows from the seed; ``controllers``: each flow's, as an index."""
+    """Draws the parts that depend on the seed; ``controllers``: each flow's, as an index."""
     slots = []
     slot_count = 0
     agents = [x.name == AGENT for x in played_controllers(scenario)]

@@ -220,7 +220,7 @@ def _content(model: Strict) -> dict[str, Any]:
     return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in fields.items()}
 
 
-#: Of the headers of IP and TCP without options: a segment carries so much less than the MTU.
+#: Of the headers of IP and TCP without options: a segment carries the MTU less these bytes.
 HEADER_BYTES = 40
 
 _Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]

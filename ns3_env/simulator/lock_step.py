@@ -78,7 +78,7 @@ class LockStep:
 
         Args:
             partly: true to accept the messages that can be merged; the remaining simulators have no rows.
-            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+            meanwhile: function called every 0.02 s during the wait; an exception that it
                 raises ends the wait.
 
         Raises as :meth:`Simulator.receive`.

@@ -36,7 +36,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 #: Of a process that starts, or that ends.
 _PATIENCE_S = 60.0
-#: Processes are forked from one that has imported what jobs need, and no thread.
+#: Processes are forked from one that has imported the jobs' modules, and has no threads.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
 
@@ -63,7 +63,7 @@ class MobileJob(Job[T_co], Protocol[T_co]):
     """A job that may be done on another machine."""
 
     def packed(self) -> tuple[MobileJob[T_co], Files]:
-        """The job as it travels, and what it reads. Raises ScenarioError."""
+        """The job in packed form, with the files that it reads. Raises ScenarioError."""
         ...
 
     def at(self, paths: Mapping[str, str]) -> MobileJob[T_co]:

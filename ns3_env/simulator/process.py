@@ -36,7 +36,7 @@ class LastWords:
     """A file in memory that receives a process's output, until :meth:`close` or its own end."""
 
     def __init__(self, name: str) -> None:
-        """``name`` is what /proc shows."""
+        """``name`` is the name in /proc."""
         self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
         if self.fd <= 2:  # a closed standard stream's number: a child's own stream would replace it
             with self._file as low:
@@ -148,7 +148,7 @@ class SimulatorProcess:
         return cls(process, words, command)
 
     def copied(self, pid: int, words: LastWords) -> SimulatorProcess:
-        """Returns what this process has become in its copy ``pid``, which prints to ``words``."""
+        """Returns the object of this process's copy ``pid``, which prints to ``words``."""
         return SimulatorProcess(Sibling(pid), words, self._command)
 
     @property
@@ -174,7 +174,7 @@ class SimulatorProcess:
         return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
-        """The end of what it printed since ``forget_words``, as the end of a sentence."""
+        """The end of its output since ``forget_words``, as the end of a sentence."""
         return self._words.end()
 
     def forget_words(self) -> None:

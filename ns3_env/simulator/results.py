@@ -7,12 +7,12 @@
     columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 if a flow did not
     finish), standalone_ns (ideal completion time on an idle network), base_rtt_ns (of one full packet on the
     flow's path; 0 for a flow that never started), payload_bytes and header_bytes (of a full data packet;
-    headers include in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows
+    headers include in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. If flows
     never end there is a column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they
     have started. With selective repeat, or ``record.reordering``, there are columns out_of_order_packets
     (data packets that came before an earlier one of the flow) and duplicate_bytes (payload that came though
     its receiver had it).
-    Where the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
+    If the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
     the flow's data segments as its sender measures them; −1 if there was no sample.
     In a branch that its horizon cuts (:meth:`ns3_env.simulator.Simulator.branch`) there is left_ns: the time
@@ -29,11 +29,11 @@
 ``reordering``
     with those columns: the sums of either over all flows.
 ``rtt``
-    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 where
+    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 if
     there was none. ``percentiles_ns``: the 1 % to the 99 % point, a distribution to draw; empty without
     samples.
 ``streams``
-    where the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
+    if the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
     stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
     Streams are no flows: no other column has them, but queues, losses and totals count their packets.
 ``queues``
@@ -43,10 +43,10 @@
     one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
     packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
     room for a packet that was to leave by this port; "link", lost on the link that the port sends on;
-    "failure", on its way or waiting when that link failed, or sent to it while it was down; if a switch had
-    no route for, the port is the one that it came in by.
+    "failure", on its way or waiting when that link failed, or sent to it while it was down; of packets that a
+    switch had no route for, the port is the one that they came in by.
 ``paths``
-    where the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
+    if the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
     flows), reordered_packets (of these: after one that was sent later, RFC 4737), reorder_distance (the most
     packets between one and the first that overtook it), outages (of single links). The flows then have
     columns reordered_packets and reorder_distance.
@@ -58,7 +58,7 @@
     in-order payload that each flow's receiver got in it, (n,). The flows then have a column ``counted`` (1:
     the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
 ``pause_circle``
-    only where PFC pauses wait for each other in a circle at the end, a deadlock: ``ports`` (node, port, and
+    only if PFC pauses wait for each other in a circle at the end, a deadlock: ``ports`` (node, port, and
     the peer that pauses it), each of which waits for the next; ``others``, the number of ports that wait for
     these; ``text``, a sentence.
 ``totals``
@@ -69,7 +69,7 @@
 
 Of TCP's flows ``pause_ns`` is 0, and so are all PFC counters of queues and totals.
 
-``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them; the
+``windows``, ``marks``, ``pauses`` and the queues' ``series`` exist if the scenario records them; the
 first and the last may be arrays (:mod:`ns3_env.simulator.results`).
 """
 
@@ -231,7 +231,7 @@ class Windows(NamedTuple):
 
     @classmethod
     def of(cls, results: Mapping[str, Any]) -> Windows:
-        """Reads those of results that were read either way; no rows where none were recorded."""
+        """Reads them from either form of results; no rows if none were recorded."""
         rows = results.get("windows", [])
         if isinstance(rows, Windows):
             return rows

@@ -39,7 +39,7 @@ _HANG_TIMEOUT_S = 30.0
 def hang_timeout_s() -> float:
     """Seconds of computing without a sign of life after which a simulator of this process is killed.
 
-    Raises ConfigError where NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
+    Raises ConfigError if NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
     """
     text = os.environ.get(HANG_TIMEOUT_VARIABLE)
     if text is None:
@@ -162,7 +162,7 @@ class Simulator:
                 death.
             columns: true for windows and queue series as arrays (:mod:`ns3_env.simulator.results`).
 
-        Raises what :meth:`start` raises.
+        Raises as :meth:`start`.
         """
         if isinstance(scenario, Mapping):
             text, transport = json.dumps(scenario, separators=(",", ":")), transport_of(scenario)
@@ -327,7 +327,7 @@ class Simulator:
         """Waits for the simulator's answer. Transitions want ``send_actions(())`` to continue.
 
         Args:
-            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+            meanwhile: function called every 0.02 s during the wait; an exception that it
                 raises ends the wait.
 
         Raises:
@@ -444,7 +444,7 @@ class Simulator:
             self._raise_broken(str(error))
 
     def _raise_broken(self, what: str) -> NoReturn:
-        """The simulator said what it never should."""
+        """The simulator broke the protocol."""
         message = f"the simulator (pid {self.pid}) broke the protocol and was killed: {what}"
         self.kill()
         raise SimulatorDied(message) from None
@@ -485,7 +485,7 @@ class Simulator:
 def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
     """Index of a simulator that has answered; all those given must be waiting.
 
-    ``meanwhile`` is called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+    ``meanwhile`` is called every 0.02 s while it waits; its exception ends the wait.
 
     Raises SimulatorDied or SimulatorHung for one that never will.
     """

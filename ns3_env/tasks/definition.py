@@ -21,7 +21,7 @@ FIRST_TEST_SEED = 2**40
 #: Test scenarios of a task.
 TESTS = 10
 
-#: What flows of RDMA observe: 18 B of telemetry, and the message's size, which a sender knows.
+#: Observed fields of RDMA flows: 18 B of telemetry, and the message's size, which a sender knows.
 RDMA_FIELDS = (
     "rtt",
     "qlen",

@@ -14,7 +14,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.header import AnyInput, DerivedInput, PolicySpec
 from ns3_env.scenario import PerFlowRtt
 
-#: Members of the observation: type of C, and what they are.
+#: Members of the observation: C type, and meaning.
 MEMBERS = {
     "interval_ns": ("uint32_t", "since the flow's last decision, or since its start"),
     "rtt_ns": ("uint32_t", "last RTT"),

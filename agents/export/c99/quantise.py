@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers of a policy as tables of integers in C, and what they weigh."""
+"""Numbers of a policy as tables of integers in C, and their size."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ _MOST_DOUBLINGS = 6
 
 
 def rewritten(policy: PolicyFile) -> Tensors:
-    """Tensors that give the same answers as the policy's, of units that are heard, in even ranges."""
+    """Tensors that give the same answers as the policy's, without unused units, in even ranges."""
     tensors, depth = dict(policy.tensors), len(layers_of(policy.tensors))
     for n in range(depth - 1, 0, -1):
         _keep(tensors, f"layers.{n - 1}", f"layers.{n}.weight", _heard(tensors[f"layers.{n}.weight"]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Law for a network to start from that knows what shorter flows have left, and defers to them.
+"""Law for a network to start from that knows the remaining data of shorter flows, and defers to them.
 
     U = switch_rate + qlen                                          (as in Li 2019, Algorithm 1)
     T = utilisation + urgency n^crowding / (1 + (s / urgent_bdps)^sharpness)

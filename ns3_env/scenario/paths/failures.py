@@ -94,7 +94,7 @@ class Failures(Strict):
     drawn: DrawnOutages | None = None
 
     def faults(self, network: Network, time_limit_ns: int) -> list[str]:
-        """Lists what does not fit the network, as "key: text"."""
+        """Lists conflicts with the network, as "key: text"."""
         faults = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
         if self.drawn is not None:
             cycle = self.drawn.mean_up_ns + self.drawn.mean_down_ns

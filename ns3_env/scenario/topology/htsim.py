@@ -89,7 +89,7 @@ class HtsimTopology(FileTopology):
 
 
 def _fat_tree(nodes: int, podsize: int, tiers: list[_Tier]) -> Graph:
-    """The network of these tiers. Raises ValueError where their numbers do not fit together."""
+    """The network of these tiers. Raises ValueError if their numbers do not fit together."""
     down, bundle = ([tier.get(name) for tier in tiers] for name in ("radix_down", "bundle"))
     up = [tier.get("radix_up") for tier in tiers[:-1]]
     pods = nodes // podsize

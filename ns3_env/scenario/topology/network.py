@@ -200,7 +200,7 @@ class Network:
         return onward
 
     def faults(self) -> list[str]:
-        """Lists the faults of the graph; [] where nothing is."""
+        """Lists the faults of the graph; [] if nothing is."""
         n = len(self.nodes)
         faults = []
         neighbours: list[list[int]] = [[] for _ in range(n)]

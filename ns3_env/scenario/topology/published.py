@@ -46,7 +46,7 @@ class PublishedText:
         self.line = 0
 
     def next(self, what: str) -> str:
-        """The next word. Raises ValueError where the file ends before ``what``."""
+        """The next word. Raises ValueError if the file ends before ``what``."""
         while not self._words:
             number, text = next(self._lines, (0, ""))
             if not number:
@@ -67,13 +67,13 @@ class PublishedText:
         return int(word)
 
     def line_of_words(self, what: str) -> list[str]:
-        """The words that are left of the next line that has any. Raises ValueError where the file ends."""
+        """The words that are left of the next line that has any. Raises ValueError if the file ends."""
         words = [self.next(what), *self._words[::-1]]
         self._words = []
         return words
 
     def width(self, what: str) -> int:
-        """Words that are left of the next line that has any. Raises ValueError where the file ends."""
+        """Words that are left of the next line that has any. Raises ValueError if the file ends."""
         words = self.line_of_words(what)
         self.put_back(words)
         return len(words)
@@ -176,7 +176,7 @@ class PublishedTopology(FileTopology):
         return nodes, switches, rows
 
     def _check(self, error_rate: str, delay: str, line: int) -> None:
-        """Refuses what this simulator has not got, and what it would have to guess."""
+        """Refuses features that this simulator lacks, and values that it would have to guess."""
         try:
             lossless = float(error_rate) == 0
         except ValueError:

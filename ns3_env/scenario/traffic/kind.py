@@ -109,7 +109,7 @@ class TrafficKind(Strict):
         return set() if self.group is None else {self.group}
 
     def faults(self, network: Network) -> list[str]:
-        """Lists what does not fit the network, as "key: text"."""
+        """Lists conflicts with the network, as "key: text"."""
         return []
 
     def named_controllers(self) -> set[str]:

@@ -45,7 +45,7 @@ class Label(NamedTuple):
 
 @dataclass
 class Tasks:
-    """Waits of flows, steps, and labels of either; empty where each flow starts at its own time."""
+    """Waits of flows, steps, and labels of either; empty if each flow starts at its own time."""
 
     waits: dict[int, Wait] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -182,7 +182,7 @@ def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
     way: list[Key] = []
     place: dict[Key, int] = {}
     task = next(iter(remaining))
-    while task not in place:  # whatever is left waits for another one that is left
+    while task not in place:  # each remaining one waits for another remaining one
         place[task] = len(way)
         way.append(task)
         task = next(other for other in after[task] if other in remaining)

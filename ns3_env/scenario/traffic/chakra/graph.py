@@ -75,7 +75,7 @@ class Graph:
     _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
     def play(self) -> Flows:
-        """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
+        """The flows. Raises WireError if nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
         orders = [sort_by_need(node_needs) for node_needs in needs]
@@ -202,10 +202,10 @@ class Graph:
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
         """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
-        WireError where ranks differ, but for an all-to-all, to which each may bring as much as it has.
+        WireError if ranks differ, but for an all-to-all, to which each may bring as much as it has.
 
-        A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
-        is the size of the result; otherwise all of its data. Each rank's part has a byte at least.
+        A trace has a rank's input (``comm_size``): of an all-gather its own part, whereas the algorithms'
+        size is the size of the result; otherwise all of its data. Each rank's part has a byte at least.
         """
         first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
@@ -232,7 +232,7 @@ class Graph:
 
 
 def _reasons(needs: Sequence[Sequence[Sequence[int]]], match: Match) -> dict[Place, tuple[Place, ...]]:
-    """Places that each waits for: a collective for what any of its ranks needs, a receive for its send."""
+    """Places that each waits for: a collective for its ranks' dependencies, a receive for its send."""
     waits: dict[Place, tuple[Place, ...]] = {}
     for rank, of_rank in enumerate(needs):
         for i in range(len(of_rank)):

@@ -59,7 +59,7 @@ class TraceJob(TrafficKind):
         groups: Mapping[str, Sequence[int]] | None = None,
         durations: Durations | None = None,
     ) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
         algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
         process_groups = ProcessGroups(traces, groups)
@@ -118,7 +118,7 @@ class FileJob(TraceJob):
         return texts
 
     def flows_between(self, hosts: Sequence[int]) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
         return self._play(self._traces, hosts)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Order of a trace's nodes: what each needs, and whose turn it is to compute."""
+"""Order of a trace's nodes: the dependencies of each, and the turns of computation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def find_needs(trace: Sequence[Node]) -> list[list[int]]:
 
 
 def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
+    """The nodes in the order of the file, but each after its dependencies; circles come last."""
     open_needs = [len(set(node_needs)) for node_needs in needs]
     followers: list[list[int]] = [[] for _ in needs]
     for i, node_needs in enumerate(needs):
@@ -71,7 +71,7 @@ class Turns:
         return False
 
     def first_early(self) -> list[Place]:
-        """The first computation that was kept, for where nothing else can continue."""
+        """The first computation that was kept, for the case that nothing else can continue."""
         while self._early_in_order:
             if (first := heapq.heappop(self._early_in_order)) in self._early:
                 return [first]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Execution traces of MLCommons Chakra: the nodes that one rank's file of protocol buffers has.
 
-Of the schema (``et_def.proto``, package ChakraProtoMsg) what traffic needs: GlobalMetadata (version 1), Node
-(id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo (values 1),
-AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes, each behind
-its length.
+Of the schema (``et_def.proto``, package ChakraProtoMsg) the parts that traffic needs: GlobalMetadata (version
+1), Node (id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo
+(values 1), AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes,
+each behind its length.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NODE_TYPES = (
     "BATCH_NODE",
     "CHECKPOINT_NODE",
 )
-#: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
+#: Attribute of a metadata node: its inputs' values, in which PyTorch records process groups.
 INPUTS = "inputs.values"
 #: Attributes of schedules' nodes, which files of traces lack: number of the unit that computes; a receive has
 #: the first send of any tag; the node is over when it may start.

@@ -27,7 +27,7 @@ Algorithm = Literal[
 
 
 class Send(NamedTuple):
-    """Bytes from a rank to another, after other sends of the list (by index) that brought what it needs."""
+    """Bytes from a rank to another, after other sends of the list (by index) that brought its data."""
 
     src: int
     dst: int
@@ -86,7 +86,7 @@ def count_flows(
 
 
 def bounds(ranks: int, size_bytes: int) -> list[int]:
-    """Returns where segments of the data start, a rank's each, and the last ends; they differ by a byte at
+    """Returns the offsets of the data's segments, one of each rank, and the end; segments differ by a byte at
     most."""
     return [i * size_bytes // ranks for i in range(ranks + 1)]
 
@@ -253,7 +253,7 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
 
 
 def ranks_of_a_node(ranks: Sequence[int], node_ranks: int) -> int:
-    """Number of these ranks that each node has, of ``node_ranks`` neighbours; 1 where nodes differ."""
+    """Number of these ranks that each node has, of ``node_ranks`` neighbours; 1 if nodes differ."""
     counts = set(Counter(rank // node_ranks for rank in ranks).values())
     return counts.pop() if len(counts) == 1 else 1
 

@@ -18,7 +18,7 @@ UNDER_WAY = 2
 
 @dataclass(frozen=True)
 class Collected:
-    """Collector of a collective's sends, with what their flows have in common: ``hosts`` of the ranks, and
+    """Collector of a collective's sends, with the common parts of their flows: ``hosts`` of the ranks, and
     ``ranks``, their numbers in the job (none: in this order). ``sent``: the sends so far, by hosts."""
 
     hosts: Sequence[int]

@@ -181,7 +181,7 @@ class RankProgram:
         return self._add(COMPUTE, "compute", after, micros, {})
 
     def _pass_on(self, kind: int, stage: int, forward: bool, batch: int, after: tuple[int, ...]) -> int:
-        """A send to the rank of the same place in another stage, or the receive of what it sends."""
+        """A send to the rank of the same place in another stage, or the receive of that rank's send."""
         other = (stage * self.layout.dp + self._data) * self.layout.tp + self._tensor
         ends = {"comm_dst": other} if kind == SEND else {"comm_src": other}
         numbers = {"comm_tag": 2 * batch + forward, "comm_size": self.amounts.stage_bytes, **ends}

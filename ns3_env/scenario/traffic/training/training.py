@@ -39,7 +39,7 @@ class Model(Strict):
 
 
 class Parallel(Strict):
-    """Numbers of ranks that share what: ``tp`` · ``pp`` · ``dp`` ranks, a GPU each."""
+    """Numbers of ranks per kind of parallelism: ``tp`` · ``pp`` · ``dp`` ranks, a GPU each."""
 
     tp: int = Field(default=1, ge=1, description="tensor parallel")
     pp: int = Field(default=1, ge=1, description="stages of the pipeline")
