@@ -162,7 +162,7 @@ def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
 
 
 class Curriculum:
-    """The scenario of each episode, and how far training has come.
+    """The scenario of each episode, and the progress of training.
 
     Called with an episode's index it returns the episode's scenario. The draw depends
     on the seed, the index and the stage only. If no stage asks for a return and there is no validation,
@@ -182,7 +182,7 @@ class Curriculum:
                 does, and validations only choose the best policy.
 
         Raises:
-            ConfigError: there is no such sampler.
+            ConfigError: the sampler is unknown.
             ScenarioError: a stage's scenario is wrong.
         """
         self._by_score = by_score
@@ -270,7 +270,7 @@ class Curriculum:
         ]
 
     def record(self, mean_return: float) -> None:
-        """An episode has ended with this mean return of its flows."""
+        """Records the end of an episode with this mean return of its flows."""
         self._returns.append(mean_return)
         if self.sampler is not None and hasattr(self.sampler, "record"):
             self.sampler.record(mean_return)
@@ -278,7 +278,7 @@ class Curriculum:
             self.plateau.learned_from_episode()
 
     def judge(self, scores: Sequence[float]) -> bool:
-        """Records a validation's scores, one for each stage so far: the present one may be left.
+        """Records a validation's scores, one for each stage so far: which may end the present one.
 
         Returns whether their mean is the best one since the present stage was entered.
         """

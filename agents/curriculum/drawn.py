@@ -17,7 +17,7 @@ from ns3_env.tasks.networks import task
 
 _Rates = Annotated[tuple[LinkRate, LinkRate], AfterValidator(ascending)]
 _Delays = Annotated[tuple[DelayNs, DelayNs], AfterValidator(ascending)]
-#: Flows of an episode may be more than they are on average.
+#: Maximum number of flows of an episode over the mean number.
 _SPREAD = 3
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Families of networks and traffic that episodes are drawn from, each with its own parameters.
 
-Sizes come from parametric distributions, given by their quantiles; no published workload is among them. What
-is small or large is so against the bandwidth-delay product (BDP) of a drawn network's longest path.
+Sizes come from parametric distributions, given by their quantiles; no published workload is among them. They
+are small or large relative to the bandwidth-delay product (BDP) of a drawn network's longest path.
 """
 
 from __future__ import annotations

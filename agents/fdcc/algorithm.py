@@ -197,7 +197,7 @@ class FDCC(TD3):
         self._collect_from(observations)
 
     def _collect_from(self, observations: Floats) -> None:
-        """Nothing of any episode is known yet but ``observations``, the result of the environment's reset."""
+        """Starts all episodes with ``observations``, the result of the environment's reset."""
         assert self.env is not None
         slots = self.env.num_envs
         self._owed_steps = 0.0
@@ -317,11 +317,11 @@ class FDCC(TD3):
         return RolloutReturn(decisions, len(finished), continue_training=goes_on)
 
     def _knows_nothing(self, learning_starts: int) -> bool:
-        """Returns whether all flows are random: the actor has not learned yet, and began as nothing."""
+        """Returns whether all flows are random: the actor has not learned yet, and started untrained."""
         return self.config.start is None and self.num_timesteps < learning_starts
 
     def _to_learn_from(self, rewards: Floats) -> Floats:
-        """The rewards as they are stored, of the same shape."""
+        """The rewards in their stored form, of the same shape."""
         small: Floats = td3.compress(rewards) if self.config.compress_rewards else rewards
         small = small - np.float32(self.config.reward_center)
         return small

@@ -41,7 +41,7 @@ class Exploration:
         self._hold_for = np.zeros(slots, dtype=np.int64)
 
     def begin(self, slots: Ints) -> None:
-        """An episode starts in each of ``slots`` (m,): it is drawn whether its actions are random."""
+        """An episode starts in each of ``slots`` (m,): a draw decides whether its actions are random."""
         if len(slots) > 0:
             samples = np.random.random(len(slots))  # noqa: NPY002
             self.at_random[slots] = samples < self.random_share

@@ -115,7 +115,7 @@ class Arena:
 
 
 def score_of(judgements: Sequence[Judgement], worst_share: float = 0.0) -> float:
-    """The mean over episodes, which all count alike; ``worst_share`` of it is the worst one's instead."""
+    """The mean over episodes; a share ``worst_share`` of it is replaced by the worst one's score."""
     scores = [judged.score for judged in judgements]
     return (1 - worst_share) * float(np.mean(scores)) + worst_share * min(scores)
 

@@ -53,12 +53,12 @@ class AttributesSubject(ParametersSubject):
         write_layout(folder, controller_layout(self.controller(point)))
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Ranges that the best lies at an end of."""
+        """Ranges with the best setting at an end."""
         return find_ends(self.parameters, controller.attributes)
 
 
 def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
-    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
+    """A line for each range with the best setting at an end: better ones may lie beyond."""
     lines = []
     for name, parameter in parameters.items():
         value = parameter.number(attributes[name])

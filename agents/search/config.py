@@ -27,14 +27,14 @@ from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
 from ns3_env.scenario import Clock, PerFlowRtt
 
-#: Weights of the largest network; a search of more would find nothing in a lifetime.
+#: Weights of the largest network; a search of more would never finish.
 MAX_WEIGHTS = 100_000
 #: Number of trials if a search specifies no length.
 DEFAULT_TRIALS = 100
 
 
 Width = Annotated[int, Field(ge=1, le=1024)]
-#: Of a metric in a sum.
+#: Weight of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
@@ -266,7 +266,7 @@ class SearchConfig(Strict):
 
     @property
     def generations(self) -> int:
-        """Number of generations after the start, of a search that trials end."""
+        """Number of generations after the start, of a search limited by trials."""
         return max(1, ((self.trials or 1) - 1) // self.population)
 
     @model_validator(mode="after")
@@ -319,7 +319,7 @@ class JudgeConfig(Strict):
     clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
-        """The environment of an agent that is judged so."""
+        """The environment of an agent with this objective."""
         return EnvConfig(fields=["rtt"], reward=self.reward, clock=self.clock)
 
 

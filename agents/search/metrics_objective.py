@@ -154,7 +154,7 @@ class Measuring:
 
 
 def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:
-    """Returns how much worse it is than the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1
+    """Returns its loss against the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1
     % worse.
 
     0 where the flows do not define the metric (none of the baselines has a value).

@@ -42,7 +42,7 @@ _ALONE = {
 #: the fair share if it scales that; otherwise the window of a flow that nothing disturbs grows.
 _ANSWERS = {LogarithmicWindow.name: 0.9, FairShareWindow.name: 0.0}
 _GROWTH = 0.3
-#: Tensors that the inputs come into.
+#: Tensors that the inputs enter.
 _OF_INPUTS = {"mlp": ("layers.0.weight",), "lstm": ("lstm.weight_ih", "shortcut.weight")}
 
 
@@ -172,7 +172,7 @@ def _scale(name: str, shapes: Mapping[str, Shape]) -> float:
 
 
 def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
-    """A coordinate for each weight, without ends."""
+    """A coordinate for each weight, without bounds."""
     row = np.concatenate([start[name].ravel() for name in shapes])
     scale = np.concatenate([np.full(start[name].size, _scale(name, shapes)) for name in shapes])
     endless = np.full(len(row), np.inf)

@@ -115,7 +115,7 @@ class Episodes:
 
 @dataclass(frozen=True)
 class Judgement:
-    """An episode's score, the more the better, NaN if it has none.
+    """An episode's score, higher is better, NaN if it has none.
 
     Attributes:
         score: the score.

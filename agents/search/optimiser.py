@@ -84,10 +84,10 @@ class Optimiser:
 
     @property
     def spread(self) -> float:
-        """The search's standard deviation, in the space's scale: how far it still looks around."""
+        """The search's standard deviation, in the space's scale: the extent of its exploration."""
         return float(self._search.sigma)
 
     @property
     def ended(self) -> str:
-        """Why nothing better is to be expected, by CMA-ES's own rules; "" while it is."""
+        """Reason why no better point is expected, by CMA-ES's own rules; "" while one is."""
         return ", ".join(self._search.stop())

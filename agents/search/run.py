@@ -24,7 +24,7 @@ from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import alone_in
 from ns3_env.scenario.controllers import CONTROLLER_FILE, write_controller
 
-#: More trials than any search has.
+#: A number of trials that no search reaches.
 MANY = 2**31
 
 
@@ -182,7 +182,7 @@ class _Search:
         return score_of(judged, self.config.search.worst_share)
 
     def stopped(self) -> bool:
-        """Returns whether a stop was asked for; meanwhile shows the progress."""
+        """Returns whether a stop was requested; meanwhile shows the progress."""
         self.live.show(self.done, self.line)
         return self.stop.asked
 

@@ -19,7 +19,7 @@ from ns3_env.simulator.results import Floats
 Point = Floats
 #: Values recorded of a point in addition to its score, by column: numbers, or a text that identifies it.
 Values = dict[str, int | float | str]
-#: How far whole numbers reach beyond their range's ends before they are rounded.
+#: Extent of whole numbers beyond their range's ends before they are rounded.
 _ROUNDING = 0.49
 
 
@@ -75,7 +75,7 @@ class Subject(ABC):
 
 
 class ParametersSubject(Subject):
-    """One whose points are numbers in ranges, each with a start."""
+    """A subject whose points are numbers in ranges, each with a start."""
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
         self.parameters = dict(parameters)

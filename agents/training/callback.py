@@ -44,7 +44,7 @@ class EpisodeMeter:
         self.forget()
 
     def forget(self) -> None:
-        """The episodes under way were given up."""
+        """Discards the episodes under way."""
         self.ended: list[list[tuple[float, int]]] = [[] for _ in range(self.env.num_simulators)]
 
     def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:

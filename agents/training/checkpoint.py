@@ -81,7 +81,7 @@ class Checkpoint:
         """The policy with its environment, or the tuned controller.
 
         Raises:
-            ConfigError: it is of an agent that is not known here, or could run code; or the simulator refuses
+            ConfigError: its agent is unknown here, or it could run code; or the simulator refuses
                 the controller.
         """
         if self.controller_file is not None:

@@ -112,7 +112,7 @@ def read_arrays(path: Path) -> Arrays:
     """The arrays that ``write_arrays()`` wrote.
 
     Raises:
-        ConfigError: the file is not there, is cut short, or contains anything but arrays of finite numbers.
+        ConfigError: the file is missing, truncated, or contains anything but arrays of finite numbers.
     """
     try:
         if not zipfile.is_zipfile(path):
@@ -131,7 +131,7 @@ def read_arrays(path: Path) -> Arrays:
 
 
 def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
-    """Raises ConfigError, naming ``place``, where an array is not of this shape and type."""
+    """Raises ConfigError, naming ``place``, if an array is not of this shape and type."""
     if array.shape != shape or array.dtype != np.dtype(dtype):
         raise ConfigError(
             f"{place} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}: of another run"

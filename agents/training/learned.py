@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """State of a learner: networks, optimisers and replay buffer as arrays, counts, and random generators.
 
-Arrays and counts go into objects that the configuration makes anew. They come from untrusted files:
+Arrays and counts go into objects that the configuration creates. They come from untrusted files:
 each replaces an array of the same shape and type, or none is used.
 """
 
@@ -49,7 +49,7 @@ class Counts(Strict):
         return cls(decisions=model.num_timesteps, episodes=model._episode_num, updates=model._n_updates)
 
     def put_into(self, model: BaseAlgorithm) -> None:
-        """Makes them those of ``model``."""
+        """Writes them into ``model``."""
         model.num_timesteps = self.decisions
         model._episode_num = self.episodes
         model._n_updates = self.updates
@@ -74,7 +74,7 @@ def _policy_arrays(policy: BasePolicy) -> Arrays:
 
 
 def put_policy(policy: BasePolicy, folder: Path) -> None:
-    """Makes the arrays in a checkpoint's folder those of the networks. Raises ConfigError."""
+    """Loads the networks' arrays from a checkpoint's folder. Raises ConfigError."""
     path = folder / POLICY
     arrays, expected = read_arrays(path), _policy_arrays(policy)
     check_names(path, arrays, expected)
@@ -95,10 +95,10 @@ def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
 
 
 def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
-    """Makes the arrays in a file those of the optimisers; their settings stay the configured ones.
+    """Loads the optimisers' arrays from a file; their settings stay the configured ones.
 
     Raises:
-        ConfigError: an array is of none of the parameters, or one of a parameter is missing.
+        ConfigError: an array belongs to no parameter, or a parameter's array is missing.
     """
     remaining = read_arrays(path)
     for name, tensor in _variables(model).items():
@@ -137,7 +137,7 @@ def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
 
 
 def _put_buffer(buffer: ReplayBuffer, place: RingPlace, path: Path) -> None:
-    """Makes the arrays in a file the filled part of an empty buffer. Raises ConfigError."""
+    """Loads a file's arrays as the filled part of an empty buffer. Raises ConfigError."""
     arrays = read_arrays(path)
     if place.size != buffer.buffer_size or place.position >= place.size:
         raise ConfigError(

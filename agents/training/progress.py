@@ -114,7 +114,7 @@ class LiveLine:
         return line
 
     def show(self, done: int, parts: Callable[[], Sequence[str]]) -> None:
-        """Shows how far it is, if the last time is long enough ago.
+        """Shows the progress, unless it was shown a moment ago.
 
         Args:
             done: number of units so far.

@@ -57,7 +57,7 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
 
 
 class SpacesOnly(VecEnv):
-    """The spaces of ``FlowVecEnv``, and nothing that runs."""
+    """The spaces of ``FlowVecEnv``, without simulators."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class RolloutEnv(SpacesOnly):
         return [self.rollouts.next_episode]
 
     def go_on_with(self, episodes: Sequence[int]) -> None:
-        """The next episode has the largest of these numbers."""
+        """Continues with the largest of these episode numbers."""
         self.rollouts.go_on_with(max(episodes))
 
     def reset(self) -> np.ndarray:

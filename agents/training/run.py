@@ -46,7 +46,7 @@ class RunState(Strict):
 
 
 def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
-    """A configuration's data with another agent: its settings go, and the clock becomes one that suits it."""
+    """A configuration's data with another agent: without its settings, and with a clock that suits it."""
     agent, env = data.get("agent"), data.get("env", {})
     if isinstance(agent, Mapping) and agent.get("name") == algorithm:
         return data

@@ -139,7 +139,7 @@ class LogarithmicWindow(_Relative):
     """One number in [-1, 1] is the window, whatever it was before: BDP (least / BDP)^((1 - a) / 2).
 
     1 is one BDP, -1 ``least_packets`` packets, 0 their geometric mean. A policy that explores by noise and
-    its own mean then do alike; if actions scale the window, noise piles up at its bounds. The pacing rate
+    its own mean then behave alike; if actions scale the window, noise piles up at its bounds. The pacing rate
     is window / base RTT, at most the rate of the sender's link.
     """
 
@@ -239,7 +239,7 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: a map that went, or see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a removed map, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         custom_map: ActionMap = made_by(

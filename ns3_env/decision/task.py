@@ -98,7 +98,7 @@ ActionLike = str | Mapping[str, Any] | ActionMap
 def _chosen(key: str, chosen: Any, make: Callable[..., Any], fits: Callable[[Any], bool]) -> Any:
     """Returns the result of ``make`` for a name, with or without settings, or the choice if it ``fits``.
 
-    Raises TypeError for anything else, or settings that there are not.
+    Raises TypeError for anything else, or unknown settings.
     """
     if isinstance(chosen, str):
         return make(chosen)
@@ -215,7 +215,7 @@ class Task:
         return Outcomes(rewards, since, final, cut, slowdowns)
 
     def _rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Asks a reward in Python. Raises TypeError if its answer is no number for each row."""
+        """Calls a reward in Python. Raises TypeError unless it returns a number for each row."""
         rewards = np.array(self.reward(records.view(Records)), dtype=np.float64)
         if rewards.shape != (len(records),):
             name = getattr(self.reward, "__name__", type(self.reward).__name__)

@@ -56,9 +56,9 @@ def never_decides(episodes: int) -> str:
 
 
 def sampler_of(form: Sampler | ScenarioLike | Script) -> Sampler:
-    """The function of an episode's number that a sampler, or a fixed scenario, amounts to.
+    """The sampler itself, or a function that returns a fixed scenario for every episode's number.
 
-    A mapping without ``topology`` is one that the simulator reads, and stays as it is. Raises ScenarioError.
+    A mapping without ``topology`` is the simulator's own JSON, and stays as it is. Raises ScenarioError.
     """
     if callable(form):
         return form
@@ -190,7 +190,7 @@ class FlowStream(WithTask):
         return list(self._next_episodes)
 
     def go_on_with(self, episodes: Sequence[int]) -> None:
-        """The next :meth:`start` starts with these.
+        """Sets the episodes that the next :meth:`start` starts with.
 
         Args:
             episodes: ``next_episodes`` of an environment with the same seed. With another number of
@@ -228,7 +228,7 @@ class FlowStream(WithTask):
 
         Raises:
             SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
-                within a second. :meth:`start` starts anew.
+                within a second. :meth:`start` starts again.
             ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
             RuntimeError: nothing was requested: :meth:`start` or :meth:`send` come first.
         """
@@ -278,7 +278,7 @@ class FlowStream(WithTask):
         return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
 
     def _receive(self, i: int, parts: list[tuple[int, DecisionBatch]], *, until_due: bool = False) -> None:
-        """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
+        """Appends the next rows of simulator i; after an episode's end the next episode's first rows."""
         count = len(parts) + 1
         last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
         while len(parts) < count or (until_due and self._owed[i] is None):

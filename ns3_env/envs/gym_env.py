@@ -77,7 +77,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; if the
     transport does not know some fields (TCP), these are absent from the former, and there is no latter.
 
-    Read again after pickling, it is a new environment of the same arguments.
+    Unpickled, it is a new environment with the same arguments.
 
     Args:
         scenario: a Scenario, its keys, its YAML file or its name; a function that draws one for each
@@ -93,7 +93,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         executable: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
-        ScenarioError: the scenario cannot be.
+        ScenarioError: the scenario is invalid.
         SimulatorError: from reset and step; the next reset works again.
     """
 
@@ -172,7 +172,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
                 the one before.
 
         Raises:
-            ScenarioError: the scenario cannot be, or the flow never decides.
+            ScenarioError: the scenario is invalid, or the flow never decides.
             ValueError: another option.
         """
         super().reset(seed=seed)
@@ -212,7 +212,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
 
-        Raises ValueError if the action has another shape or is no number, and may be given again then.
+        Raises ValueError if the action has another shape or is no number; it may be given again then.
         """
         self._send_action(action)
         return self._finish_step()
@@ -241,11 +241,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return last.records
 
     def _note_sent(self) -> None:
-        """The action was applied by who steps several simulators together."""
+        """Notes that the caller that steps several simulators together sent the action."""
         self._last = None
 
     def _take_rows(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
-        """Processes, as :meth:`_receive_rows`, the one row that a caller received who steps several
+        """Processes, as :meth:`_receive_rows`, the one row from the caller that steps several
         simulators together."""
         self._last = rows
         return rows, 0
@@ -265,7 +265,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         )
 
     def _receive_rows(self) -> tuple[DecisionBatch, int]:
-        """The rows that came of the action, and which of them is the flow's own."""
+        """The rows after the action, and the index of the flow's own."""
         rows, index = self._until_own_turn()
         if rows is None:
             raise RuntimeError("the simulator ended the episode without the flow's last row")
@@ -274,7 +274,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return rows, index
 
     def _answers(self, rows: DecisionBatch, action: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Actions of all due rows: the agent's own, and the companions'."""
+        """Actions of all due rows: the agent's own, and those of other flows' policies."""
         if action is not None and len(rows.flows) == 1:
             return self.task.action(action, rows.records)
         due = np.flatnonzero(rows.due)
@@ -333,7 +333,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return around(self, shared, _simulator=simulator)
 
     def snapshot(self) -> Self:
-        """The environment as it is now, kept for :meth:`restore`: a branch that goes nowhere."""
+        """The present state for :meth:`restore`: a branch that is not continued."""
         return self.branch()
 
     def restore(self, snapshot: Self) -> None:

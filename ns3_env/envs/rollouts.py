@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts: whole episodes of a policy inside the simulator, as trajectories of flows.
 
-The simulator evaluates the policy's file itself (controller "policy", docs/policy-format.md), explores by
+The simulator evaluates the policy's file itself (controller "policy", docs/policy-format.md), explores with
 its own random numbers, and hands over each flow's observations, actions and rewards. No decision crosses to
 Python, so a second has many times the decisions of :mod:`ns3_env.envs.flow_stream`.
 """
@@ -101,7 +101,7 @@ class Rollout:
 
     @property
     def finished(self) -> list[tuple[int, float, int]]:
-        """Returns of each flow: 0, its return, its decisions. All of them come from one place
+        """Each flow's 0, return and number of decisions; 0 is the index of the only simulator
         (``RolloutEnv``)."""
         begins = np.flatnonzero(self.first)
         returns = np.add.reduceat(self.rewards, begins) if len(begins) else np.empty(0)
@@ -114,8 +114,8 @@ NO_POLICY = "a flow under 'agent' asked for a decision, but no policy is here"
 
 
 class MemoryFile:
-    """A file without a name, which simulators open through this process; nothing is left of it, however that
-    ends."""
+    """A file without a name, which simulators open through this process; it vanishes with the process,
+    however that ends."""
 
     def __init__(self, content: bytes) -> None:
         # A Python file closes itself if an exception leaves it behind.

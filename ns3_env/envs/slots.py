@@ -83,7 +83,7 @@ class SlotAllocator:
 
 
 class Mask:
-    """Mask of the rows whose actions the last step took, and whether anybody looks.
+    """Mask of the rows whose actions the last step applied, and whether a learner heeds it.
 
     A row without a flow repeats what it saw last, and its action has no effect. Code that stores rows asks
     ``decided`` which ones to store, and confirms with :meth:`acknowledge`; without that, the step that
@@ -91,7 +91,7 @@ class Mask:
 
     Attributes:
         decided: (n,) the last step's action was applied to a flow.
-        elapsed: (n,) base RTTs that the last step took each such flow.
+        elapsed: (n,) base RTTs of the last step for each such flow.
     """
 
     def __init__(self, rows: int) -> None:

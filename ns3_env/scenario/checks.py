@@ -32,7 +32,7 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
 from ns3_env.scenario.traffic import ENDLESS_BYTES, ConstantRate, Flows, Mix, TrafficKind
 
-#: Hosts whose paths are looked at for windows that are too narrow.
+#: Maximum number of hosts whose paths are checked for windows that are too narrow.
 _MOST_SOURCES = 100
 #: Keys that only one transport has, and the advice under the other one.
 TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
@@ -197,7 +197,7 @@ def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
 
 
 def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """With such least rates no controller can empty the queue."""
+    """Warns of minimum rates at which no controller can empty the queue."""
     if scenario.min_rate_bps is None:
         return
     for host, flows in scenario.traffic.senders_at(network).items():
@@ -211,7 +211,7 @@ def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
 
 
 def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """No queue is ever as long as a threshold above the buffer."""
+    """Warns of marking thresholds above the buffer, which no queue reaches."""
     ecn = scenario.switch.ecn
     if scenario.transport != "rdma" or ecn is None or ecn == "auto":
         return
@@ -256,7 +256,7 @@ def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str
 
 
 def _tie_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """Packets of equal streams over equal links reach a switch together, always in the same order."""
+    """Warns of equal streams over equal links: their packets always reach a switch in the same order."""
     fabric = [x.rate_bps for x in network.links if "switch" == network.nodes[x.a] == network.nodes[x.b]]
     together: dict[tuple[object, ...], list[ConstantRate]] = defaultdict(list)
     for stream in _streams(scenario.traffic):

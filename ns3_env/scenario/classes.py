@@ -110,7 +110,7 @@ def group_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
-    """A bound is the whole network's."""
+    """A bound covers the whole network."""
     bounds = references(scenario.transport) if scenario.groups else frozenset()
     controllers: list[Controller] = played_controllers(scenario)
     return [

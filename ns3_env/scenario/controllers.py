@@ -26,11 +26,11 @@ from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario.parameters import with_preset
 
-#: The controller that asks across the channel.
+#: The controller that requests decisions across the channel.
 AGENT = "agent"
 #: The controller whose decisions come from a policy's file, inside the simulator.
 POLICY = "policy"
-#: Endings of a controller's file, files with other endings are policies; its name in a run's folder.
+#: Endings of controllers' files (other files are policies); the name of one in a run's folder.
 CONTROLLER_ENDINGS = (".yaml", ".yml")
 CONTROLLER_FILE = "controller.yaml"
 #: The first line of files by ``write_controller``.
@@ -40,10 +40,10 @@ CONTROLLER_HEAD = (
 
 
 class Controller(Strict):
-    """A congestion controller by name, and its ns-3 attributes; a name alone represents {name: NAME}.
+    """A congestion controller by name, and its ns-3 attributes; a bare name means {name: NAME}.
 
-    ``parameters: paper`` represents the attributes that the controller's own paper sets, ``published``, the
-    default, for the published simulator's. ``{file: controller.yaml}`` represents the contents of that file
+    ``parameters: paper`` means the attributes that the controller's own paper sets, ``published``, the
+    default, for the published simulator's. ``{file: controller.yaml}`` means the contents of that file
     (``read_controller``), which lies next to the scenario's.
     """
 
@@ -95,7 +95,7 @@ def read_controller(path: Path) -> Controller:
 
 
 def write_controller(path: Path, controller: Controller) -> None:
-    """Writes a controller's file, as ``read_controller`` reads it: complete or not there. Raises OSError."""
+    """Writes a controller's file for ``read_controller``, complete or not at all. Raises OSError."""
     write_atomically(path, CONTROLLER_HEAD + to_text(controller.model_dump(mode="json")))
 
 

@@ -110,7 +110,7 @@ def fastest_port_bps(network: Network) -> float:
 
 
 def min_rate_bps(scenario: ScenarioFields, network: Network) -> float | None:
-    """The simulator's default, a hundredth of the host's rate, is too much for more than 100 flows."""
+    """Minimum rate; None: the simulator's default, a hundredth of the host's rate, suits up to 100 flows."""
     if scenario.min_rate_bps is not None:
         return scenario.min_rate_bps
     needed: float | None = None
@@ -151,7 +151,7 @@ def between_cards(flows: Flows, network: Network) -> Flows:
     return replace(flows, src=[src for src, _ in ends], dst=[dst for _, dst in ends], streams=streams)
 
 
-#: The last ones: traffic, topology, seed, flows.
+#: The last draw: traffic, topology, seed, flows.
 _DRAWN: deque[tuple[object, object, int, Flows]] = deque(maxlen=1)
 
 

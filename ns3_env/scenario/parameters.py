@@ -54,7 +54,7 @@ def parameters_of(controller: str, parameters: str) -> Attributes:
 
 
 def with_preset(data: Any, controller_key: str) -> Any:
-    """A controller as a file writes it, its ``parameters: paper`` replaced by the attributes it represents.
+    """A controller as a file writes it, its ``parameters: paper`` replaced by its attributes.
 
     The file's own attributes override the preset's.
 

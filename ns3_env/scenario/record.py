@@ -54,10 +54,10 @@ class Measurement(Strict):
     )
 
     def span_ns(self, arrivals_end_ns: int | None) -> tuple[int, int] | None:
-        """Begin and end; None if there is no end.
+        """Start and end; None without an end.
 
         Args:
-            arrivals_end_ns: until when flows arrive at random; None of traffic that does not.
+            arrivals_end_ns: time until which flows arrive at random; None of other traffic.
         """
         end = arrivals_end_ns if self.end_ns is None else self.end_ns
         return None if end is None else (self.warm_up_ns, end)

@@ -25,7 +25,7 @@ _ATTRIBUTES = {
     "headroom_frames": ("HeadroomFrames", "UintegerValue({})"),
     "retransmission_timeout_ns": ("RetransmissionTimeout", "NanoSeconds({})"),
 }
-#: Keys that a script's own objects or nothing in it represents.
+#: Keys that other objects of a script represent, or that it lacks.
 _OWN = {"nodes", "links", "flows", "streams", "controllers", "seed", "time_limit_ns", "switch", "threads"}
 _OWN |= {"clock", "decision_quantum_ns", "groups", "cards"}
 _PAGE = """\

@@ -98,7 +98,7 @@ def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[i
 
 
 def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) -> None:
-    """A queue that is full before it is as long as its threshold marks nothing, and drops instead."""
+    """Warns of thresholds above a queue's capacity: such a queue drops and never marks."""
     marking, limit = tcp.queue.marking, tcp.queue.limit
     packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
     if not isinstance(marking, Threshold):
@@ -163,7 +163,7 @@ def _dumped(content: dict[str, Any]) -> str:
 
 @dataclass
 class _Parts:
-    """Parts of a scenario but its seed, kept alive so that these objects are known by their ids."""
+    """Parts of a scenario without its seed, kept alive so that their ids stay valid."""
 
     parts: tuple[Any, ...]
     network: Network
@@ -172,7 +172,7 @@ class _Parts:
     texts: dict[tuple[tuple[int, str | None], ...], tuple[object, str]] = field(default_factory=dict)
 
     def text(self, scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> str:
-        """Parts that the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
+        """Parts that do not depend on the seed, as JSON; ``controllers``: each flow's, as an index."""
         pairs = set(zip(controllers, flows.group, strict=True))
         under = tuple(sorted(pairs, key=lambda pair: (pair[0], pair[1] or "")))
         try:
@@ -237,7 +237,7 @@ def _drawn(
 def _fixed(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """Parts that do not follow from the seed, but from the controllers and groups of flows."""
+    """Parts that do not depend on the seed, but on the controllers and groups of flows."""
     faults = controllers_faults(scenario) or declared_faults(scenario, lambda: flows, lambda: controllers)
     if faults:
         place = _place(scenario)

@@ -105,8 +105,8 @@ def _wrong(value: object) -> dict[str, Any]:
 class Threshold(Strict):
     """ECN-capable packets that find the queue longer than this are marked (DCTCP's marking).
 
-    With ``at_rate_bps`` the threshold is of a port of that rate and grows with a port's rate, but is at least
-    ``least_packets``.
+    With ``at_rate_bps`` the threshold is that of a port of this rate and grows with a port's rate, but is at
+    least ``least_packets``.
     """
 
     threshold: QueueLength
@@ -215,12 +215,12 @@ class Queue(Strict):
 
 
 def _content(model: Strict) -> dict[str, Any]:
-    """Keys of a model that are given, with lengths in numbers and not in words."""
+    """Keys of a model that are set, with lengths in numbers and not in words."""
     fields = {key: value for key, value in model if value is not None}
     return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in fields.items()}
 
 
-#: Of the headers of IP and TCP without options: a segment carries the MTU less these bytes.
+#: Bytes of IP's and TCP's headers without options: a segment carries the MTU less these bytes.
 HEADER_BYTES = 40
 
 _Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]

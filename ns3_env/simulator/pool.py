@@ -34,7 +34,7 @@ from ns3_env.simulator.simulator import Simulator
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-#: Of a process that starts, or that ends.
+#: Time for a process to start or to end, s.
 _PATIENCE_S = 60.0
 #: Processes are forked from one that has imported the jobs' modules, and has no threads.
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -304,7 +304,7 @@ def _end_with_parent() -> None:
 
 
 class HealthCheck:
-    """Looks at several simulators every 0.1 s, however often it is called; calls in between cost nothing."""
+    """Checks several simulators at most every 0.1 s; calls in between cost nothing."""
 
     def __init__(self, simulators: Sequence[Simulator]) -> None:
         """

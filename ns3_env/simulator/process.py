@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Process of a simulator: started, watched and ended, with its last words kept."""
+"""Process of a simulator: started, watched and ended, with the end of its output kept."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LastWords:
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Nothing is to be read any more; may be called again."""
+        """Closes the file; may be called again."""
         self._file.close()
 
     def __del__(self) -> None:
@@ -182,7 +182,7 @@ class SimulatorProcess:
         self._words.forget()
 
     def wait(self, seconds: float) -> None:
-        """Until the process has ended, but no longer than that."""
+        """Waits for the process's end, up to ``seconds``."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
@@ -190,7 +190,7 @@ class SimulatorProcess:
 class Watch:
     """Distinguishes a hung process from one that computes, waits for a core, or has nothing to do.
 
-    Lives as long as the process; two looks may be any time apart.
+    Lives as long as the process; two checks may be any time apart.
     """
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dialogue with a simulator in turns: reset, receive, act; its death or silence is an exception."""
+"""Dialogue with a simulator in turns: reset, receive, act; its death or silence raises an exception."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ns3_env.simulator.script import Script
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
 
-#: With an episode that is given up, and a process that is to end.
+#: Time for an abandoned episode or a process to end, s.
 _PATIENCE_S = 1.0
 
-#: Seconds, of this process and those that it starts; the commands' ``--hang-timeout`` sets it.
+#: Variable with the seconds for this process and those that it starts; ``--hang-timeout`` sets it.
 HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
 _HANG_TIMEOUT_S = 30.0
 
@@ -107,7 +107,7 @@ class Simulator:
         self._watch = Watch()
         self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
-        self._columns = False  # these were asked for
+        self._columns = False  # these were requested
         self._transport: Transport = "rdma"  # that of the process
 
     @property
@@ -314,17 +314,17 @@ class Simulator:
                     self._process.copied(pid, words).end()
 
     def handed_over(self) -> None:
-        """The simulator has the turn: it was answered, here or as one of several."""
+        """Notes that the simulator has the turn, after an answer here or to several at once."""
         self._due = -1
 
     def took(self, due: int) -> None:
-        """Its decisions were taken as those of one of several; ``due`` of them want an action."""
+        """Notes that its decisions were received with those of others; ``due`` of them need an action."""
         self._due = due
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None
     ) -> DecisionBatch | Transitions | EpisodeEnd:
-        """Waits for the simulator's answer. Transitions want ``send_actions(())`` to continue.
+        """Waits for the simulator's answer. Transitions need ``send_actions(())`` to continue.
 
         Args:
             meanwhile: function called every 0.02 s during the wait; an exception that it
@@ -381,7 +381,7 @@ class Simulator:
         return message.results
 
     def answered(self) -> bool:
-        """The simulator has the turn no longer: :meth:`receive` would not wait."""
+        """Returns whether the simulator has answered: :meth:`receive` would not wait."""
         return self.waiting and self._agent is not None and _native.wait_any([self._agent], 0.0) == 0
 
     def check(self) -> None:
@@ -399,7 +399,7 @@ class Simulator:
             self._raise_hung(reason)
 
     def _sign(self) -> tuple[int, int]:
-        """Sign of life: another one while it computes."""
+        """Sign of life: it changes while the simulator computes."""
         assert self._agent is not None
         return self._agent.turns, self._agent.heartbeat
 
@@ -431,7 +431,7 @@ class Simulator:
             self._raise_broken(str(error))
 
     def _played(self) -> bytes:
-        """The JSON of the scenario that was sent last, as the channel still has it."""
+        """The JSON of the scenario sent last, which is still in the channel."""
         assert self._agent is not None
         blob = self._agent.blob_fd
         return os.pread(blob, os.fstat(blob).st_size, 0)

@@ -27,7 +27,7 @@ from ns3_env.config.gone import refuse
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
 
-#: The law's answers lie within it: tanh, which follows, is flat beyond.
+#: Bound of the law's answers: the tanh that follows is flat beyond it.
 _MOST = 2.5
 #: Share of situations before a flow's first packet, when switches have not reported yet.
 _FIRST = 0.1
@@ -119,5 +119,5 @@ class OrderLaw(Strict):
 
 
 def _orders(low: float, high: float, count: int, generator: np.random.Generator) -> Floats:
-    """Numbers between both of all orders alike: (count,)."""
+    """Log-uniform numbers between both bounds: (count,)."""
     return np.exp(generator.uniform(np.log(low), np.log(high), count))

@@ -13,7 +13,7 @@ from ns3_env.config.bounds import MAX_LINKS, WHY_HOSTS, Nanoseconds, PortNumber,
 from ns3_env.config.model import Strict, named_by
 from ns3_env.scenario.topology.network import Network
 
-#: Drawn outages that are expected of a scenario, at most.
+#: Maximum expected number of drawn outages of a scenario.
 MAX_DRAWN = 100_000
 #: Added to the scenario's seed, so that failures are drawn apart from traffic.
 _STREAM = 0xFA11
@@ -60,7 +60,7 @@ class DrawnOutages(Strict):
     mean_down_ns: Nanoseconds = Field(gt=0)
 
     def elements(self, network: Network) -> list[Outage]:
-        """Each that may fail, as one that fails at once and for ever."""
+        """Each link or switch that may fail, as a failure at the start and for ever."""
         if self.of == "switches":
             nodes = enumerate(network.nodes)
             return [Outage(switch=i, at_ns=0) for i, kind in nodes if kind == "switch"]
@@ -147,7 +147,7 @@ _Kinds = Ecmp | Flowlet | Spray
 
 
 def _alone(value: Any) -> Any:
-    """A name alone represents {kind: NAME}."""
+    """A bare name means {kind: NAME}."""
     kinds = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
     return {"kind": value} if isinstance(value, str) and value in kinds else value
 

@@ -26,7 +26,7 @@ _OF_TIER = (
     "queue_up",
     "queue_down",
 )
-#: Those that a tier has to have; the last one not the highest.
+#: Keys that a tier must have; the last one not in the highest tier.
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down", "radix_up")
 
 

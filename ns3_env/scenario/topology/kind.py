@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Base of the kinds of topology: they can be built, and have a known size before."""
+"""Base of the kinds of topology: they can be built, and their size is known beforehand."""
 
 from __future__ import annotations
 

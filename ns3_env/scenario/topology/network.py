@@ -12,7 +12,7 @@ from operator import or_
 
 from ns3_env.errors import ScenarioError
 
-#: Switches of the longest path that the simulators have room for.
+#: Switches of the longest path that the simulators support.
 MAX_PATH_SWITCHES = 32
 
 
@@ -200,7 +200,7 @@ class Network:
         return onward
 
     def faults(self) -> list[str]:
-        """Lists the faults of the graph; [] if nothing is."""
+        """Lists the faults of the graph; [] without any."""
         n = len(self.nodes)
         faults = []
         neighbours: list[list[int]] = [[] for _ in range(n)]
@@ -273,7 +273,7 @@ class Network:
 
 
 def _hops(start: int, neighbours: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Links on the shortest way from a node to each that can be reached."""
+    """Links on the shortest path from a node to each that can be reached."""
     hops = {start: 0}
     todo = deque(hops)
     while todo:

@@ -32,7 +32,7 @@ def nanoseconds(number: str, unit: str) -> int:
     It is a double, cut to 64 binary places, then multiplied by the unit and cut to whole nanoseconds.
     Half of all times with decimals become a nanosecond less: 0.35 us are 349 ns, 0.0001 ms are 99 ns.
 
-    Raises ValueError for a text that is no number, or a time without an end.
+    Raises ValueError for a text that is no number, or an infinite time.
     """
     return math.floor(Fraction(float(number)) * 2**64) * UNITS_NS[unit] >> 64
 
@@ -67,19 +67,19 @@ class PublishedText:
         return int(word)
 
     def line_of_words(self, what: str) -> list[str]:
-        """The words that are left of the next line that has any. Raises ValueError if the file ends."""
+        """The words left on the next line with any. Raises ValueError if the file ends."""
         words = [self.next(what), *self._words[::-1]]
         self._words = []
         return words
 
     def width(self, what: str) -> int:
-        """Words that are left of the next line that has any. Raises ValueError if the file ends."""
+        """Words left on the next line with any. Raises ValueError if the file ends."""
         words = self.line_of_words(what)
         self.put_back(words)
         return len(words)
 
     def put_back(self, words: Sequence[str]) -> None:
-        """These words of the line come once more."""
+        """Puts these words of the line back."""
         self._words = list(words[::-1])
 
     def row(self, columns: Sequence[str], what: str) -> list[str]:

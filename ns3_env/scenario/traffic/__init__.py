@@ -105,7 +105,7 @@ class Mix(TrafficKind):
         return None if None in starts else min((x for x in starts if x is not None), default=None)
 
     def arrivals_end_ns(self) -> int | None:
-        """The first end, until which all that arrive at random do."""
+        """The earliest end of random arrivals among the parts."""
         return min((x for part in self.parts if (x := part.arrivals_end_ns()) is not None), default=None)
 
     def is_background(self) -> bool:

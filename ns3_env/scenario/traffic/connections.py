@@ -36,7 +36,7 @@ class Connections(FlowsInFile):
 
     #: Line and kind of each trigger, with the number of connections that it waits for.
     _triggers: dict[int, tuple[int, int]] = PrivateAttr(default_factory=dict)
-    #: Flows that fire a trigger, and those that it starts.
+    #: Flows that fire a trigger, and flows that it starts.
     _fires: dict[int, list[int]] = PrivateAttr(default_factory=dict)
     _starts: dict[int, list[int]] = PrivateAttr(default_factory=dict)
 
@@ -112,7 +112,7 @@ class Connections(FlowsInFile):
             self._triggers[int(parts[1])] = line, int(parts[3] or 1)
 
     def _tie(self) -> None:
-        """Has connections wait for those that fire their triggers."""
+        """Makes connections wait for those that fire their triggers."""
         for trigger, flows in self._starts.items():
             line, count = self._triggers.get(trigger, (0, 0))
             fires = tuple(dict.fromkeys(self._fires.get(trigger, ())))

@@ -44,7 +44,7 @@ class FlowsInFile(TrafficKind):
     file (for a scenario that has none, in the working directory).
     """
 
-    #: As errors call it.
+    #: Name in errors.
     kind_of_file: ClassVar[str] = "list of flows"
 
     file: NamedFile
@@ -184,7 +184,7 @@ class FlowFile(FlowsInFile):
 
     kind: Literal["csv"] = "csv"
 
-    #: Of each flow: its name, whom it waits for, and the delay then.
+    #: Of each flow: its name, the flows it waits for, and its delay after them.
     _waits: list[tuple[str | None, list[str], int]] = PrivateAttr(default_factory=list)
 
     def _take(self, text: TextIO) -> None:
@@ -230,7 +230,7 @@ class FlowFile(FlowsInFile):
             self._wrong.add(0, "no flows after the header")
 
     def _tie(self) -> None:
-        """Makes names to flows that wait for each other; those of rows that are wrong are not known."""
+        """Turns names into waits of flows for each other; names of faulty rows are unknown."""
         if not self._wrong and any(after or delay for _, after, delay in self._waits):
             names, after, delays = zip(*self._waits, strict=True)
             self._flows.tasks.waits, wrong = named_waits(names, after, delays)

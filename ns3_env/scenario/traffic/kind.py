@@ -14,14 +14,14 @@ from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.tasks import Tasks
 
-#: The class that the published simulator's flows are in, and these.
+#: Class of flows, here and in the published simulator.
 DATA_GROUP = 3
 #: The last of eight. Switches send their own frames in class 0, which they neither pause, mark nor drop.
 MAX_GROUP = 7
 
 
 class Stream(NamedTuple):
-    """Background at a fixed rate on the wire, which nothing steers; ``stop_ns`` None: it continues."""
+    """Background at a fixed rate on the wire, without a controller; ``stop_ns`` None: endless."""
 
     src: int
     dst: int
@@ -137,7 +137,7 @@ class TrafficKind(Strict):
         return False
 
     def arrivals_end_ns(self) -> int | None:
-        """Until when flows arrive at random; None of traffic that does not."""
+        """Time until which flows arrive at random; None of other traffic."""
         return None
 
     def without_files(self) -> TrafficKind:

@@ -165,7 +165,7 @@ class PoissonIncast(TrafficKind):
         return []
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """Number of senders of one incast, whichever its receiver."""
+        """Number of senders of one incast, the same for any receiver."""
         return Counter(dict.fromkeys(network.hosts, self.fan_in))
 
     def expected_flows(self, network: Network) -> float:

@@ -20,7 +20,7 @@ _COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_tim
 #: Forks of the published simulator write a flow's id before them.
 _COLUMNS_WITH_ID = ("id", *_COLUMNS)
 _SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
-#: Of every flow here, and of the published files (docs/sources/published-simulator.md).
+#: Priority group of every flow here, and in the published files (docs/sources/published-simulator.md).
 DESTINATION_PORT = 100
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tasks of a flow list: which flows and steps of computation wait for which, and the jobs they are of."""
+"""Tasks of a flow list: the waits between flows and steps of computation, and their jobs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Job that a task is of; ``peer`` is the rank that receives, -1 of a step."""
+    """Job of a task; ``peer`` is the rank that receives, -1 of a step."""
 
     job: str
     iteration: int

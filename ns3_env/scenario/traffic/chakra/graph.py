@@ -52,13 +52,13 @@ MOST_WAITS = 16
 
 @dataclass
 class Graph:
-    """Makes flows of traces, node by node, each when all that it depends on is there.
+    """Makes flows of traces, node by node, each after all of its dependencies.
 
     Args:
         traces: trace of each rank.
         where: collector with the settings that flows have in common.
         algorithms: algorithm of each kind of collective.
-        groups: ranks of process groups, as far as they are known.
+        groups: ranks of process groups, as far as known.
         durations: durations of nodes.
         node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
     """
@@ -153,8 +153,8 @@ class Graph:
         ready: tuple[Task, ...],
         before: int,
     ) -> list[Task]:
-        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: whatever
-        is not under way together with them need not."""
+        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: flows
+        that never run together with them need not wait."""
         pieces = where.count_pieces(send.size_bytes)
         begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
         sent, waits = where.add(self.flows, send, earlier, begins), self.flows.tasks.waits
@@ -202,7 +202,7 @@ class Graph:
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
         """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
-        WireError if ranks differ, but for an all-to-all, to which each may bring as much as it has.
+        WireError if ranks differ, but for an all-to-all, to which each rank may contribute its own size.
 
         A trace has a rank's input (``comm_size``): of an all-gather its own part, whereas the algorithms'
         size is the size of the result; otherwise all of its data. Each rank's part has a byte at least.

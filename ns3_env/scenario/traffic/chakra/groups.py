@@ -78,7 +78,7 @@ def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
 def read_groups(path: str) -> dict[str, list[int]]:
     """Process groups of a file of ASTRA-sim: an object of lists of ranks, by name.
 
-    Raises OSError, and WireError if it is another.
+    Raises OSError, and WireError if it has another form.
     """
     try:
         content: Any = json.loads(read_text(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that are traces of their ranks, of files or made otherwise."""
+"""Jobs of ranks' traces, from files or generated."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class TextJob(FileJob):
         return text.splitlines()
 
     def _at(self, line: int) -> None:
-        """Has errors name a line, the first being 1."""
+        """Makes errors name a line, the first being 1."""
         self._place = f"content:{line}" if self.file is None else f"file: {self.file}:{line}"
 
     def without_files(self) -> Self:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Matches ranks' traces: which nodes are one collective, and which send a receive is of."""
+"""Matches ranks' traces: the nodes of each collective, and the send of each receive."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _peer(node: Node, rank: int, groups: ProcessGroups, ranks: int) -> int:
 
 
 def _named_peer(node: Node, rank: int, groups: ProcessGroups) -> int:
-    """The rank that a node names: one that names none, as PyTorch's converter leaves it, has the other one of
+    """The rank that a node names: without a name, as PyTorch's converter leaves it, the other one of
     a process group of two. Raises WireError."""
     name = "comm_dst" if node.type == SEND else "comm_src"
     if not node.has(name) and node.group:

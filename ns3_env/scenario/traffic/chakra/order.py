@@ -14,7 +14,7 @@ Unit = tuple[int, bool, int]  # rank, and Node.unit
 
 
 def find_needs(trace: Sequence[Node]) -> list[list[int]]:
-    """Numbers of the nodes that each depends on; a node that is not in the file is waited for by none."""
+    """Numbers of the nodes that each depends on, without those that are not in the file."""
     number = {node.id: i for i, node in enumerate(trace)}
     return [[number[other] for other in node.after if other in number] for node in trace]
 
@@ -78,7 +78,7 @@ class Turns:
         return []
 
     def pass_on(self, place: Place) -> list[Place]:
-        """Ends a node; the computation that was kept until its turn, which has come."""
+        """Ends a node; returns the computation whose turn has come."""
         if not self._computes(place):
             return []
         (rank, i), unit = place, self._unit(place)

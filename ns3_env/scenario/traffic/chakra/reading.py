@@ -80,5 +80,5 @@ def find_files(file: str, most: int, why: str) -> list[Path]:
 
 
 def _suffix(file: str) -> str:
-    """The end of rank 0's name: of those that there may be the first that is there."""
+    """The end of rank 0's name: the first possible one that exists."""
     return next((end for end in SUFFIXES if os.path.exists(f"{file}.0{end}")), SUFFIXES[0])

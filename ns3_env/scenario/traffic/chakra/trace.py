@@ -82,7 +82,7 @@ class Node:
 
     @property
     def shown_name(self) -> str:
-        """The name as an error shows it: in a line, cut."""
+        """The name as an error shows it: in one line, shortened."""
         return shown(self.name)[1:-1]
 
     def number(self, name: str, default: int | None = None) -> int:

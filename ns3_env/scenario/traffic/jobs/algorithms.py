@@ -185,7 +185,7 @@ def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
 
 
 def _up(ranks: int, size_bytes: int) -> list[Send]:
-    """To the root: each rank when it has its children's."""
+    """Sends to the root: each rank's follows its children's."""
     sendings: list[Send] = []
     number: dict[int, int] = {}
     for r in range(ranks - 1, 0, -1):
@@ -196,7 +196,7 @@ def _up(ranks: int, size_bytes: int) -> list[Send]:
 
 
 def _down(ranks: int, size_bytes: int, before: int = 0, after: tuple[int, ...] = ()) -> list[Send]:
-    """From the root, when these sends are over; ``before``: number of earlier sends."""
+    """Sends from the root, after the sends ``after``; ``before``: number of earlier sends."""
     inputs = {0: after}
     sendings = []
     for r in range(1, ranks):
