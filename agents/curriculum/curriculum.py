@@ -59,7 +59,7 @@ def make_sampler(config: Named, source: str) -> ScenarioSampler:
     return sampler
 
 
-#: Draws of validations come from numbers that no episode has.
+#: First number of validations' draws, above those of all episodes.
 _HELD_BACK = 2**32
 
 

@@ -22,7 +22,7 @@ from ns3_env.policies.history import Floats, Ints
 from ns3_env.scenario import Controller
 from ns3_env.scenario.controllers import CONTROLLER_HEAD, read_controller, write_controller
 
-#: Observations that a file is compared on.
+#: Number of observations on which a file is compared.
 COUNT = 1000
 #: Largest difference of an action in [-1, 1] that passes: float32 has 6e-8, and layers add up.
 LIMIT = 1e-5
@@ -64,7 +64,7 @@ def export(
         change: function applied to the policy first, which leaves its weights as they are.
 
     Raises:
-        ConfigError: the checkpoint, the format or the file's name will not do.
+        ConfigError: the checkpoint, the format or the file's name is unsuitable.
         ScenarioError: the run's scenario is wrong.
         SimulatorError: the simulator failed.
     """
@@ -86,9 +86,9 @@ def export(
 
 
 def export_controller(checkpoint: Path, out: Path) -> Controller:
-    """Writes a tuned controller, which ``checkpoint`` represents, into ``out``, and reads it again.
+    """Writes the tuned controller of ``checkpoint`` into ``out``, and reads it again.
 
-    Raises ConfigError: the checkpoint or the file's name will not do.
+    Raises ConfigError: the checkpoint or the file's name is unsuitable.
     """
     check_out(out, CONTROLLER_HEAD)
     write_controller(out, resolve(checkpoint).controller())

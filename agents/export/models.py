@@ -50,7 +50,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
 
     Raises:
         ConfigError: the model has a layer that a policy's file does not know, the environment changes
-            observations or actions, the file answers otherwise than the model, or its name will not do.
+            observations or actions, the file answers otherwise than the model, or its name is unsuitable.
     """
     from ns3_env.agents.training.trainer import policy_file
 

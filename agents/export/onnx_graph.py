@@ -24,7 +24,7 @@ from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.history import Floats, Ints, after_steps
 from ns3_env.policies.policy import State
 
-#: The oldest that PyTorch's exporter writes without converting.
+#: The oldest operator set that PyTorch's exporter writes without conversion.
 OPSET = 18
 #: Logger that reports a missing torchvision.
 _REGISTRATION = "torch.onnx._internal.exporter._registration"

@@ -74,7 +74,7 @@ def record(
         most_per_flow: number of decisions recorded of each flow, from its first one on; None: all.
 
     Raises:
-        ConfigError: the scenario hardly asks the policy.
+        ConfigError: the scenario hardly needs decisions of the policy.
         SimulatorError: the simulator failed.
     """
     if scenario.agent_flow_count == 0:

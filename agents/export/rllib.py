@@ -87,7 +87,7 @@ def read_rllib_module(module: RLModule) -> Exported:
 
 
 def _mean(layer: nn.Module, with_deviation: bool) -> nn.Module:
-    """The layer's outputs that are the mean; the second half is the deviation's logarithm."""
+    """The layer's outputs for the mean; the second half of its outputs is the deviation's logarithm."""
     if type(layer) is not nn.Linear:
         return layer  # refused by its name
     count = layer.out_features // 2 if with_deviation else layer.out_features

@@ -18,7 +18,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, policy_bytes
 from ns3_env.policies.header import Input, PolicySpec, Safety
 
-#: Of the curriculum; ten of each of six families.
+#: Episodes of the curriculum: ten of each of six families.
 EPISODES = 60
 #: A value beyond a range by less than this share of its width, as the network reads it, counts as inside,
 #: like an interval without an acknowledged packet next to one with a packet.

@@ -79,7 +79,7 @@ def find_source(path: Path) -> Source:
 
 
 def _networks(folder: Path) -> Evaluator | None:
-    """The networks in the trainer's arrays, if they are there. Raises ConfigError."""
+    """The networks in the trainer's arrays, if they exist. Raises ConfigError."""
     layout = read_layout(folder)
     if not (folder / POLICY).exists() or str(layout.get("agent")) not in AGENTS:
         return None

@@ -168,14 +168,14 @@ Reals = npt.NDArray[np.float64]
 
 
 def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> Reals:
-    """Returns the target of each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the
-    flow goes.
+    """Returns the target of each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, up to the
+    flow's end.
 
     Args:
         rollout: an episode of n rows.
         distances: (n,) r of each row.
         gamma: discount.
-        horizon: rows that are looked at.
+        horizon: number of rows in the mean.
 
     Returns:
         (m,) of the rows on which an action was taken.
@@ -193,7 +193,7 @@ def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> R
 def adpg_loss(
     actions: th.Tensor, following: th.Tensor, flows: th.Tensor, horizon: int, difference_weight: float
 ) -> th.Tensor:
-    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to fall if r will be above 0.
+    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to decrease if r will be above 0.
 
     Args:
         actions: (m,) a, of each flow in the order of time.

@@ -18,12 +18,12 @@ from ns3_env.config.model import shown
 NAMES = ("td3", "sac", "ppo")
 #: Options that set the number of transitions kept: memory is reserved for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
-#: Options that are counted from 1: an algorithm finds out while it learns, or never comes to an end.
+#: Options that are counted from 1: with 0 an algorithm fails while it learns, or never ends.
 _COUNTS = ("batch_size", "buffer_size", "n_steps", "n_epochs", "train_freq", "policy_delay")
 
 
 class Sb3Config(AgentConfig):
-    """A Stable-Baselines3 algorithm as it is."""
+    """An unchanged Stable-Baselines3 algorithm."""
 
     name: str = Field(description="td3, sac, ppo, or pkg.module:class")
     policy: str = Field(
@@ -97,7 +97,7 @@ class PpoConfig(Sb3Config):
 
 
 def _numbers(value: Any) -> Iterator[int | float]:
-    """The numbers in a value, however deep."""
+    """The numbers in a value, at any depth."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

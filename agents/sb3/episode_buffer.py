@@ -15,7 +15,7 @@ from ns3_env.envs.rollouts import Rollout
 
 
 class EpisodeBuffer(RolloutBuffer):
-    """A RolloutBuffer of all decisions of some episodes; its size is theirs.
+    """A RolloutBuffer of all decisions of some episodes; its size is their number.
 
     ``gamma`` counts per base RTT: a decision's discount is gamma^e, e the base RTTs that it took.
     """

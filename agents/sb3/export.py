@@ -63,7 +63,7 @@ def _recurrent(policy: Any) -> Exported:
 
 
 def _is_of_sac(actor: object) -> bool:
-    """An actor as SAC's, of SAC itself or of an algorithm that took it over (TQC): layers, then a mean."""
+    """Returns whether it is an actor of SAC, or of an algorithm with the same one (TQC)."""
     return type(actor) is SacActor or (
         type(actor).__module__.startswith("sb3_contrib.")
         and hasattr(actor, "latent_pi")

@@ -32,7 +32,7 @@ SelfEpisodePPO = TypeVar("SelfEpisodePPO", bound="EpisodePPO")
 
 
 class EpisodePPO(PPO):
-    """PPO that learns from whole episodes, which its policy run inside simulators.
+    """PPO that learns from whole episodes, which its policy has run inside simulators.
 
     An update follows ``n_steps`` decisions and the episodes they are part of, all of them under the policy of
     the last update. Simulators explore by the policy's own standard deviation.

@@ -72,7 +72,7 @@ class CountsDecisions(BaseCallback):
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
 
 
-#: By the names of ``Sb3Config``.
+#: Classes by the names of ``Sb3Config``.
 _ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
 
 
@@ -103,7 +103,7 @@ class Sb3Trainer(Trainer):
             chosen = options.get("policy_kwargs", {})
             options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}
         try:
-            algorithm: Any = self._class()  # known only now; each has these parameters
+            algorithm: Any = self._class()  # known only here; each class has these parameters
             model: BaseAlgorithm = algorithm(agent.policy, self.env, **options)
             return masked(model)
         except _REFUSALS as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Search subjects evaluated as policy files: a network's weights, or a law that a network is fitted to."""
+"""Search subjects in policy files: a network's weights, or a law that a network is fitted to."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
 
 
 def describe_gain(gain: Mapping[str, Any]) -> str:
-    """The gain in words, with a clear statement if it is none."""
+    """The gain in words, with a clear statement if there was no gain."""
     by_seed, share = gain["by_seed"], gain["share"]
     percent = "" if share is None else f" ({100 * share:+.2f} %)"
     text = f"{gain['mean']:+.4f}{percent}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A checkpoint's ``layout.json``: the settings that its networks are bound to, written, read and compared."""
+"""A checkpoint's ``layout.json``: its networks' settings, written, read and compared."""
 
 from __future__ import annotations
 

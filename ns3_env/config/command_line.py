@@ -78,7 +78,7 @@ class AnyOrder(argparse.ArgumentParser):
 
 
 def new_console(*, stderr: bool = False) -> Console:
-    """Returns a console that shows texts as they are: brackets and colons in names are no markup."""
+    """Returns a console that shows texts unchanged: brackets and colons in names are no markup."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, emoji=False)
@@ -132,7 +132,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def _work(work: Callable[[], int]) -> int:
-    """The exit code of ``work()``. Raises KeyboardInterrupt also if a library made another error of one."""
+    """The exit code of ``work()``. Raises KeyboardInterrupt, also if a library made another error of it."""
     signals: list[int] = []
     try:
         with _interrupted_by_signals(signals):
@@ -151,7 +151,7 @@ def plain_warning(
 
 
 def os_fault(error: OSError) -> str:
-    """Describes the fault in a file, and which it is: ``PATH: No space left on device``."""
+    """Describes the fault in a file, and names it: ``PATH: No space left on device``."""
     if error.filename is None or error.strerror is None:
         return str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):

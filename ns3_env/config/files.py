@@ -14,7 +14,7 @@ from typing import Annotated, TextIO
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-#: Largest file that is read whole; a flow list of a million entries has a quarter of it.
+#: Largest file that is read whole; a flow list of a million entries needs a quarter of it.
 MAX_FILE_BYTES = 256 << 20
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _KINDS = {
@@ -102,7 +102,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def put_in_place(folders: Mapping[Path, Path]) -> None:
-    """Gives each complete folder (keys) its name, replacing the present one; files are on the disk before."""
+    """Renames complete folders (keys), replacing the present ones; files are on the disk before."""
     for partial in folders:
         for path in (*partial.rglob("*"), partial):
             flush(path)
@@ -144,7 +144,7 @@ class LineFaults:
         return len(self._found)
 
     def add(self, line: int, text: str) -> None:
-        """Line 0 is the file itself."""
+        """Adds a fault of a line; line 0 is the file itself."""
         self._found.append((line, text))
 
     def read(self, what: str, take: Callable[[TextIO], object]) -> None:

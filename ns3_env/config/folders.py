@@ -56,7 +56,7 @@ def _written(folder: Path, write: Callable[[Path], None]) -> Path:
     return partial
 
 
-#: File in a folder that is held while a command works there.
+#: File in a folder that is locked while a command works there.
 LOCK = ".lock"
 
 
@@ -76,7 +76,7 @@ def refuse_foreign(folder: Path, names: Collection[str], what: str) -> None:
 
     Raises:
         ScenarioError: it is a file or a link, contains other files or links, or no config.yaml with a
-            scenario: it is no earlier ``what``.
+            scenario: it is not an earlier ``what``.
     """
     refuse_links(folder)
     if folder.exists() and not folder.is_dir():

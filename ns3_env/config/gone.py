@@ -25,12 +25,12 @@ GONE: dict[str, dict[str, str]] = {
 
 
 def farewell(kind: str, name: str) -> str | None:
-    """Returns the sentence on a name that went; None for any other."""
+    """Returns the sentence on a removed name; None for any other."""
     instead = GONE[kind].get(name)
     return None if instead is None else f"the {kind} {name!r} went in 0.3: use {instead}"
 
 
 def refuse(kind: str, name: str) -> None:
-    """Raises ConfigError for a name that went."""
+    """Raises ConfigError for a removed name."""
     if (sentence := farewell(kind, name)) is not None:
         raise ConfigError(sentence)

@@ -26,12 +26,12 @@ def is_code(name: str) -> bool:
 
 
 def trust(names: Iterable[str]) -> None:
-    """These names may be imported from now on, in this process and those that it starts."""
+    """Allows imports of these names from now on, in this process and those that it starts."""
     os.environ[_VARIABLE] = "\n".join(sorted(trusted() | {name for name in names if is_code(name)}))
 
 
 def trust_all() -> None:
-    """Any name may be imported from now on, in this process and those that it starts."""
+    """Allows imports of any name from now on, in this process and those that it starts."""
     trust([_EVERYTHING])
 
 
@@ -59,7 +59,7 @@ def import_named(name: str) -> object:
     also searched.
 
     Raises:
-        ConfigError: it is of another form, not there, or its module does not import.
+        ConfigError: it has another form, does not exist, or its module does not import.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute.isidentifier()):
@@ -92,7 +92,7 @@ def made_by(
         expected: description of the required result, for the error.
 
     Raises:
-        ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.
+        ConfigError: see ``named_code``; or the call is impossible, failed, or returned something else.
     """
     maker = named_code(name)
     if not callable(maker):

@@ -45,6 +45,6 @@ if _forks:
         if _users.poll(0):
             os._exit(1)
 
-    _end_without_users()  # by itself it looks only when all is imported
+    _end_without_users()  # by default it polls only after all imports
     signal.signal(signal.SIGALRM, _end_without_users)
     signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)

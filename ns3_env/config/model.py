@@ -109,7 +109,7 @@ def auto_none_or_given(value: Any) -> str:
     return "auto" if isinstance(value, str) else "given"
 
 
-#: Faults that an error names, the rest is counted.
+#: Number of faults that an error names; the rest is counted.
 MAX_FAULTS = 20
 _MAX_TEXT = 200
 _MAX_LINE = 1000
@@ -121,7 +121,7 @@ _short.maxlong = 50
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: in a few words, however large it is."""
+    """A value as an error shows it: in a few words, whatever its size."""
     try:
         return _short.repr(value)
     except ValueError:

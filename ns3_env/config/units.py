@@ -89,7 +89,7 @@ BY_SUFFIX = {"_bps": RATE, "_ns": TIME, "_bytes": SIZE}
 def quantity(text: str, dimension: Dimension) -> Fraction:
     """The number of ``dimension.unit`` that a text represents, exactly.
 
-    Raises ValueError: which units there are.
+    Raises ValueError, listing the units.
     """
     match = _QUANTITY.fullmatch(text)
     if match is None:

@@ -13,11 +13,11 @@ import yaml
 from ns3_env.config.files import read_text
 from ns3_env.errors import ConfigError
 
-#: Levels of keys and lists within each other.
+#: Maximum depth of nested keys and lists.
 MAX_DEPTH = 50
 #: Keys that a file's merge keys (``<<``) bring into other mappings.
 MAX_MERGED = 100_000
-#: Characters of a whole number.
+#: Maximum characters of a whole number.
 MAX_DIGITS = 500
 
 # LibYAML reads large files (flow lists, results) ten times faster; PyYAML has it if built with it.

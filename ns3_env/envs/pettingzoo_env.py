@@ -94,7 +94,7 @@ class FlowAgents(WithTask):
             raise action_fault(chosen, "agents", agents, self._one_action) or error from None
 
     def _received(self) -> DecisionBatch | None:
-        """The next rows, of whichever flows; None at the episode's end."""
+        """The next rows, of any flows; None at the episode's end."""
         rows = self._simulator.receive()
         if not isinstance(rows, DecisionBatch):
             return None
@@ -141,7 +141,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             ``agents``. The telemetry in infos is then an array (fields,), NaN for unknown values, since that
             wrapper cannot read a dict.
 
-    Raises ScenarioError if the scenario's clock is not synchronous (None given: it is made so).
+    Raises ScenarioError if the scenario's clock is not synchronous (without a clock it becomes so).
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -41,7 +41,7 @@ class MaskedBufferMixin(RolloutBuffer):
         self.discounts = np.ones((self.buffer_size, self.n_envs), dtype=np.float32)
 
     def add(self, *arguments: Any, **keywords: Any) -> None:
-        """Adds a row for each slot, and remembers which were decisions."""
+        """Adds a row for each slot, and records which were decisions."""
         self.decided[self.pos] = self.mask.outcomes()
         self.discounts[self.pos] = self.gamma**self.mask.elapsed
         super().add(*arguments, **keywords)
@@ -75,7 +75,7 @@ class MaskedBufferMixin(RolloutBuffer):
 class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
     """A RecurrentRolloutBuffer whose sequences consist of decisions.
 
-    Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row starts a
+    No flow is split: between two rows of one flow there is no padding, and a flow's first row starts a
     sequence. Minibatches contain ``batch_size`` decisions on average, and at least two, for RecurrentPPO
     divides by the spread of their advantages.
     """
@@ -198,7 +198,7 @@ def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
 
 
 def masked(algorithm: A) -> A:
-    """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
+    """The algorithm, which learns from decisions only: its buffer is replaced by its masked version.
 
     Its ``gamma`` then counts per base RTT, whatever the time of a decision (Bradtke and Duff 1994).
 
@@ -207,7 +207,7 @@ def masked(algorithm: A) -> A:
     called again on an algorithm that was loaded or given another environment; its stored rows are lost.
 
     Raises:
-        TypeError: the algorithm's buffer has no masked sister.
+        TypeError: the algorithm's buffer has no masked version.
     """
     mask = mask_of(algorithm)
     if mask is None:

@@ -62,7 +62,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         spaces = self.task.observation_space, self.task.action_space
         VecEnv.__init__(self, self.num_simulators * self.slots, *spaces)
         self._unread: Batch | None = None  # the message that reset() received, for a following recv()
-        self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # those in ``due``, as they came
+        self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # the due rows as they came
         self._all_slots = np.arange(self.num_envs).tobytes()
         self._seen_all = False  # nothing was received or sent since ``due`` was set
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
@@ -77,8 +77,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._film = Film(render_mode)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Returns its constructor's arguments: an unpickled environment starts afresh, with simulators of
-        its own."""
+        """Returns its constructor's arguments: an unpickled environment starts afresh, with its
+        own simulators."""
         return {"made_of": self._made_of}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -242,8 +242,8 @@ class FlowVecEnv(FlowStream, VecEnv):
                 info["telemetry"] = telemetry
 
     def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
-        """Returns the infos of the flow that is over in this row of the slot; the slot's account starts
-        anew."""
+        """Returns the infos of the flow that is over in this row of the slot; the slot's sums start
+        again."""
         info = {
             "terminal_observation": batch.observations[row].copy(),
             "TimeLimit.truncated": not batch.final[row],
@@ -260,7 +260,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return info
 
     def _show(self, batch: Batch) -> None:
-        """The film sees the rows that decide next."""
+        """Adds the rows that decide next to the film."""
         if self._film.rolls:
             mask = batch.due & (batch.simulators == 0)
             if any(i == 0 for i, _ in batch.results):

@@ -22,7 +22,7 @@ from ns3_env.ns3ai.spaces import contain, space_of, value_of
 
 #: Message, ours or from ns-3's script, that a simulation has crashed: it has looked for objects in vain.
 _CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)
-#: Of the names that are drawn; the process's id makes them distinct among processes.
+#: Numbers of the drawn names; the process's id makes them distinct among processes.
 _DRAWN = iter(range(2**62))
 
 
@@ -35,7 +35,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     spaces that it announces: int32, uint32, float32 or float64 for INT, UINT, FLOAT or DOUBLE.
 
     Several may live at once. While a simulation starts, the segment's name is its own; environments of the
-    same name start one after the other. Read again after pickling, it is a new environment of the same
+    same name start one after the other. Unpickled, it is a new environment with the same
     arguments.
 
     Args:
@@ -60,7 +60,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         one. SimulatorHung: it took longer than ``timeout_s``, and was killed.
         MessageTooLargeError: an action that needs more than 1 KiB, which is not sent; or a message of the
             simulation that did.
-        WireError: it sent something else.
+        WireError: it sent an unexpected message.
         SegmentError: the segment cannot be made, or another program uses it.
     """
 
@@ -120,7 +120,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         self.observation_space, self.action_space = spaces
 
     def _first_words(self, settings: Mapping[str, Any]) -> Any:
-        """Returns the first words of a simulation that is started now; again, in Boost's other layout,
+        """Starts a simulation and returns its first message; tries again in Boost's other layout
         if it crashes at once."""
         first: SimulatorDied | None = None
         for maker in self._makers:

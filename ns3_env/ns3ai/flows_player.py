@@ -26,7 +26,7 @@ DUE, TERMINATED, TRUNCATED = 1, 2, 4
 
 
 def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Types of the vectors' elements: of the simulator's, of Python's."""
+    """Types of the vectors' elements: the simulator's, and Python's."""
     return (
         np.dtype([("state", np.uint32), ("reward", np.float32), *((field, np.float32) for field in fields)]),
         np.dtype([("action", np.float32)]),
@@ -34,7 +34,7 @@ def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]
 
 
 def element_structs(fields: Sequence[str]) -> str:
-    """The same as C++, for the bindings that ns3-ai's vector interface is built with."""
+    """The same in C++, for the bindings of ns3-ai's vector interface."""
     lines = [f"    float {field};" for field in fields]
     return "\n".join(
         (

@@ -16,9 +16,9 @@ from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_fa
 from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
 PACKAGE: Final = "ns3_ai_gym"
-#: Between two looks at the peer, s.
+#: Time between two checks of the peer, s.
 SLICE_S = 0.02
-#: A number without an end.
+#: A varint without an end, which is in no message.
 _NO_MESSAGE = b"\xff" * 16
 _NONSENSE_PATIENCE_S = 0.5
 

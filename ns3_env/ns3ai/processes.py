@@ -60,7 +60,7 @@ class KeptProcess:
 
     @property
     def pid(self) -> int:
-        """The keeper's; it ends when the command does."""
+        """Process id of the keeper, which ends when the command does."""
         return self._process.pid
 
     def death(self) -> str | None:
@@ -82,7 +82,7 @@ class KeptProcess:
             self._words.forget()
 
     def wait(self, seconds: float) -> None:
-        """Until it has ended, but no longer than that."""
+        """Waits for its end, up to the given time."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
@@ -91,7 +91,7 @@ def signal_of(code: int) -> int | None:
     """The signal that ended a process, or its child if it is a script that ends as its child did.
 
     Args:
-        code: -n is death by signal n, as Python has it; 128 + n is a shell's word for it, 256 - n that of a
+        code: -n is death by signal n, as Python has it; 128 + n is a shell's code for it, 256 - n that of a
             script in Python, such as ns-3's, which ends with ``exit(returncode)``.
 
     None if the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
@@ -127,12 +127,12 @@ class Peer:
         self.pid = next((pid for pid in (*_ancestors(), *_others()) if _mapped(pid, segment)), None)
 
     def is_gone(self) -> bool:
-        """It has ended. False if no process was found to watch."""
+        """Returns whether it has ended. False if no process was found to watch."""
         return self.pid is not None and process_state(self.pid)[0] in ("Z", "X")
 
 
 def user_of(segment: str) -> int | None:
-    """A process, this one among them, that has the segment of that name; None for one that was left over."""
+    """A process, this one among them, that has the segment of that name; None for a leftover segment."""
     try:
         inode = os.stat(_file(segment)).st_ino
     except OSError:
@@ -177,7 +177,7 @@ def _ancestors() -> Iterator[int]:
 
 
 def _others() -> Iterator[int]:
-    """Every process that there is, but this one."""
+    """Every process except this one."""
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != os.getpid():

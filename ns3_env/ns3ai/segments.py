@@ -28,7 +28,7 @@ SegmentEnd = _ns3ai.SegmentEnd
 
 
 class SegmentError(RuntimeError):
-    """No such segment, one that cannot be made, or one in which something else lies than should."""
+    """No such segment, one that cannot be made, or one with unexpected contents."""
 
 
 #: Exception for a message larger than a buffer, in either layout; its text is the bytes it needs.

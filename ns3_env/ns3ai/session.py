@@ -101,7 +101,7 @@ class Session:
         self._end: SegmentEnd | None = None
 
     def start(self) -> None:
-        """Starts the simulation. An interrupt anywhere in here leaves nothing that :meth:`end` does not end.
+        """Starts the simulation. After an interrupt anywhere in here, :meth:`end` ends all that runs.
 
         Raises:
             SimulatorNotFound: there is no ``ns3`` in that folder.

@@ -72,9 +72,9 @@ class Settings(Strict):
         return Scenario.load(self.scenario)
 
     def arguments(self, *also: str) -> dict[str, Any]:
-        """Keywords of an environment: those that were given, and the settings named besides.
+        """Keywords of an environment: the settings that were given, and those named in addition.
 
-        Raises ScenarioError, and ConfigError for a name that there is not.
+        Raises ScenarioError, and ConfigError for an unknown name.
         """
         from ns3_env.decision.actions import make_action_map
         from ns3_env.decision.observations import field_indices
@@ -119,7 +119,7 @@ class Target:
     vectors: bool = False
 
 
-#: By name.
+#: Targets by name.
 TARGETS: Mapping[str, Target] = {
     "rdma-incast": Target("one RDMA flow in an incast; Gym interface", "player", "rdma", 4),
     "tcp-bottleneck": Target("one TCP flow at a bottleneck; Gym interface", "player", "tcp", 2),
@@ -150,7 +150,7 @@ def check(target: Target, settings: Settings) -> None:
     if not target.vectors:
         return
     flows = settings.flows if scenario is None else scenario.agent_flow_count
-    rows = opened(settings.names, (1, 1)).rows  # whatever is in an element
+    rows = opened(settings.names, (1, 1)).rows  # for any element
     if flows is not None and rows < flows:
         raise ScenarioError(
             f"the vectors have {rows} elements, and the scenario {flows} flows under 'agent': resize "

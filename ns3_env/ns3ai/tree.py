@@ -37,7 +37,7 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
             command line override them, key by key. ns3-ai's Python passes its own at its first start only,
             and not at a ``reset()``. A scenario's file is looked up from the caller's working directory.
 
-    Raises ConfigError for a setting that there is not.
+    Raises ConfigError for an unknown setting.
     """
     defaults = plain(settings or {})
     validate(defaults, Settings, "path()")

@@ -28,7 +28,7 @@ from ns3_env.policies.tensors import Shape, Tensors, check_shapes, check_values,
 KEY = "ns3_env.policy"
 #: Its name in a folder: a checkpoint's, a released policy's.
 POLICY_FILE = "policy.safetensors"
-#: Of the format; a newer one is refused.
+#: Version of the format; a newer one is refused.
 VERSION = 1
 #: Largest file; a network of 16 million weights decides too slowly for any flow.
 MAX_POLICY_BYTES = 64 << 20
@@ -85,7 +85,7 @@ def write_policy(path: Path, policy: PolicyFile) -> None:
 
 
 def read_policy(path: str | Path) -> PolicyFile:
-    """The policy in a file that anybody may have written.
+    """The policy in an untrusted file.
 
     Raises:
         ConfigError: one line: it is missing, too large, truncated, foreign, newer, or its contents make

@@ -37,7 +37,7 @@ Activation = Literal["relu", "tanh"]
 #: Limits of the simulator: inputs, K.
 MAX_INPUTS, MAX_HISTORY = 64, 64
 _TEXT = 200
-#: No field has more.
+#: Upper limit of every field.
 _MOST_OF_FIELDS = 1e15
 
 
@@ -62,7 +62,7 @@ class Input(Strict):
 
 
 class DerivedInput(Strict):
-    """One input of the network that is worked out of several telemetry fields, each cut to its range first.
+    """One input of the network computed from several telemetry fields, each cut to its range first.
 
     The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, the only one so far.
     """
@@ -85,7 +85,7 @@ class DerivedInput(Strict):
 
     @property
     def formula(self) -> RttTarget:
-        """Formula that it works out."""
+        """Formula that it computes."""
         return RttTarget(**self.model_dump(exclude={"derived"}))
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policy protocol, and the policy states of flows that decide apart."""
+"""Policy protocol, and the policy states of flows that decide at different times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ns3_env.decision.actions import ActionMap, make_action_map
 
 FloatArray = npt.NDArray[Any]
 State = tuple[npt.NDArray[Any], ...]
-#: Place of a policy's decisions: inside the simulator, or in Python, which the simulator asks.
+#: Place of a policy's decisions: inside the simulator, or in Python, which the simulator queries.
 Placement = Literal["simulator", "python"]
 
 

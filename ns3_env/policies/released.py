@@ -46,7 +46,7 @@ def is_released(path: Path) -> bool:
 
 def released(name: str) -> Path:
     """The file of a released policy, or of the first seed of a trained entry of the leaderboard. Raises
-    ConfigError, naming those that there are."""
+    ConfigError, naming the existing ones."""
     names = released_names()
     if name in trained_names():
         return TRAINED / name / "1" / POLICY_FILE
@@ -57,7 +57,7 @@ def released(name: str) -> Path:
 
 
 def policy_path(path: Path) -> Path:
-    """Finds the policy's file that a path or a released name represents.
+    """Finds the policy's file of a path or a released name.
 
     Args:
         path: name of a released policy, a policy's file, the folder of such a file, or the folder of a
@@ -67,7 +67,7 @@ def policy_path(path: Path) -> Path:
         The policy's file, or ``path`` if it is something else.
 
     Raises:
-        ConfigError: it is the name of a policy that went.
+        ConfigError: it is the name of a removed policy.
     """
     if is_released(path):
         return released(path.name)
@@ -78,7 +78,7 @@ def policy_path(path: Path) -> Path:
 
 
 def load_policy(source: str | Path) -> NetworkPolicy:
-    """A trained policy to ask in Python (``predict``), with only the network: no agent's code, no PyTorch.
+    """A trained policy to call in Python (``predict``), with only the network: no agent's code, no PyTorch.
 
     Args:
         source: name of a released policy, a policy's file, or the folder of such a file, e.g. of a
@@ -101,7 +101,7 @@ def controller_names(transport: Transport = "rdma") -> list[str]:
 
 
 def released_under(transport: Transport) -> list[str]:
-    """Names of the released policies that read nothing which the transport does not know."""
+    """Names of the released policies that read only fields of the transport."""
     return [name for name in released_names() if unfit(name, transport) is None]
 
 

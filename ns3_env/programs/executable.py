@@ -49,7 +49,7 @@ def find_executable(transport: Transport = "rdma") -> Path:
 
 @functools.lru_cache(maxsize=16)
 def _path_of(override: str, program: str) -> Path:
-    """Kept, for every episode asks for it several times."""
+    """The path, cached, as every episode needs it several times."""
     return Path(override) if override else Path(_native.__file__).parent / "bin" / program
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several simulators stepped together: one call receives all their decisions, one hands over all actions."""
+"""Several simulators stepped together: one call receives all decisions, one sends all actions."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def _compiled(
 
 
 def _play(run: ctypes.CDLL, rows: Integers, first: np.ndarray, out: Integers) -> tuple[int, int]:
-    """ns and ticks that it took."""
+    """ns and ticks of the run."""
     ns, ticks = ctypes.c_int64(), ctypes.c_int64()
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, first)]
     count, answers = ctypes.c_int64(len(rows)), ctypes.c_void_p(out.ctypes.data)

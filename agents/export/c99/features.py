@@ -123,7 +123,7 @@ class Inputs:
 def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = frozenset()) -> Inputs:
     """The inputs in C; ``also``: members that something else reads.
 
-    Raises ConfigError for a field that a NIC's integers do not give.
+    Raises ConfigError for a field that a NIC's integers cannot yield.
     """
     members = set(also)
     needs: set[str] = set()

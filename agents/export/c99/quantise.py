@@ -26,7 +26,7 @@ _MOST_SHIFT = 24
 #: 2048 products with inputs of 32 bits fits 64, and no row of 8 kB has more.
 _COARSEST_SHIFT = 12
 _MOST_NARROW, _MOST_WIDE = 2**15 - 1, 2**21 - 1
-#: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
+#: Maximum BDPs or RTTs of a setting, so that no product of 64 bits overflows.
 _MOST_OF_SETTINGS = 4096
 _WIDTH = 108
 
@@ -141,7 +141,7 @@ def _heard(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
 
 
 def _keep(tensors: Tensors, of: str, reader: str, mask: npt.NDArray[np.bool_], at: int = 0) -> None:
-    """Leaves such units of a layer, which are the reader's columns from ``at`` on."""
+    """Keeps such units of a layer, which are the reader's columns from ``at`` on."""
     for name in {f"{of}.weight", f"{of}.bias"} & tensors.keys():
         tensors[name] = tensors[name][mask]
     columns = np.ones(tensors[reader].shape[1], bool)
@@ -150,7 +150,7 @@ def _keep(tensors: Tensors, of: str, reader: str, mask: npt.NDArray[np.bool_], a
 
 
 def _keep_cells(tensors: Tensors) -> None:
-    """Leaves the LSTM's cells and the shortcut's units that the layers hear, or another cell that is left."""
+    """Keeps the LSTM's cells and the shortcut's units that the layers or a kept cell read."""
     cells = tensors["lstm.weight_hh"].shape[1]
     first = tensors["layers.0.weight"]
     if "shortcut.weight" in tensors:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy in C: the bound of its windows, and ranges beyond which it hands its flow over."""
+"""Safety of a policy in C: the bound of its windows, and the ranges that trigger its fallback."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sizes of flows: of a single flow, perhaps ``endless``, and their distributions by name, points or file."""
+"""Sizes of flows: a single one, perhaps ``endless``, and distributions by name, points or file."""
 
 from __future__ import annotations
 
