@@ -67,7 +67,7 @@ def _agent(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Any:
-    """The fields that ``pkg.module:name`` represents."""
+    """The fields that ``pkg.module:name`` refers to."""
     if not isinstance(value, str):
         return value
     fields = named_code(value) if is_code(value) else None
@@ -77,7 +77,7 @@ def _fields(value: Any) -> Any:
 
 
 class Named(BaseModel):
-    """Something chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
+    """An object chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
 
     The other keys are its settings, checked by the named object.
     """

@@ -73,7 +73,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
         resume: folder of the run to resume.
 
     Raises:
-        ConfigError: too much or too little is given, or a file cannot be read.
+        ConfigError: too many or too few inputs, or a file cannot be read.
     """
     if resume is not None:
         if config is not None or curriculum is not None:
@@ -129,7 +129,7 @@ def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, An
 
 
 def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which represents
+    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which replaces
     one. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
     if "program" in data:
@@ -174,7 +174,7 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
 def try_controller(
     simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
 ) -> None:
-    """Raises ConfigError, beginning with ``place``, if the simulator refuses the controller.
+    """Raises ConfigError, starting with ``place``, if the simulator refuses the controller.
 
     Args:
         simulator: the simulator that checks; it runs no episode.

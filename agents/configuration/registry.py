@@ -54,8 +54,8 @@ class Agent:
 
 
 def find_agent(name: str) -> Agent:
-    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm as Stable-Baselines3
-    has them (``sb3_contrib:TQC``).
+    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm in the form
+    of Stable-Baselines3 (``sb3_contrib:TQC``).
 
     Raises:
         ValueError: an unknown name; the message lists the known ones.

@@ -79,7 +79,7 @@ class RunFolder:
 
     @property
     def best_policy(self) -> Path:
-        """The policy's file that did best in a validation, if there were any."""
+        """The policy's file with the best validation, if there were any."""
         return self.path / "best.safetensors"
 
     @property
@@ -104,7 +104,7 @@ class RunFolder:
     def save_checkpoint(
         self, decisions: int, write: Callable[[Path], None], state: dict[str, Any], keep: int
     ) -> Path:
-        """Adds checkpoints/DECISIONS: complete, or not there at all.
+        """Adds checkpoints/DECISIONS: complete, or not at all.
 
         Args:
             decisions: decisions taken so far; names the folder.

@@ -134,7 +134,7 @@ class FDCC(TD3):
         self._stream: FlowStream | StepStream | None = None
         self._owed_steps = 0.0  # gradient steps for rollouts that came
         self.stopwatch = Stopwatch()
-        #: The policy's file as it is now, for simulators that run it; set by the trainer.
+        #: The policy's file as it is now, for simulators that evaluate it; set by the trainer.
         self.snapshot: Callable[[], bytes] = _no_snapshot
 
     @property

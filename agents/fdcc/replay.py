@@ -2,7 +2,7 @@
 """Replay buffer of asynchronous slots, with histories and n-step returns.
 
 A history is copied when a transition is stored, so no stored window can reach across an episode's end, a
-truncation or the place where the ring wraps.
+truncation or the end of the ring.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class HistoryReplayBuffer(ReplayBuffer):
     A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
     transition is (history at t, action at t, Σ_{i<m} γ^{e(i)} r_{t+i}, history at t+m, γ^{e(m)}, final);
     m = n, or less if the episode ended before, and e(i) are the base RTTs that i decisions took
-    (Bradtke and Duff 1994). After a final row nothing is bootstrapped; after another end the value of the
-    last history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return
+    (Bradtke and Duff 1994). After a final row no value is bootstrapped; after another end the value of the
+    last history is, as a truncated episode would have continued (Zhang 2023, sec. 4.2, gives the return
     only).
 
     Memory per transition: 2·K·F + A + a few floats, e.g. 0.5 kB at K = 8, F = 8.
@@ -172,7 +172,7 @@ class HistoryReplayBuffer(ReplayBuffer):
     def begin(self, slots: Ints, observations: Floats) -> None:
         """An episode starts in each of ``slots`` (m,) with ``observations`` (m, D).
 
-        Decisions of an episode that was broken off (its end was never seen) are stored as far as their
+        Decisions of an episode that was abandoned (its end was never observed) are stored if their
         outcome is known.
         """
         for slot in slots:

@@ -88,6 +88,6 @@ def descend(optimiser: th.optim.Optimizer, loss: th.Tensor) -> None:
 
 
 def follow(target: nn.Module, followed: nn.Module, share: float) -> None:
-    """Moves each parameter of ``target`` by ``share`` of its way to that of ``followed``."""
+    """Moves each parameter of ``target`` by ``share`` of its distance to that of ``followed``."""
     with th.no_grad():
         th._foreach_lerp_(list(target.parameters()), list(followed.parameters()), share)

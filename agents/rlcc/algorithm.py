@@ -60,7 +60,7 @@ class RLCC(BaseAlgorithm):
         assert isinstance(self.action_space, Box)
         self.policy = RlccPolicy(self.observation_space, self.action_space, **self.policy_kwargs)
         self.optimizer = th.optim.Adam(self.policy.parameters(), lr=self.config.learning_rate)
-        #: The policy's file as it is now, for simulators that run it; set by the trainer.
+        #: The policy's file as it is now, for simulators that evaluate it; set by the trainer.
         self.snapshot: Callable[[], bytes] = _no_snapshot
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:

@@ -53,7 +53,7 @@ class Start(Strict):
 
 
 class NetworkConfig(Spared):
-    """A network that the simulator runs (docs/policy-format.md)."""
+    """A network that the simulator evaluates (docs/policy-format.md)."""
 
     kind: Literal["mlp", "lstm"] = "mlp"
     fields: list[str] = Field(min_length=1, description="telemetry fields that it reads")

@@ -89,7 +89,7 @@ class _Search:
         self.optimiser = Optimiser(plan.subject.space, plan.config.seed, search.population, search.step)
         self.episodes = Episodes(plan.curriculum, search, plan.config.seed)
         self.best: _Best | None = None
-        self.news = False  # something was run that no checkpoint and no row of the log know
+        self.news = False  # trials were run that no checkpoint and no row of the log have
         unit = "trials" if search.decisions is None else "decisions"
         self.live = LiveLine(console, unit, search.decisions or search.trials or 0)
         self.generation = 0

@@ -209,7 +209,7 @@ class RunCallback(BaseCallback):
         """Evaluates the current policy on held-back episodes; keeps the best one next to the checkpoints."""
         held_back = self.curriculum.held_back()
         file = self.trainer.file()
-        if file is None:  # nothing that the simulators could run
+        if file is None:  # no file that the simulators could evaluate
             self.validations = None
             return
         with self.trainer.stopwatch.measuring(VALIDATING):

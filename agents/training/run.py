@@ -85,7 +85,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
-        stages = stages.model_copy(update={"validation": None})  # there is no file that simulators could run
+        stages = stages.model_copy(update={"validation": None})  # simulators would need a policy's file
     # Across the channel episodes overlap: stages are left by count.
     inside = config.env.placement == "simulator"
     if inputs.resume is not None:

@@ -205,7 +205,7 @@ class Trainer:
         return policy_file(self.network(), self.config.env, training)
 
     def _snapshot(self) -> bytes:
-        """The policy's file as it is now, for simulators that run it."""
+        """The policy's file as it is now, for simulators that evaluate it."""
         return policy_bytes(policy_file(self.network(), self.config.env, Training()))
 
     def file(self) -> PolicyFile | None:

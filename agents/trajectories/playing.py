@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a policy on training scenarios of a task; gives each flow's trajectory as the flow ends."""
+"""Evaluates a policy on training scenarios of a task; yields each flow's trajectory at its end."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TaskActions:
     """A policy with the task's observations and actions, whatever its own are.
 
     A policy that names no ``fields`` observes the task's fields; one that names no ``action_map``, or the
-    task's without its own settings, gives the task's actions. Of any other map the task's action is taken
-    that comes nearest to the window and rate which the policy wants.
+    task's without its own settings, gives the task's actions. For any other map the task's action is the one
+    nearest to the policy's window and rate.
     """
 
     def __init__(self, spec: TaskSpec, policy: Any) -> None:
@@ -38,7 +38,7 @@ class TaskActions:
         self._states = SlotStates(policy)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Other flows start in these slots."""
+        """Notes that new flows start in these slots."""
         self._states.forget(slots)
 
     def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -89,7 +89,7 @@ class _Life:
 def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
     """Trajectories of a policy in Python; memory contains only the flows under way.
 
-    A flow that is over before it decides has none.
+    A flow that ends before it decides has no trajectory.
     """
     actions = TaskActions(spec, policy)
     stream: FlowStream
@@ -127,7 +127,7 @@ def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Tra
 def played(
     spec: TaskSpec, policy: Path, episodes: int, seed: int, noise: float = 0.0
 ) -> Iterator[Trajectory]:
-    """Trajectories of a policy's file that speaks the task's actions, inside the simulator.
+    """Trajectories of a policy's file with the task's actions, inside the simulator.
 
     ``noise`` is the standard deviation of the noise added to its actions.
     """

@@ -34,13 +34,13 @@ def record(
     seed: int = 1,
     noise: float = 0.0,
 ) -> Any:
-    """Runs a policy on training scenarios of a task and records observations, actions and rewards.
+    """Evaluates a policy on training scenarios of a task and records observations, actions and rewards.
 
     All flows of the task are under the policy and decide under the task's clock. Actions are the task's: of a
     policy with another action map, as MPCC's windows, the nearest action of the task is taken and applied, so
     that a row's action led to the next row. A dataset's episode is a flow; infos have "elapsed"
-    (base RTTs since the flow's last decision), "slowdown" (of the flow, on its last row), "final" (nothing is
-    to be bootstrapped from there, though the episode is truncated) and "flow" (its index in its scenario);
+    (base RTTs since the flow's last decision), "slowdown" (of the flow, on its last row), "final" (no value
+    is to be bootstrapped from there, though the episode is truncated) and "flow" (its index in its scenario);
     the episode's seed is its scenario's.
 
     Args:

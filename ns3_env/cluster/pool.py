@@ -28,7 +28,7 @@ def remote_errors() -> Iterator[None]:
     """On the driver: raises a node's exception here, and Ray's own errors as ours.
 
     Raises:
-        SimulatorDied: workers died, more often than Ray tries again; or the node lacks something.
+        SimulatorDied: workers died, more often than Ray retries; or the node lacks something.
         ConnectionError: the cluster is gone.
     """
     from ray.exceptions import RayError, RaySystemError, RayTaskError
@@ -111,8 +111,8 @@ def _do(job: MobileJob[T], files: Files, context: WorkerContext, timeout_s: floa
 
 @contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
-    """Raises ``_Overdue`` in the block, which is the main thread's as all of Ray's tasks, and again after as
-    long."""
+    """Raises ``_Overdue`` in the block, which is the main thread's as all of Ray's tasks, and again after the
+    same time."""
 
     def interrupt(*signalled: object) -> None:
         raise _Overdue
@@ -127,5 +127,5 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
 
 @functools.cache
 def _simulator() -> Simulator:
-    """This worker's, from job to job; it ends when the worker does."""
+    """This worker's simulator, kept from job to job; it ends with the worker."""
     return Simulator()

@@ -16,9 +16,9 @@ from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, MemoryFile, PendingEp
 from ns3_env.scenario import ScenarioLike
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
-#: How often an episode is given to an actor again whose process died, or its node did.
+#: Number of times that an episode is repeated after the death of its actor's process or node.
 _RETRIES = 3
-#: Between two looks whether the caller has to hear of a signal, s.
+#: Time between two checks for signals to the caller, s.
 _TICK_S = 0.2
 
 #: Number of an episode, its parts and its results.
@@ -26,7 +26,7 @@ _Played = tuple[int, list[Transitions], dict[str, Any]]
 
 
 class SimulatorActor:
-    """A simulator on a node. Ray makes it again from its constructor's argument: a number, no reference, for
+    """A simulator on a node. Ray recreates it from its constructor's argument: a number, no reference, for
     the object may no longer exist by then."""
 
     def __init__(self, capacity: int) -> None:

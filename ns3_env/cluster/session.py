@@ -94,7 +94,7 @@ def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
         cores: number of cores of a local cluster; by default those that this process may use.
 
     Raises:
-        ConfigError: Ray does not let us in, e.g. without the cluster's token.
+        ConfigError: Ray refuses this process, e.g. without the cluster's token.
         ModuleNotFoundError: Ray is not installed.
     """
     for name, value in _QUIET.items():

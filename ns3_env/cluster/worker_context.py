@@ -35,9 +35,9 @@ def scratch() -> Path:
 
 
 def keep(files: Mapping[str, bytes]) -> Path:
-    """A folder of this node in which these files lie, by their names ("/" parts folders); whole or not there.
+    """A folder of this node with these files by their names ("/" parts folders), complete or not at all.
 
-    Files that were sent before are not written again, whichever worker kept them.
+    Files that were sent before are not written again, no matter which worker kept them.
     """
     content = hashlib.sha256()
     for name, data in sorted(files.items()):

@@ -19,7 +19,7 @@ class Outcomes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.
         elapsed: (k,) base RTTs since the flow's last decision, the unit of discounting (Bradtke and Duff
             1994); 0 on its first row.
-        final: (k,) true if nothing of value follows: the flow is done, or it was cut and the reward has
+        final: (k,) true if the following value is 0: the flow is done, or it was cut and the reward has
             charged its remaining bytes.
         cut: (k,) true if the episode ended before the flow.
         slowdowns: (k,) time over ideal time of a flow that ended, of which the time of a truncated flow

@@ -40,7 +40,7 @@ def minus(reward: Reward) -> str | None:
     return None
 
 
-#: That of every front end.
+#: Default of every front end.
 DEFAULT_REWARD = "slowdown"
 
 #: The rewards, by the name that a configuration gives them.
@@ -52,7 +52,7 @@ R = TypeVar("R", bound=Callable[..., Reward])
 def register(name: str) -> Callable[[R], R]:
     """Registers a class or function as the reward of that name: called with settings, it gives a Reward.
 
-    Raises ValueError for a name that is taken.
+    Raises ValueError for a name in use.
     """
 
     def put(reward: R) -> R:
@@ -129,11 +129,11 @@ class JobProgress:
 class SharingGain:
     """Gain of the flows on this one's link on processor sharing since the last decision.
 
-    Its link is the one of its path that would need the longest for it. Were it shared equally from now on,
-    each flow there would have a completion time; how much the slowdowns of all of them then fall is the gain,
-    over the number of flows there at this one's start. A link that is full and shared equally pays 0, an idle
-    one less, one that serves short flows first more. Flows that join count as no loss. The gain is paid at
-    once, so a short horizon is enough (docs/decisions/0018-rewards-and-actions.md). All flows count.
+    Its link is the one of its path with the longest transmission time for it. Were it shared equally from now
+    on, each flow there would have a completion time; how much the slowdowns of all of them then fall is the
+    gain, over the number of flows there at this one's start. A link that is full and shared equally pays 0,
+    an idle one less, one that serves short flows first more. Flows that join count as no loss. The gain is
+    paid at once, so a short horizon is enough (docs/decisions/0018-rewards-and-actions.md). All flows count.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("sharing_gain",)
@@ -190,7 +190,7 @@ class Proportional:
     x is the flow's pacing rate as a share of its link, the RTT in base RTTs, N the flows at the most
     congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
     logarithm pays every flow alike for a window that grows by a given percentage, while the bytes that this
-    adds to the queue grows with the window: flows rest where windows are equal, in proportional fairness
+    adds to the queue grow with the window: flows rest where windows are equal, in proportional fairness
     (Kelly 1998). There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a
     flow finds its window from its RTT. Were delay charged N-fold, the RTT would be independent of N; once,
     queues would grow with N.
@@ -225,7 +225,7 @@ class RttTargetReward:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields that the distance is worked out from."""
+        """Fields that the distance is computed from."""
         return tuple(self._distance().fields)
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -268,7 +268,7 @@ def make_reward(name: str, **settings: Any) -> Reward:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: a reward that went, or see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a removed reward, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         reward: Reward = made_by(name, settings, callable, "a Reward")

@@ -65,7 +65,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:
-        ScenarioError: the scenario cannot be, or has no flow under "agent".
+        ScenarioError: the scenario is invalid, or has no flow under "agent".
         ValueError: there is no such key.
         SimulatorError: from reset and step; the next reset works again.
     """
@@ -129,7 +129,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
-                    continue  # ended before its first decision: it never was there
+                    continue  # ended before its first decision: it was never an agent
                 agent_observations[agent] = observed[row]
                 infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry[row], **row_infos[row]}
                 if rows.first[row]:

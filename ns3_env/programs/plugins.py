@@ -29,10 +29,10 @@ from ns3_env.programs.executable import (
 
 
 def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
-    """The controllers of these plugins are known from now on, in this process and those that it starts.
+    """Makes the controllers of these plugins known from now on, in this process and those that it starts.
 
     Raises:
-        ConfigError: a file is not there, is no plugin, or was built against another contract; nothing is
+        ConfigError: a file is missing, is no plugin, or was built against another contract; nothing is
             loaded then.
         SimulatorNotFound, SimulatorDied: see :func:`describe_controllers`.
     """
@@ -63,7 +63,7 @@ def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def plugin_versions() -> dict[str, str]:
-    """For each controller that a plugin brought, ``"plugin NAME"``: the file's name and its content's hash.
+    """For each controller of a plugin, ``"plugin NAME"``: the file's name and its content's hash.
 
     Raises as :func:`describe_controllers`.
     """

@@ -25,7 +25,7 @@ NS3_MODULES = (
     "stats",
     "core",
 )
-#: Of ns-3, 3.NS3_MINOR.
+#: Minor version of ns-3, 3.NS3_MINOR.
 NS3_MINOR = 44
 
 
@@ -38,7 +38,7 @@ def library_dir() -> Path:
 
 
 def linker_flags() -> list[str]:
-    """Options for the linker, behind the sources; libraries that a script does not use are not loaded."""
+    """Options for the linker, after the sources; libraries that a script does not use are not loaded."""
     folder = library_dir()
     modules = [f"-lns3.{NS3_MINOR}-{module}" for module in NS3_MODULES]
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-lns3_env-rdma", *modules]

@@ -20,5 +20,5 @@ def transport_of(content: Mapping[str, Any]) -> Transport:
 
 
 def other(transport: Transport) -> Transport:
-    """The other one."""
+    """The other transport."""
     return "tcp" if transport == "rdma" else "rdma"

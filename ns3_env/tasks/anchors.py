@@ -17,7 +17,7 @@ from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Scenario
 from ns3_env.tasks.definition import TESTS, TaskSpec
 
-#: By the task's name.
+#: Anchors by the task's name.
 FILE = Path(__file__).parent / "anchors.json"
 
 

@@ -12,9 +12,9 @@ from ns3_env.tasks.draws import Keys, Random, log_uniform
 
 T = TypeVar("T")
 
-#: Parameters of the transformer; ``scale`` scales the scenario's data to them.
+#: Parameters of the transformer; ``scale`` reduces its data to those of a scenario.
 _PARAMETERS = 7e9
-#: Of a gradient, as ``model.element_bytes`` has it.
+#: Bytes of a gradient's element, as ``model.element_bytes`` has it.
 _ELEMENT_BYTES = 2
 #: Hosts of a node in SharedCluster.
 _GPUS = 4

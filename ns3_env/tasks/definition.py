@@ -34,7 +34,7 @@ RDMA_FIELDS = (
     "last_action",
 )
 
-#: Draws of a seed, of which the first that is a scenario and has room counts.
+#: Maximum number of draws of a seed: the first valid scenario with room counts.
 _MOST_DRAWS = 1000
 
 #: Draws a scenario's keys.
@@ -87,9 +87,9 @@ class TaskSpec:
         """The controller whose score is 100.
 
         For job times that is also the oracle: on the training scenarios its jobs need less time than those of
-        max-min shares. It sends the flow with the least bytes left first, and knows nothing of which flow a
+        max-min shares. It sends the flow with the least bytes left first, and does not know which flow a
         job waits for, so it is no bound: the best order of a job's flows may be faster, and in single tests a
-        rule is.
+        hand-designed controller is.
         """
         return "max_min" if self.measure == "max_min" else "oracle"
 
@@ -100,7 +100,7 @@ class TaskSpec:
     def training(self, seed: int) -> Scenario:
         """The scenario of a seed in [0, 2^31), every flow of the task under "agent".
 
-        Raises ValueError for a seed of the test scenarios, or any other beyond.
+        Raises ValueError for a seed of the test scenarios, or beyond them.
         """
         if not 0 <= seed < 2**31:
             raise ValueError(

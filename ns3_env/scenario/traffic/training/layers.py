@@ -27,7 +27,7 @@ from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _WHOLE = re.compile(r"\d{1,19}")
 _COLUMNS = 12
-#: Nodes that a node waits for; instead of more there is one that is over with them.
+#: Nodes that a node waits for; instead of more there is one node that ends with them.
 _MOST_WAITS = 16
 _COLLECTIVES = {
     "ALLREDUCE": "ALL_REDUCE",
@@ -59,7 +59,7 @@ class Layer(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The order in which a kind of parallelism does a layer's parts, and its groups.
+    """The order of a layer's parts under a kind of parallelism, and its groups.
 
     Args:
         model: group of the forward pass and of inputs' gradients; "" without such collectives.
@@ -78,7 +78,7 @@ class Policy(NamedTuple):
     embedding: bool = False
 
 
-#: By the first word of a file. "all" are all ranks.
+#: Policies by the first word of a file. "all" are all ranks.
 POLICIES = {
     "DATA": Policy("", "all", weights_first=True),
     "MODEL": Policy("all", ""),
@@ -142,7 +142,7 @@ class LayerProgram:
     _pass: int = 0
 
     def play(self, passes: int, only_weights: bool) -> list[Node]:
-        """All nodes; ``only_weights``: nothing but the collectives of weights' gradients, side by side."""
+        """All nodes; ``only_weights``: only the collectives of weights' gradients, side by side."""
         for self._pass in range(passes):
             if only_weights:
                 for layer in self.layers:

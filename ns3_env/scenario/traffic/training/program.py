@@ -101,7 +101,7 @@ def fill_buckets(size_bytes: int, blocks: int, least_bytes: int | None) -> dict[
 
 @dataclass
 class RankProgram:
-    """Trace of one rank, node by node; each comes after the one before on the way of its data.
+    """Trace of one rank, node by node; each comes after the one before on the path of its data.
 
     Args:
         layout: layout of the job's ranks.
@@ -116,7 +116,7 @@ class RankProgram:
     bucket_bytes: int | None = None
     nodes: list[Node] = field(default_factory=list)
     _iteration: int = 0
-    #: Sums of gradients of the step before, and of this one.
+    #: Gradient reductions of the previous step, and of this one.
     _summed: tuple[int, ...] = ()
     _sums: list[int] = field(default_factory=list)
 
@@ -159,7 +159,7 @@ class RankProgram:
         return self._collective("ALL_REDUCE", "tensor", self.amounts.tensor_bytes, node)
 
     def _reduce_gradients(self, block: int, after: int) -> None:
-        """Data-parallel ranks sum gradients, while the blocks before are still at work."""
+        """Data-parallel ranks sum gradients, while earlier blocks still compute."""
         for group, size in (
             ("data", self.amounts.gradient_bytes),
             ("same experts", self.amounts.expert_gradient_bytes),

@@ -19,7 +19,7 @@ from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, 
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram, fill_buckets
 
-#: Of a transformer layer's parameters the attention's 4 h², next to the MLP's 8 h².
+#: Attention's share of a transformer layer's parameters: 4 h², next to the MLP's 8 h².
 _ATTENTION = 1 / 3
 
 
