@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import ns3_env.config.interrupts  # noqa: F401 (before the imports that take long)
+import ns3_env.config.interrupts  # noqa: F401 (before slow imports)
 
 # isort: split
 from importlib.metadata import version
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ns3_env.policies.released import load_policy
     from ns3_env.scenario import Scenario
 
-#: Imported when it is first asked for: some of it needs libraries that are extras.
+#: Imported at the first use: some of it needs libraries that are extras.
 _LAZY = {
     "FlowEnv": "ns3_env.envs.gym_env",
     "FlowParallelEnv": "ns3_env.envs.pettingzoo_env",

@@ -13,7 +13,7 @@ class ScenarioError(ValueError):
 
 
 class ScenarioWarning(UserWarning):
-    """A scenario that can be, but hardly shows what it is meant to."""
+    """A valid scenario that probably does not show its intended effect."""
 
 
 class SimulatorError(RuntimeError):
@@ -25,7 +25,7 @@ class SimulatorNotFound(SimulatorError):  # noqa: N818
 
 
 class SimulatorDied(SimulatorError):  # noqa: N818
-    """The process ended by itself or was killed; the message holds its last words."""
+    """The process ended by itself or was killed; the message contains its last output."""
 
 
 class SimulatorHung(SimulatorError):  # noqa: N818
@@ -33,4 +33,4 @@ class SimulatorHung(SimulatorError):  # noqa: N818
 
 
 class PaddingError(RuntimeError):
-    """A learner would take rows without a flow for decisions, or an outcome that is not known yet."""
+    """A learner would mistake rows without a flow for decisions, or an outcome that is not known yet."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import gymnasium as gym
 
-#: ``max_episode_steps`` of each id, far above what the tests' longest time limit (200 ms) and shortest round
-#: trip (4 µs) allow, so that an episode ends by itself.
+#: ``max_episode_steps`` of each id, far above the number that the tests' longest time limit (200 ms) and
+#: shortest round trip (4 µs) allow, so that an episode ends by itself.
 MAX_EPISODE_STEPS = 10_000_000
 
 #: By the task's name; a version goes up with each change that moves a score. Gymnasium's ids are made of them
@@ -35,7 +35,7 @@ VERSIONS: dict[str, int] = {
 _FAIR_SHARE = "its action scales a fair share, it pays the gain on sharing, and flows decide once per RTT"
 _AT_ONCE = "a decision takes effect at once, where the packet that waited kept the gap of the rate before"
 
-#: What moved a task's scores, by its name and the version from then on; its first version needs no word.
+#: Reasons for changes of a task's scores, by its name and new version; the first version needs none.
 CHANGES: dict[tuple[str, int], str] = {
     **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version == 3},
     **dict.fromkeys(VERSIONS.items(), _AT_ONCE),

@@ -67,6 +67,6 @@ class RandomPolicy:
         episode_start: npt.NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
-        """Random actions (n, A); ``deterministic`` changes nothing."""
+        """Random actions (n, A); ``deterministic`` has no effect."""
         actions = self._random.uniform(-1.0, 1.0, size=(len(observation), self.action_dim))
         return actions.astype(np.float32), state

@@ -37,7 +37,7 @@ class MpccPolicy:
                 other ones keep its defaults. They are the attributes of the simulator's ``mpcc`` in
                 snake_case, ``weight_window`` for ``WeightWindow``, and are described there (``rdma-sim
                 --PrintAttributes=rdma::mpcc``, docs/controllers.md). With ``acks_per_decision``, the clock of
-                the environment has to match: it is what makes the policy decide.
+                the environment has to match: it triggers the policy's decisions.
 
         Raises:
             TypeError: there is no such parameter, or it cannot have that value.
@@ -58,7 +58,7 @@ class MpccPolicy:
     ) -> tuple[FloatArray, State | None]:
         """Windows (n, 1) in bytes, float64, for observations (n, D) of the declared ``fields``.
 
-        Raises ValueError where a row holds what no flow can have (no BDP, a negative queue, NaN).
+        Raises ValueError if a row has values that no flow can have (no BDP, a negative queue, NaN).
         """
         rows = np.ascontiguousarray(observation, dtype=np.float64)
         controllers = np.empty(len(rows), dtype=object)

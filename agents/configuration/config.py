@@ -39,7 +39,7 @@ from ns3_env.scenario import Clock, PerFlowRtt
 
 
 class Spared(Strict):
-    """Settings of a policy's file that leave flows or packets alone (docs/policy-format.md)."""
+    """Settings of a policy's file that exempt flows or packets from control (docs/policy-format.md)."""
 
     decides_from_bdps: Bdps = Field(
         default=0.0, ge=0, description="flows of at most so many BDPs leave at line rate, and never decide"
@@ -55,7 +55,7 @@ class Spared(Strict):
 
     @property
     def spared(self) -> dict[str, Any]:
-        """The settings alone."""
+        """Only the settings."""
         return {key: getattr(self, key) for key in Spared.model_fields}
 
 
@@ -67,7 +67,7 @@ def _agent(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Any:
-    """The fields that ``pkg.module:name`` stands for."""
+    """The fields that ``pkg.module:name`` refers to."""
     if not isinstance(value, str):
         return value
     fields = named_code(value) if is_code(value) else None
@@ -77,9 +77,9 @@ def _fields(value: Any) -> Any:
 
 
 class Named(BaseModel):
-    """Something chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
+    """An object chosen by name, or by ``pkg.module:name`` (ns3_env.config.imports).
 
-    The other keys are its settings, checked by what bears the name.
+    The other keys are its settings, checked by the named object.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -99,7 +99,7 @@ class Named(BaseModel):
 #: Keys and values that are checked later, units read already.
 Keys = Annotated[dict[str, Any], BeforeValidator(plain)]
 
-#: Where simulators run.
+#: Machines that run simulators.
 RayAddress = Annotated[
     str | None,
     Field(
@@ -150,7 +150,7 @@ class EnvConfig(Spared):
 
 
 class TrainConfig(Strict):
-    """Length of a training, and what is kept of it."""
+    """Length of a training, and its checkpoints."""
 
     decisions: Count = Field(default=50_000, ge=1, description="decisions of all flows together")
     torch_threads: Processes = Field(default=1, ge=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a run's inputs: its two files and the command line, or the folder of a run that goes on."""
+"""Reads a run's inputs: its two files and the command line, or the folder of a run that continues."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Script, Simulator
 
-#: What a run may be: an agent that learns, or a controller of the simulator that is searched.
+#: Kinds of runs: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "search")
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Keys and values of a run's configuration and curriculum, and where they were read.
+    """Keys and values of a run's configuration and curriculum, and their files.
 
     Attributes:
         config: the configuration, not checked yet.
@@ -52,7 +52,7 @@ class Inputs:
 
     @property
     def kind(self) -> str:
-        """One of ``KINDS``; "train" where the configuration says nothing. Raises ConfigError."""
+        """One of ``KINDS``; "train" by default. Raises ConfigError."""
         kind = self.config.get("kind", "train")
         if not isinstance(kind, str) or kind not in KINDS:
             kinds = " and ".join(map(repr, KINDS))
@@ -65,7 +65,7 @@ class Inputs:
 
 
 def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | None = None) -> Inputs:
-    """The inputs of a new run, or of one that goes on.
+    """The inputs of a new run, or of one that continues.
 
     Args:
         config: configuration's file, or the name of one that comes with the project; not with ``resume``.
@@ -73,7 +73,7 @@ def read_inputs(config: Path | None, curriculum: Path | None, resume: Path | Non
         resume: folder of the run to resume.
 
     Raises:
-        ConfigError: too much or too little is given, or a file cannot be read.
+        ConfigError: too many or too few inputs, or a file cannot be read.
     """
     if resume is not None:
         if config is not None or curriculum is not None:
@@ -129,7 +129,7 @@ def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, An
 
 
 def make_scenario(env: EnvConfig, data: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which stands for
+    """A scenario under the agent's clock, unless it has its own; or a script (docs/ns3.md), which replaces
     one. Raises ScenarioError, naming ``source``."""
     clock = {"clock": env.clock.model_dump(), "decision_quantum_ns": env.decision_quantum_ns}
     if "program" in data:
@@ -150,7 +150,7 @@ def make_task(env: EnvConfig, source: str) -> Task:
 
 
 def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source: str) -> list[Scenario]:
-    """Checks at the beginning what will be compared at the end; returns its scenarios.
+    """Checks at the start the comparison made at the end; returns its scenarios.
 
     Raises:
         ScenarioError: a scenario of it is wrong, naming ``source`` and key.
@@ -174,10 +174,10 @@ def check_evaluation(env: EnvConfig, evaluation: EvaluationConfig | None, source
 def try_controller(
     simulator: Simulator, controller: Controller, place: str, transport: Transport, of_integers: str = ""
 ) -> None:
-    """Raises ConfigError, beginning with ``place``, where the simulator refuses the controller.
+    """Raises ConfigError, starting with ``place``, if the simulator refuses the controller.
 
     Args:
-        simulator: the simulator that is asked; it runs no episode.
+        simulator: the simulator that checks; it runs no episode.
         controller: controller with its attributes.
         place: start of the error's text: the file and key.
         transport: transport of the controller.

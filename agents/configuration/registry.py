@@ -10,7 +10,7 @@ from typing import Any
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import Strict
 
-#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when asked for.
+#: An agent's name in a configuration, and the package whose ``AGENT`` declares it; imported when used.
 AGENTS: dict[str, str] = {
     "fdcc": "ns3_env.agents.fdcc",
     "rlcc": "ns3_env.agents.rlcc",
@@ -20,7 +20,7 @@ AGENTS: dict[str, str] = {
 }
 
 
-#: What to write instead of a discount per decision.
+#: Replacement for a discount per decision.
 PER_RTT = (
     "a discount per decision, and decisions take different times: write agent.gamma_per_rtt, per base RTT "
     "(0.64 is 0.8 a decision of half a base RTT)"
@@ -54,11 +54,11 @@ class Agent:
 
 
 def find_agent(name: str) -> Agent:
-    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm as Stable-Baselines3
-    has them (``sb3_contrib:TQC``).
+    """The agent of that name, or of ``pkg.module:name``: an ``Agent``, or an algorithm in the form
+    of Stable-Baselines3 (``sb3_contrib:TQC``).
 
     Raises:
-        ValueError: there is none; names those that are known.
+        ValueError: an unknown name; the message lists the known ones.
         ConfigError: see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):

@@ -36,7 +36,7 @@ def versions() -> dict[str, str]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The keys and values in a checkpoint's file. Raises ConfigError, naming the file, where it is none."""
+    """The keys and values in a checkpoint's file. Raises ConfigError, naming the file, if it is invalid."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -54,7 +54,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, parent: Path, name: str, config: BaseModel, curriculum: BaseModel) -> RunFolder:
-        """Makes the folder and writes what was resolved: ``config`` and ``curriculum`` as they are used."""
+        """Makes the folder and writes the resolved inputs: ``config`` and ``curriculum`` as they are used."""
         stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
         parent.mkdir(parents=True, exist_ok=True)
         for number in range(1000):
@@ -79,7 +79,7 @@ class RunFolder:
 
     @property
     def best_policy(self) -> Path:
-        """The policy's file that did best in a validation, where there were any."""
+        """The policy's file with the best validation, if there were any."""
         return self.path / "best.safetensors"
 
     @property
@@ -91,8 +91,8 @@ class RunFolder:
         """(config, curriculum) of the run, as they were resolved.
 
         Raises:
-            ConfigError: the folder is not a run's, or there is a symbolic link in it: a run that goes on, and
-                its evaluation, write what may have that name.
+            ConfigError: the folder is not a run's, or has a symbolic link in it: a run that continues, and
+                its evaluation, write files that may have that name.
         """
         if (link := find_link(self.path)) is not None:
             raise ConfigError(f"{link} is a symbolic link, which no run has: put what it stands for there")
@@ -104,7 +104,7 @@ class RunFolder:
     def save_checkpoint(
         self, decisions: int, write: Callable[[Path], None], state: dict[str, Any], keep: int
     ) -> Path:
-        """Adds checkpoints/DECISIONS: complete, or not there at all.
+        """Adds checkpoints/DECISIONS: complete, or not at all.
 
         Args:
             decisions: decisions taken so far; names the folder.
@@ -133,7 +133,7 @@ class RunFolder:
         """The newest checkpoint's folder and state.
 
         Raises:
-            ConfigError: there is none, or its state cannot be read.
+            ConfigError: there is no checkpoint, or its state cannot be read.
         """
         complete = self.kept()
         if not complete:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Curricula: stages, what is drawn from them, when a stage is done."""
+"""Curricula: stages, their draws, and the ends of stages."""

@@ -59,14 +59,14 @@ def make_sampler(config: Named, source: str) -> ScenarioSampler:
     return sampler
 
 
-#: Draws of validations come from numbers that no episode has.
+#: First number of validations' draws, above those of all episodes.
 _HELD_BACK = 2**32
 
 
 class Advance(Strict):
-    """End of a stage: after so many of its episodes, or before, once the mean return is good enough.
+    """End of a stage: after this number of its episodes, or before, once the mean return is good enough.
 
-    Where the curriculum has a ``validation``, a stage is left before, too, once its score improves no more.
+    If the curriculum has a ``validation``, a stage also ends once its score improves no more.
     """
 
     after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
@@ -77,7 +77,7 @@ class Advance(Strict):
 
 
 class StageConfig(Strict):
-    """One stage: a name, what differs from the curriculum's common scenario, and when to move on."""
+    """One stage: a name, the differences from the curriculum's common scenario, and when to move on."""
 
     name: str
     scenario: Keys = Field(default_factory=dict)
@@ -122,7 +122,7 @@ class CurriculumConfig(Strict):
     @field_validator("stages")
     @classmethod
     def _only_the_last_stays(cls, stages: list[StageConfig], info: ValidationInfo) -> list[StageConfig]:
-        data = info.data  # what is wrong is not in it, and has an error of its own
+        data = info.data  # invalid keys are not in it, and have their own errors
         sampled = any(key not in data or data[key] is not None for key in ("sampler", "tasks", "draw"))
         if sampled and not stages:
             return [StageConfig(name="sampled")]
@@ -151,7 +151,7 @@ class CurriculumState(Strict):
 
 
 def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
-    """Returns the sampler of scenarios, where stages draw none. Raises ConfigError."""
+    """Returns the sampler of scenarios, if stages draw none. Raises ConfigError."""
     if config.tasks is not None:
         from ns3_env.agents.curriculum.drawn import TaskSampler
 
@@ -162,11 +162,11 @@ def _sampler(config: CurriculumConfig, source: str) -> ScenarioSampler | None:
 
 
 class Curriculum:
-    """The scenario of each episode, and how far training has come.
+    """The scenario of each episode, and the progress of training.
 
     Called with an episode's index it returns the episode's scenario. The draw depends
-    on the seed, the index and the stage alone. Where no stage asks for a return and there is no validation,
-    the stage depends on the index alone, so an episode is the same however many simulators there are.
+    on the seed, the index and the stage only. If no stage asks for a return and there is no validation,
+    the stage depends only on the index, so an episode does not depend on the number of simulators.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Curriculum:
                 does, and validations only choose the best policy.
 
         Raises:
-            ConfigError: there is no such sampler.
+            ConfigError: the sampler is unknown.
             ScenarioError: a stage's scenario is wrong.
         """
         self._by_score = by_score
@@ -192,7 +192,7 @@ class Curriculum:
         self.env = env
         self.source = source
         self.scenarios = [self._scenario(stage) for stage in range(len(config.stages))]
-        self._largest = [  # what is drawn is checked where it is largest, and where it is least
+        self._largest = [  # draws are checked at their largest and smallest
             self._scenario(stage, {key: ends[side] for key, ends in config.stages[stage].randomise.items()})
             for stage in range(len(config.stages))
             for side in (0, 1)
@@ -202,7 +202,7 @@ class Curriculum:
         self._returns: deque[float] = deque()
         self.plateau = None if config.validation is None else Plateau(config.validation)
         if self.sampler is not None:
-            self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are told before anything runs
+            self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are reported before anything runs
 
     @property
     def stage(self) -> int:
@@ -215,7 +215,7 @@ class Curriculum:
         return self.config.stages[self.stage].name
 
     def episodes_to_last(self) -> int | None:
-        """Episodes after which the last stage is reached at the latest; None where no count ends a stage."""
+        """Episodes after which the last stage is reached at the latest; None if no count ends a stage."""
         advances = [stage.advance for stage in self.config.stages[self.stage : -1]]
         counts = [advance.after_episodes for advance in advances if advance is not None]
         if len(counts) < len(advances):
@@ -270,7 +270,7 @@ class Curriculum:
         ]
 
     def record(self, mean_return: float) -> None:
-        """An episode has ended with this mean return of its flows."""
+        """Records the end of an episode with this mean return of its flows."""
         self._returns.append(mean_return)
         if self.sampler is not None and hasattr(self.sampler, "record"):
             self.sampler.record(mean_return)
@@ -278,7 +278,7 @@ class Curriculum:
             self.plateau.learned_from_episode()
 
     def judge(self, scores: Sequence[float]) -> bool:
-        """Takes note of a validation's scores, one for each stage so far: the present one may be left.
+        """Records a validation's scores, one for each stage so far: which may end the present one.
 
         Returns whether their mean is the best one since the present stage was entered.
         """
@@ -292,7 +292,7 @@ class Curriculum:
     def drawn(
         self, stage: int, random: np.random.Generator, episode: int, held_back: bool = False
     ) -> Scenario:
-        """The stage's scenario, with what it draws anew for each episode; or of what a sampler holds back."""
+        """The stage's scenario, with its draws for this episode; or a sampler's held-back one."""
         if self.sampler is not None:
             draws = getattr(self.sampler, "held_back", self.sampler) if held_back else self.sampler
             sample = draws(episode, random)
@@ -326,7 +326,7 @@ class Curriculum:
         advance = self.config.stages[self.stage].advance
         if advance is None or self.stage == len(self.config.stages) - 1:
             return
-        # Simulators ask for their episodes out of order, so what an index gets hangs on no other call.
+        # Simulators ask for their episodes out of order, so the result for an index depends on no other call.
         planned = self.entered[-1] + advance.after_episodes
         if index >= planned:
             self._enter(planned)
@@ -357,7 +357,7 @@ class Curriculum:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Goes on where ``state()`` was taken.
+        """Continues from a ``state()``.
 
         Raises:
             ConfigError: it is no such state, or belongs to a curriculum with more stages.

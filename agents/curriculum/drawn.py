@@ -17,7 +17,7 @@ from ns3_env.tasks.networks import task
 
 _Rates = Annotated[tuple[LinkRate, LinkRate], AfterValidator(ascending)]
 _Delays = Annotated[tuple[DelayNs, DelayNs], AfterValidator(ascending)]
-#: Flows of an episode may be more than they are on average.
+#: Maximum number of flows of an episode over the mean number.
 _SPREAD = 3
 
 
@@ -78,7 +78,7 @@ class DrawSampler:
 
 
 class TaskSampler:
-    """Training scenarios of several tasks, each task as often as the others.
+    """Training scenarios of several tasks, each task equally often.
 
     Attributes:
         most_flows: flows under the agent in the largest scenario.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Families of networks and traffic that episodes are drawn from, each with parameters of its own.
+"""Families of networks and traffic that episodes are drawn from, each with its own parameters.
 
-Sizes come from parametric distributions, given by their quantiles; no published workload is among them. What
-is small or large is so against the bandwidth-delay product (BDP) of a drawn network's longest path.
+Sizes come from parametric distributions, given by their quantiles; no published workload is among them. They
+are small or large relative to the bandwidth-delay product (BDP) of a drawn network's longest path.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Ends = tuple[int | float, int | float]
 
 
 def ascending(ends: Ends) -> Ends:
-    """The ends of a range. Raises ValueError where they are none."""
+    """The ends of a range. Raises ValueError if they are invalid."""
     if not 0 < ends[0] <= ends[1]:
         raise ValueError(f"a range is [least, largest], above 0: not {list(ends)}")
     return ends
 
 
-#: Least and largest value; whole numbers where both are.
+#: Least and largest value; whole numbers if both are.
 Range = Annotated[Ends, AfterValidator(ascending)]
 
 
@@ -41,13 +41,13 @@ Keys = dict[str, Any]
 Random = np.random.Generator
 Points = list[list[float]]
 
-#: Quantiles that a distribution is told by, percent, and the least and largest size, bytes.
+#: Quantiles that describe a distribution, percent, and the least and largest size, bytes.
 _PERCENTS = (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.9, 100)
 _LEAST, _MOST = 64.0, 2e7
 _PAYLOAD = 1000
-#: Of what links between switches can carry: beyond it queues grow for as long as flows come.
+#: Share of the capacity of links between switches: beyond it queues grow while flows arrive.
 _BUSIEST = 0.85
-#: What PFC's headrooms leave room for in a switch's buffer: bits on a host's link, an uplink's rate, senders.
+#: Limits that PFC's headrooms in a switch's buffer set: bits on a host's link, an uplink's rate, senders.
 _MOST_ON_LINK, _FASTEST, _MOST_SENDERS = 6e5, 1.6e12, 32
 
 
@@ -166,7 +166,7 @@ def _bursts(of: Ranges, random: Random, sizes: Points) -> Keys:
     size = round(place.bdp * draw((0.15, 3.0), random))
     fan_in = min(round(draw(of.fan_in, random)), place.hosts - 1)
     again = float(draw((0.02, 0.15), random))
-    # As many as fit into the packets of an episode, from when arrivals have begun.
+    # The number that fits into an episode's packets, once arrivals have started.
     most = 0.4 * of.packets * _PAYLOAD * 8e9 / (again * place.rate_bps * place.hosts)
     duration = round(max(min(part["duration_ns"], most), 1000.0))
     incast = {"kind": "poisson_incast", "fan_in": fan_in, "size_bytes": size, "load": round(again, 4)}

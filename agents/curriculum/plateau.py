@@ -11,14 +11,14 @@ from pydantic import Field
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict
 
-#: What an episode of a validation is scored by.
+#: Score of a validation's episode.
 Score = Literal["reward", "slowdown"]
 
 
 class ValidationConfig(Strict):
-    """Validation of stages: now and then the policy plays episodes that are never learned from.
+    """Validation of stages: at intervals the policy runs episodes that are never learned from.
 
-    What it plays there is without exploration.
+    It does not explore in them.
     """
 
     every_episodes: Count = Field(default=25, ge=1, description="episodes learned from between validations")
@@ -73,7 +73,7 @@ class Plateau:
 
     @property
     def due(self) -> bool:
-        """Tells whether it is time for a validation."""
+        """Returns whether it is time for a validation."""
         return self.state.since >= self.config.every_episodes
 
     @property
@@ -86,7 +86,7 @@ class Plateau:
         self.state = self.state.model_copy(update={"since": self.state.since + 1})
 
     def judge(self, scores: Sequence[float]) -> tuple[bool, bool]:
-        """Takes note of a validation.
+        """Records a validation.
 
         Args:
             scores: score of each stage so far, the present one last.
@@ -108,7 +108,7 @@ class Plateau:
             if scores[stage] < best[stage] - config.decline * abs(best[stage])
         ]
         tried = state.tried + 1 if fallen else 0
-        if tried > config.patience:  # it does not come back: what is left of it is the new mark
+        if tried > config.patience:  # it does not recover: its present score is the new mark
             best[fallen[0]], tried, fallen = scores[fallen[0]], 0, []
         trained = state.returned_to is None  # the present stage was, since the last validation
         stale = 0 if entered or better[present] else state.stale + trained

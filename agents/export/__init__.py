@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of policies to files that a simulator, ONNX Runtime or PyTorch plays by itself."""
+"""Export of policies to files that a simulator, ONNX Runtime or PyTorch runs by itself."""

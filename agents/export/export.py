@@ -22,7 +22,7 @@ from ns3_env.policies.history import Floats, Ints
 from ns3_env.scenario import Controller
 from ns3_env.scenario.controllers import CONTROLLER_HEAD, read_controller, write_controller
 
-#: Observations that a file is compared on.
+#: Number of observations on which a file is compared.
 COUNT = 1000
 #: Largest difference of an action in [-1, 1] that passes: float32 has 6e-8, and layers add up.
 LIMIT = 1e-5
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Tells whether the file answers as the original does."""
+        """Returns whether the file answers as the original does."""
         return self.difference <= LIMIT
 
 
@@ -64,7 +64,7 @@ def export(
         change: function applied to the policy first, which leaves its weights as they are.
 
     Raises:
-        ConfigError: the checkpoint, the format or the file's name will not do.
+        ConfigError: the checkpoint, the format or the file's name is unsuitable.
         ScenarioError: the run's scenario is wrong.
         SimulatorError: the simulator failed.
     """
@@ -86,9 +86,9 @@ def export(
 
 
 def export_controller(checkpoint: Path, out: Path) -> Controller:
-    """Writes a tuned controller, which ``checkpoint`` stands for, into ``out``, and reads it again.
+    """Writes the tuned controller of ``checkpoint`` into ``out``, and reads it again.
 
-    Raises ConfigError: the checkpoint or the file's name will not do.
+    Raises ConfigError: the checkpoint or the file's name is unsuitable.
     """
     check_out(out, CONTROLLER_HEAD)
     write_controller(out, resolve(checkpoint).controller())
@@ -96,12 +96,12 @@ def export_controller(checkpoint: Path, out: Path) -> Controller:
 
 
 def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
-    """Histories (count, K, D) that a policy reads while it plays across the channel; lengths (count,).
+    """Histories (count, K, D) that a policy reads while it runs across the channel; lengths (count,).
 
     Those of a policy that carries a state are of flows' first decisions. Raises as ``record``.
     """
     spec = source.player.spec
-    # All that a carried state has heard: a full history may be without the flow's first decision.
+    # The whole input of a carried state: a full history may lack the flow's first decision.
     depth, most = (MAX_HISTORY, MAX_HISTORY - 1) if spec.network.carries else (spec.history, None)
     decisions = record(source.player, source.env, source.scenario, source.seed, count, most)
     histories, lengths = decisions.histories(depth)
@@ -109,13 +109,13 @@ def record_histories(source: Source, count: int) -> tuple[Floats, Ints]:
 
 
 def largest_difference(one: Evaluator, other: Evaluator, histories: Floats, lengths: Ints) -> float:
-    """Largest difference of their answers; infinite where an answer is no number."""
+    """Largest difference of their answers; infinite if an answer is no number."""
     apart = np.abs(one(histories, lengths).astype(np.float64) - other(histories, lengths)).max()
     return float(apart) if np.isfinite(apart) else float("inf")
 
 
 def check_out(out: Path, mark: str = KEY) -> None:
-    """Raises ConfigError where the file cannot be written, or is there and no earlier export, which has this
+    """Raises ConfigError if the file cannot be written, or exists and is no earlier export, which has this
     ``mark``."""
     if not out.absolute().parent.is_dir():
         raise ConfigError(f"--out: there is no folder {out.absolute().parent}")

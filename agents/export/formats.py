@@ -15,7 +15,7 @@ from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.native_policy import NetworkPolicy
 
 #: Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,); those of a
-#: network that carries a state begin with the flow.
+#: network that carries a state start with the flow.
 Evaluator = Callable[[Floats, Ints], Floats]
 
 
@@ -29,7 +29,7 @@ class Format(Protocol):
         """Returns the function that gives a file's answers to histories."""
 
 
-#: What ``--format`` names, and the module; imported when asked for.
+#: Values of ``--format``, and their modules; imported when used.
 FORMATS = {
     "native": "ns3_env.agents.export.formats",
     "onnx": "ns3_env.agents.export.onnx_graph",
@@ -38,7 +38,7 @@ FORMATS = {
 
 
 def find_format(name: str) -> Format:
-    """The format of that name. Raises ConfigError where there is none, or a package is missing."""
+    """The format of that name. Raises ConfigError if it is unknown, or a package is missing."""
     if name not in FORMATS:
         raise ConfigError(f"--format: there are {', '.join(FORMATS)}, not {name!r}")
     try:
@@ -53,5 +53,5 @@ def write(path: Path, policy: PolicyFile) -> None:
 
 
 def evaluator(path: Path) -> Evaluator:
-    """The policy in a file. Raises ConfigError where it is none."""
+    """The policy in a file. Raises ConfigError if it is invalid."""
     return NetworkPolicy.load(path).act

@@ -28,7 +28,7 @@ from ns3_env.scenario import PerFlowRtt
 FORMATS = {".safetensors": "native", ".onnx": "onnx", ".pt2": "pt2", ".c": "c"}
 #: Observations on which the file is compared with the model.
 _COUNT = 1000
-#: Attributes of an agent's module that hold the layers of its mean action: CleanRL's, skrl's, SB3's.
+#: Attributes of an agent's module with the layers of its mean action: CleanRL's, skrl's, SB3's.
 _LAYERS = ("actor_mean", "net", "net_container", "mu")
 
 
@@ -50,7 +50,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
 
     Raises:
         ConfigError: the model has a layer that a policy's file does not know, the environment changes
-            observations or actions, the file answers otherwise than the model, or its name will not do.
+            observations or actions, the file answers otherwise than the model, or its name is unsuitable.
     """
     from ns3_env.agents.training.trainer import policy_file
 
@@ -83,9 +83,9 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def load_zip(path: Path) -> Any:
-    """Loads what an algorithm of Stable-Baselines3 saved. It runs code that the file has in it.
+    """Loads a model saved by an algorithm of Stable-Baselines3. It executes code in the file.
 
-    Raises ConfigError if the file is none of PPO, SAC, TD3, DDPG or RecurrentPPO.
+    Raises ConfigError if the file is not from PPO, SAC, TD3, DDPG or RecurrentPPO.
     """
     from stable_baselines3 import PPO, SAC, TD3
     from stable_baselines3.common.save_util import load_from_zip_file
@@ -148,7 +148,7 @@ def _front_end(env: Any) -> WithTask:
 
 
 def _layers(env: Any) -> Iterator[Any]:
-    """An environment and what it wraps, the outermost first."""
+    """An environment and those that it wraps, the outermost first."""
     while env is not None:
         yield env
         envs = getattr(env, "envs", None)
@@ -159,7 +159,7 @@ def _layers(env: Any) -> Iterator[Any]:
 def _network(model: Any) -> tuple[Any, Any, Training]:
     """A model's network, a function of observations (n, D) to its answers (n, 1), and its origin.
 
-    Raises ConfigError, naming what a policy's file does not know.
+    Raises ConfigError, naming the part that a policy's file does not support.
     """
     from torch import nn
 
@@ -205,7 +205,7 @@ def _sequence(module: Any) -> list[Any]:
 
 
 def _answers(layers: Any) -> Any:
-    """A function of observations (n, D) to what layers answer, cut to [-1, 1]."""
+    """A function from observations (n, D) to the layers' outputs, clipped to [-1, 1]."""
     import torch
 
     def answers(observations: Any) -> Any:

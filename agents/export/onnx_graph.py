@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exports a policy's file as an ONNX graph, from the network that ``torch_program`` makes of it.
+"""Exports a policy's file as an ONNX graph, from the network that ``torch_program`` builds from it.
 
-Inputs and outputs have that program's names and shapes; the properties of the model's metadata hold the
+Inputs and outputs have that program's names and shapes; the properties of the model's metadata contain the
 header of the policy's file.
 """
 
@@ -24,9 +24,9 @@ from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.policies.history import Floats, Ints, after_steps
 from ns3_env.policies.policy import State
 
-#: The oldest that PyTorch's exporter writes without converting.
+#: The oldest operator set that PyTorch's exporter writes without conversion.
 OPSET = 18
-#: Says that torchvision is missing.
+#: Logger that reports a missing torchvision.
 _REGISTRATION = "torch.onnx._internal.exporter._registration"
 
 

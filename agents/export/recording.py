@@ -16,7 +16,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Scenario
 
-#: Episodes that may go by for the decisions asked for: a scenario with fewer is hardly one.
+#: Maximum number of episodes for the requested decisions: no useful scenario needs more.
 _EPISODES = 1000
 
 
@@ -74,7 +74,7 @@ def record(
         most_per_flow: number of decisions recorded of each flow, from its first one on; None: all.
 
     Raises:
-        ConfigError: the scenario hardly asks the policy.
+        ConfigError: the scenario hardly needs decisions of the policy.
         SimulatorError: the simulator failed.
     """
     if scenario.agent_flow_count == 0:

@@ -58,8 +58,8 @@ def _decisions(algorithm: Algorithm, module_id: str) -> int:
 def read_rllib_module(module: RLModule) -> Exported:
     """The deterministic action of the default module of PPO or SAC, for actions in [-1, 1].
 
-    Of SAC that is the tanh of the mean, in the middle of what it explores; RLlib itself leaves the tanh out
-    where it does not explore (Ray 2.60). What stands before the module (a connector that normalises
+    Of SAC that is the tanh of the mean, the centre of its exploration; RLlib itself leaves the tanh out
+    if it does not explore (Ray 2.60). A stage before the module (a connector that normalises
     observations) is no part of it.
 
     Raises:
@@ -87,7 +87,7 @@ def read_rllib_module(module: RLModule) -> Exported:
 
 
 def _mean(layer: nn.Module, with_deviation: bool) -> nn.Module:
-    """The layer's outputs that are the mean; as many behind them are the deviation's logarithm."""
+    """The layer's outputs for the mean; the second half of its outputs is the deviation's logarithm."""
     if type(layer) is not nn.Linear:
         return layer  # refused by its name
     count = layer.out_features // 2 if with_deviation else layer.out_features

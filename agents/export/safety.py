@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy's file: the ranges of what it observes while it plays drawn episodes."""
+"""Safety of a policy's file: the ranges of its observations in drawn episodes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile, policy_bytes
 from ns3_env.policies.header import Input, PolicySpec, Safety
 
-#: Of the curriculum; ten of each of six families.
+#: Episodes of the curriculum: ten of each of six families.
 EPISODES = 60
-#: What is beyond a range by less than this share of its width, as the network reads it, is no news to it: an
-#: interval in which nothing is acknowledged beside one in which a packet is.
+#: A value beyond a range by less than this share of its width, as the network reads it, counts as inside,
+#: like an interval without an acknowledged packet next to one with a packet.
 MARGIN = 0.01
 #: Share of a flow's bytes that it may have sent again: policies observe no losses, and Swift answers them.
 MOST_REPEATED = 0.5
@@ -35,7 +35,7 @@ def secured(
     seed: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> PolicyFile:
-    """The policy with a safety whose ranges are what it observed at its decisions in a curriculum's episodes.
+    """The policy with a safety whose ranges are those of its observations in a curriculum's episodes.
 
     Args:
         policy: a policy without a safety.
@@ -47,7 +47,7 @@ def secured(
 
     Raises:
         ConfigError: the policy has a safety, or the curriculum's file is wrong.
-        ScenarioError: an episode cannot be played.
+        ScenarioError: an episode cannot be run.
         SimulatorError: the simulator failed.
     """
     if policy.spec.safety is not None:

@@ -47,13 +47,13 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """The policy of a run, of a checkpoint, or of what else ``resolve`` finds.
+    """The policy of a run, of a checkpoint, or of anything else that ``resolve`` finds.
 
-    The original is the checkpoint's own networks, where they are there and their agent is known here; else
+    The original is the checkpoint's own networks, if they exist and their agent is known here; else
     the policy's file.
 
     Raises:
-        ConfigError: there is none, or it is not what it should be.
+        ConfigError: there is no checkpoint, or it is invalid.
         ScenarioError: the run's scenario is wrong.
     """
     checkpoint = resolve(path)
@@ -79,7 +79,7 @@ def find_source(path: Path) -> Source:
 
 
 def _networks(folder: Path) -> Evaluator | None:
-    """The networks in the trainer's arrays, if they are there. Raises ConfigError."""
+    """The networks in the trainer's arrays, if they exist. Raises ConfigError."""
     layout = read_layout(folder)
     if not (folder / POLICY).exists() or str(layout.get("agent")) not in AGENTS:
         return None
@@ -87,7 +87,7 @@ def _networks(folder: Path) -> Evaluator | None:
 
 
 def _has_scenario(run: RunFolder) -> bool:
-    """Tells whether it is a run of an agent that learns; a search's stages are others' flows."""
+    """Returns whether it is a run of an agent that learns; a search's stages are others' flows."""
     return (run.path / "config.yaml").exists() and run.read()[0].get("kind", "train") == "train"
 
 

@@ -3,8 +3,8 @@
 
 Inputs: ``observations`` (n, D), or ``history`` (n, K, D), zero-padded at the end, and ``length`` (n,) for a
 network that reads a history; values as telemetry has them. Output: ``action`` (n, 1) in [-1, 1]. A network
-that carries a state also takes ``h`` and ``c`` (n, H) and gives ``next_h`` and ``next_c``. The archive's
-extra file ``ns3_env.policy`` holds the header of the policy's file.
+that carries a state also reads ``h`` and ``c`` (n, H) and gives ``next_h`` and ``next_c``. The archive's
+extra file ``ns3_env.policy`` contains the header of the policy's file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class Inputs(nn.Module):
-    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) where the header says so, or what is
+    """Telemetry, cut to each field's range, then sign(x)·ln(1 + |x|) if the header requires it, or values
     derived from it."""
 
     low: th.Tensor
@@ -76,7 +76,7 @@ class Mlp(nn.Module):
         return self.answer(self.inputs(observations))
 
     def answer(self, features: th.Tensor) -> th.Tensor:
-        """Actions in [-1, 1], of what the layers read."""
+        """Actions in [-1, 1], from the layers' inputs."""
         actions: th.Tensor = self.layers(features)
         return actions.clamp(-1.0, 1.0)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's algorithm: TD3 with recurrent networks on asynchronous flows (Zhang 2023, ch. 4).
 
-The gradient step is TD3's (``td3``), on networks that take histories where TD3 has observations. What differs
-is how experience is collected: the environment's ``recv()`` yields the flows that are due, ``send()`` takes
-their actions (``stream``), so a time step is one decision of one flow, and simulators run on while the
-learner learns.
+The gradient step is TD3's (``td3``), on networks that read histories where TD3's read observations. The
+difference is the collection of experience: the environment's ``recv()`` yields the flows that are due,
+``send()`` accepts their actions (``stream``), so a time step is one decision of one flow, and simulators run
+on while the learner learns.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class FDCC(TD3):
 
     Works on ``ns3_env.envs.sb3_vec_env.FlowVecEnv`` through ``recv``/``send`` and on any VecEnv with vector
     observations and Box actions. ``learn``, ``save``, ``set_parameters``, ``predict``, callbacks and the
-    logger are Stable-Baselines3's; its ``load`` runs what is in the file and is refused. One time step is one
-    decision, so ``train_freq`` and ``total_timesteps`` count decisions whatever the number of slots.
+    logger are Stable-Baselines3's; its ``load`` executes the file's contents and is refused. One time step is
+    one decision, so ``train_freq`` and ``total_timesteps`` count decisions for any number of slots.
     """
 
     policy: RecurrentTD3Policy  # type: ignore[assignment]
@@ -134,7 +134,7 @@ class FDCC(TD3):
         self._stream: FlowStream | StepStream | None = None
         self._owed_steps = 0.0  # gradient steps for rollouts that came
         self.stopwatch = Stopwatch()
-        #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
+        #: The policy's file as it is now, for simulators that evaluate it; set by the trainer.
         self.snapshot: Callable[[], bytes] = _no_snapshot
 
     @property
@@ -189,7 +189,7 @@ class FDCC(TD3):
         return result
 
     def begin_episodes(self) -> None:
-        """Gives up the episodes under way and begins the next ones; not within ``collect_rollouts``' loop."""
+        """Gives up the episodes under way and starts the next ones; not within ``collect_rollouts``' loop."""
         assert self.env is not None
         observations = self.env.reset()
         assert isinstance(observations, np.ndarray)
@@ -197,7 +197,7 @@ class FDCC(TD3):
         self._collect_from(observations)
 
     def _collect_from(self, observations: Floats) -> None:
-        """Nothing of any episode is known yet but ``observations``, what the environment's reset returned."""
+        """Starts all episodes with ``observations``, the result of the environment's reset."""
         assert self.env is not None
         slots = self.env.num_envs
         self._owed_steps = 0.0
@@ -231,12 +231,12 @@ class FDCC(TD3):
         All simulators are waited for, so that one pass of the network serves the due flows of all. Callbacks
         find ``batch`` (the last ``recv()``), ``actions`` and ``finished`` ((slot, return, length) of each
         flow that ended) among their locals. They are called after the actions were sent, so training may stop
-        and go on between any two steps.
+        and continue between any two steps.
         """
         assert isinstance(replay_buffer, HistoryReplayBuffer)
         self.policy.set_training_mode(False)
         decisions = episodes = 0
-        callback.on_rollout_start()  # may begin episodes
+        callback.on_rollout_start()  # may start episodes
         if isinstance(env, RolloutEnv):
             return self._collect_rollout(env, callback, learning_starts, log_interval)
         assert self._stream is not None
@@ -289,10 +289,10 @@ class FDCC(TD3):
     def _collect_rollout(
         self, env: RolloutEnv, callback: BaseCallback, learning_starts: int, log_interval: int | None
     ) -> RolloutReturn:
-        """Collects an episode that was played inside a simulator; ``collect_rollouts`` says what callbacks
+        """Collects an episode that was run inside a simulator; ``collect_rollouts`` describes what callbacks
         find.
 
-        As many gradient steps are owed for it as for the same decisions across the channel.
+        It counts for gradient steps like the same decisions across the channel.
         """
         config = self.config
         share = 1.0 if self._knows_nothing(learning_starts) else config.random_share
@@ -317,11 +317,11 @@ class FDCC(TD3):
         return RolloutReturn(decisions, len(finished), continue_training=goes_on)
 
     def _knows_nothing(self, learning_starts: int) -> bool:
-        """Tells whether all flows are random: the actor has not learned yet, and began as nothing."""
+        """Returns whether all flows are random: the actor has not learned yet, and started untrained."""
         return self.config.start is None and self.num_timesteps < learning_starts
 
     def _to_learn_from(self, rewards: Floats) -> Floats:
-        """The rewards as they are stored, of the same shape."""
+        """The rewards in their stored form, of the same shape."""
         small: Floats = td3.compress(rewards) if self.config.compress_rewards else rewards
         small = small - np.float32(self.config.reward_center)
         return small

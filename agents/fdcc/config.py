@@ -12,7 +12,7 @@ from ns3_env.config.bounds import Count, Real, Setting, Transitions
 
 
 class FdccConfig(AgentConfig):
-    """LSTM-TD3. What Zhang 2023, ch. 4, does not give has TD3's value (Fujimoto et al. 2018) or our own."""
+    """LSTM-TD3. Values that Zhang 2023, ch. 4, does not give are TD3's (Fujimoto et al. 2018) or ours."""
 
     name: Literal["fdcc"] = "fdcc"
 
@@ -29,7 +29,7 @@ class FdccConfig(AgentConfig):
         default=True, description="read sign(x)·ln(1+|x|) of the telemetry: a slope in 1/ms spans decades"
     )
 
-    # Where it begins
+    # Start
     start: str | None = Field(
         default=None,
         description="name of a released policy, or a policy's file, whose network the actor begins as; then "
@@ -39,7 +39,7 @@ class FdccConfig(AgentConfig):
         default=0, ge=0, description="gradient steps of the critics alone, before the actor's first"
     )
 
-    # What is learned from
+    # Experience
     gamma_per_rtt: float = Field(default=0.98, gt=0, le=1, description="discount per base RTT")
     n_step_return: Setting = Field(default=3, ge=1, description="n of the n-step return")
     compress_rewards: bool = Field(

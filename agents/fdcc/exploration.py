@@ -41,7 +41,7 @@ class Exploration:
         self._hold_for = np.zeros(slots, dtype=np.int64)
 
     def begin(self, slots: Ints) -> None:
-        """An episode begins in each of ``slots`` (m,): it is drawn whether its actions are random."""
+        """An episode starts in each of ``slots`` (m,): a draw decides whether its actions are random."""
         if len(slots) > 0:
             samples = np.random.random(len(slots))  # noqa: NPY002
             self.at_random[slots] = samples < self.random_share
@@ -64,7 +64,7 @@ class Exploration:
         return scaled
 
     def _random_action(self, slot: int) -> Floats:
-        """The action that the slot holds, drawn anew when its time is over."""
+        """The slot's current action, redrawn when its time is over."""
         if self._hold_for[slot] == 0:
             low, high = self.action_space.low, self.action_space.high
             self._held[slot] = 2.0 * ((self.action_space.sample() - low) / (high - low)) - 1.0
@@ -97,8 +97,8 @@ class _Rows(NamedTuple):
 class StepStream:
     """``recv()`` / ``send()`` over an ordinary VecEnv, in which every slot is due at every step.
 
-    An episode's end and the beginning of the next come in one batch, the end first. A step takes what
-    ``info["elapsed"]`` says, or 1.
+    An episode's end and the beginning of the next come in one batch, the end first. A step lasts
+    ``info["elapsed"]``, or 1.
     """
 
     def __init__(self, env: VecEnv, observations: npt.NDArray[Any]) -> None:

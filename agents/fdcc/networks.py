@@ -22,7 +22,7 @@ from ns3_env.agents.fdcc.replay import History
 
 
 class Reading(NamedTuple):
-    """A batch of histories as the networks take them, made once for all that read the batch.
+    """A batch of histories in the form that the networks need, made once for all readers of the batch.
 
     Attributes:
         inputs: (K, B, F), compressed if ``compress`` is set.
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
 
 
 def read(history: History | Reading, compress: bool) -> Reading:
-    """The histories as the networks take them; what was read already is returned as it is.
+    """The histories in the form that the networks need; histories already in it are returned as they are.
 
     Args:
         history: histories of B rows.
@@ -54,8 +54,8 @@ def read(history: History | Reading, compress: bool) -> Reading:
 class RecurrentStack(nn.Module):
     """C networks of one shape: an LSTM and a shortcut for the current input, then layers with ReLU.
 
-    Layers are stacked, so that all networks take one pass: layer n has ``weights[n]`` (C, out, in) and
-    ``biases[n]`` (C, 1, out); layer 0 is the shortcut's. PyTorch's LSTM takes one network at a time.
+    Layers are stacked, so that all networks need one pass: layer n has ``weights[n]`` (C, out, in) and
+    ``biases[n]`` (C, 1, out); layer 0 is the shortcut's. PyTorch's LSTM evaluates one network at a time.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class RecurrentStack(nn.Module):
         return th.stack([lstm(reading.inputs)[0][steps, rows] for lstm in self.lstms[:members]])
 
     def answer(self, remembered: th.Tensor, current: th.Tensor) -> th.Tensor:
-        """(C, B, O), from what the LSTMs remember and the shortcut's input (B, F + extra)."""
+        """(C, B, O), from the LSTMs' states and the shortcut's input (B, F + extra)."""
         return answer(remembered, current, list(self.weights), list(self.biases))
 
 
@@ -112,7 +112,7 @@ def answer(
 
 
 def _linear(members: int, inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
-    """Weights and biases as PyTorch's linear layers begin: uniform within ±1/√inputs."""
+    """Weights and biases as PyTorch's linear layers start: uniform within ±1/√inputs."""
     bound = 1 / math.sqrt(inputs)
     shapes = (members, outputs, inputs), (members, 1, outputs)
     weight, bias = (nn.Parameter(th.empty(shape).uniform_(-bound, bound)) for shape in shapes)
@@ -147,7 +147,7 @@ class RecurrentActor(BaseModel):
 
 
 class RecurrentCritics(BaseModel):
-    """Q_i(history, action), each with an encoder of its own."""
+    """Q_i(history, action), each with its own encoder."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class RecurrentCritics(BaseModel):
         return self.stack.answer(self.stack.remember(reading), current)[:, :, 0].T
 
     def climbed(self, history: History | Reading, actions: th.Tensor) -> th.Tensor:
-        """(B, 1) of the first critic, with a gradient to the actions alone: what the actor climbs."""
+        """(B, 1) of the first critic, with a gradient only to the actions: the actor's objective."""
         reading = read(history, self.compress)
         with th.no_grad():
             remembered = self.stack.remember(reading, members=1)

@@ -2,7 +2,7 @@
 """Replay buffer of asynchronous slots, with histories and n-step returns.
 
 A history is copied when a transition is stored, so no stored window can reach across an episode's end, a
-truncation or the place where the ring wraps.
+truncation or the end of the ring.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class History(NamedTuple):
 
 
 class SlotHistories:
-    """The windows of all live slots; input = observation, followed by the previous action where asked for."""
+    """The windows of all live slots; input = observation, followed by the previous action if requested."""
 
     def __init__(
         self, slots: int, length: int, observation_dim: int, action_dim: int, with_last_action: bool
@@ -53,7 +53,7 @@ class SlotHistories:
         self.with_last_action = with_last_action
 
     def forget(self, slots: Ints) -> None:
-        """Empties the histories of ``slots``: an episode begins."""
+        """Empties the histories of ``slots``: an episode starts."""
         self.windows[slots] = 0.0
         self.lengths[slots] = 0
         self.last_actions[slots] = 0.0
@@ -88,9 +88,9 @@ class HistoryReplayBuffer(ReplayBuffer):
 
     A slot's life is ``begin``, then ``act`` and ``outcome`` in turn, until an outcome ends the episode. A
     transition is (history at t, action at t, Σ_{i<m} γ^{e(i)} r_{t+i}, history at t+m, γ^{e(m)}, final);
-    m = n, or less where the episode ended before, and e(i) are the base RTTs that i decisions took
-    (Bradtke and Duff 1994). After a final row nothing is bootstrapped; after another end the value of the
-    last history is, as an episode that was cut would have gone on (Zhang 2023, sec. 4.2, gives the return
+    m = n, or less if the episode ended before, and e(i) are the base RTTs that i decisions took
+    (Bradtke and Duff 1994). After a final row no value is bootstrapped; after another end the value of the
+    last history is, as a truncated episode would have continued (Zhang 2023, sec. 4.2, gives the return
     only).
 
     Memory per transition: 2·K·F + A + a few floats, e.g. 0.5 kB at K = 8, F = 8.
@@ -162,7 +162,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.discounts: Floats = np.zeros((size, 1), dtype=np.float32)
 
     def start_collection(self, slots: int) -> None:
-        """Forgets the episodes under way, not what is stored: the environment was reset or exchanged."""
+        """Forgets the episodes under way, not the stored transitions, as the environment was reset."""
         self.n_envs = slots
         self.histories = SlotHistories(
             slots, self.history_length, int(self.obs_shape[0]), self.action_dim, self.append_last_action
@@ -170,9 +170,9 @@ class HistoryReplayBuffer(ReplayBuffer):
         self._pending: list[deque[_Pending]] = [deque() for _ in range(slots)]
 
     def begin(self, slots: Ints, observations: Floats) -> None:
-        """An episode begins in each of ``slots`` (m,) with ``observations`` (m, D).
+        """An episode starts in each of ``slots`` (m,) with ``observations`` (m, D).
 
-        Decisions of an episode that was broken off (its end was never seen) are stored as far as their
+        Decisions of an episode that was abandoned (its end was never observed) are stored if their
         outcome is known.
         """
         for slot in slots:
@@ -181,7 +181,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         self.histories.observe(slots, observations)
 
     def act(self, slots: Ints, actions: Floats) -> None:
-        """The ``actions`` (m, A), scaled to [-1, 1], taken in ``slots`` (m,) on what they observed last."""
+        """The ``actions`` (m, A), scaled to [-1, 1], taken in ``slots`` (m,) on their last observations."""
         histories = self.histories
         for slot, action in zip(slots, actions, strict=True):
             self._pending[slot].append(
@@ -200,7 +200,7 @@ class HistoryReplayBuffer(ReplayBuffer):
         final: Bools,
         ended: Bools,
     ) -> None:
-        """Stores what followed from the last action of each of ``slots`` (m,), all different.
+        """Stores the outcome of the last action of each of ``slots`` (m,), all different.
 
         Args:
             slots: (m,).
@@ -224,7 +224,7 @@ class HistoryReplayBuffer(ReplayBuffer):
                 self._store(pending.popleft(), int(slot), done=False)
 
     def add_rollout(self, rollout: Rollout, rewards: Floats) -> None:
-        """Stores every decision of an episode that was played in the simulator.
+        """Stores every decision of an episode that was run in the simulator.
 
         Args:
             rollout: the episode.
@@ -335,7 +335,7 @@ class HistoryReplayBuffer(ReplayBuffer):
     )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickles what is filled, and no episode under way: simulators do not outlive the process."""
+        """Pickles the filled part, and no episode under way: simulators do not outlive the process."""
         state = dict(self.__dict__)
         state.update({name: state[name][: self.size()] for name in self._RINGS})
         del state["histories"], state["_pending"]

@@ -79,15 +79,15 @@ def saturation(raw: th.Tensor) -> th.Tensor:
 
 
 def descend(optimiser: th.optim.Optimizer, loss: th.Tensor) -> None:
-    """A step of ``optimiser``'s parameters down ``loss``; no others get a gradient."""
+    """A step of ``optimiser``'s parameters down ``loss``; no other parameters get a gradient."""
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     optimiser.zero_grad()
-    # Not autograd.grad(): it may lay gradients out as no parameter is, and fused Adam takes both as they lie.
+    # Not autograd.grad(): its gradients may differ in layout from the parameters, unlike fused Adam expects.
     loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]
     optimiser.step()
 
 
 def follow(target: nn.Module, followed: nn.Module, share: float) -> None:
-    """Moves each parameter of ``target`` by ``share`` of its way to that of ``followed``."""
+    """Moves each parameter of ``target`` by ``share`` of its distance to that of ``followed``."""
     with th.no_grad():
         th._foreach_lerp_(list(target.parameters()), list(followed.parameters()), share)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RL-CC: a tiny network that scales a flow's rate by its RTT alone (Tessler et al. 2022)."""
+"""RL-CC: a tiny network that scales a flow's rate from only its RTT (Tessler et al. 2022)."""
 
 from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.rlcc.algorithm import RLCC

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RL-CC's algorithm: one gradient step on all decisions of episodes played inside simulators."""
+"""RL-CC's algorithm: one gradient step on all decisions of episodes run inside simulators."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RLCC(BaseAlgorithm):
         assert isinstance(self.action_space, Box)
         self.policy = RlccPolicy(self.observation_space, self.action_space, **self.policy_kwargs)
         self.optimizer = th.optim.Adam(self.policy.parameters(), lr=self.config.learning_rate)
-        #: The policy's file as it is now, for simulators that play it; set by who knows what is around it.
+        #: The policy's file as it is now, for simulators that evaluate it; set by the trainer.
         self.snapshot: Callable[[], bytes] = _no_snapshot
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
@@ -92,7 +92,7 @@ class RLCC(BaseAlgorithm):
         calls.on_training_start(locals(), globals())
         goes_on = True
         while goes_on and self.num_timesteps < total:
-            calls.on_rollout_start()  # may begin episodes
+            calls.on_rollout_start()  # may start episodes
             episodes: list[Rollout] = []
             while goes_on and len(episodes) < self.config.step_episodes:
                 rollout = self.env.next(self.snapshot, Exploration(noise=self.config.action_noise))
@@ -141,7 +141,7 @@ class RLCC(BaseAlgorithm):
         )
 
     def _log(self, finished: list[tuple[int, float, int]], log_interval: int) -> None:
-        """Logs the ends of flows; a line of the log for so many of them."""
+        """Logs the ends of flows; one line of the log for a number of them."""
         assert self.ep_info_buffer is not None
         seconds = (time.time_ns() - self.start_time) / 1e9
         before = self._episode_num // log_interval
@@ -168,14 +168,14 @@ Reals = npt.NDArray[np.float64]
 
 
 def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> Reals:
-    """Returns what follows each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, as far as the
-    flow goes.
+    """Returns the target of each action: the mean over k < ``horizon`` of gamma^k r_{t+1+k}, up to the
+    flow's end.
 
     Args:
         rollout: an episode of n rows.
         distances: (n,) r of each row.
         gamma: discount.
-        horizon: rows that are looked at.
+        horizon: number of rows in the mean.
 
     Returns:
         (m,) of the rows on which an action was taken.
@@ -193,7 +193,7 @@ def outlook(rollout: Rollout, distances: Reals, gamma: float, horizon: int) -> R
 def adpg_loss(
     actions: th.Tensor, following: th.Tensor, flows: th.Tensor, horizon: int, difference_weight: float
 ) -> th.Tensor:
-    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to fall where r will be above 0.
+    """mean_t(a_t R_t) + w mean_{i < j}((a_i - a_j)^2): an action is to decrease if r will be above 0.
 
     Args:
         actions: (m,) a, of each flow in the order of time.

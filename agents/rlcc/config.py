@@ -16,7 +16,7 @@ class RlccConfig(AgentConfig):
 
     name: Literal["rlcc"] = "rlcc"
 
-    # What r is: gain (max(RTT / base - margin, 0) sqrt(rate) - target)
+    # Definition of r: gain (max(RTT / base - margin, 0) sqrt(rate) - target)
     base_ns: RealNanoseconds | None = Field(
         default=8192.0, ge=1, le=1e12, description="what RTTs are counted in; null: each path's base RTT"
     )

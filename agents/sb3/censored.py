@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Gaussian policy whose actions are cut to [-1, 1], with the likelihoods of what is seen."""
+"""A Gaussian policy whose actions are clipped to [-1, 1], with the likelihoods of the clipped actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_LIKELY = -20.0
 
 
 class CensoredGaussian(DiagGaussianDistribution):
-    """A diagonal Gaussian of which what lies beyond a bound is seen at the bound."""
+    """A diagonal Gaussian whose samples beyond a bound are moved to the bound."""
 
     def log_prob(self, actions: th.Tensor) -> th.Tensor:
         """Log-likelihoods (B,) of actions (B, A): of density between the bounds, of probability at them."""

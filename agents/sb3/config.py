@@ -14,16 +14,16 @@ from ns3_env.config.bounds import MAX_COUNT, MAX_TRANSITIONS, WHY_SETTING, Count
 from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
-#: Algorithms with a name of their own.
+#: Algorithms with their own names.
 NAMES = ("td3", "sac", "ppo")
-#: Options that say how many transitions are kept: memory is taken for all of them.
+#: Options that set the number of transitions kept: memory is reserved for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
-#: Options that are counted from 1: an algorithm finds out while it learns, or never comes to an end.
+#: Options that are counted from 1: with 0 an algorithm fails while it learns, or never ends.
 _COUNTS = ("batch_size", "buffer_size", "n_steps", "n_epochs", "train_freq", "policy_delay")
 
 
 class Sb3Config(AgentConfig):
-    """A Stable-Baselines3 algorithm as it is."""
+    """An unchanged Stable-Baselines3 algorithm."""
 
     name: str = Field(description="td3, sac, ppo, or pkg.module:class")
     policy: str = Field(
@@ -77,7 +77,7 @@ class Sb3Config(AgentConfig):
 
 
 class PpoConfig(Sb3Config):
-    """PPO, and what it has beside Stable-Baselines3's where its policy decides inside simulators."""
+    """PPO, and its additions to Stable-Baselines3's if its policy decides inside simulators."""
 
     name: Literal["ppo"] = "ppo"
     start: str | None = Field(
@@ -97,7 +97,7 @@ class PpoConfig(Sb3Config):
 
 
 def _numbers(value: Any) -> Iterator[int | float]:
-    """The numbers in a value, however deep."""
+    """The numbers in a value, at any depth."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

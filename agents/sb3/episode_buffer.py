@@ -15,7 +15,7 @@ from ns3_env.envs.rollouts import Rollout
 
 
 class EpisodeBuffer(RolloutBuffer):
-    """A RolloutBuffer of all decisions of some episodes; its size is theirs.
+    """A RolloutBuffer of all decisions of some episodes; its size is their number.
 
     ``gamma`` counts per base RTT: a decision's discount is gamma^e, e the base RTTs that it took.
     """
@@ -23,9 +23,9 @@ class EpisodeBuffer(RolloutBuffer):
     def fill(
         self, rollouts: Sequence[Rollout], policy: ActorCriticPolicy, *, by_episode: bool = False
     ) -> None:
-        """Holds these episodes, and no other, with values and likelihoods under the policy that played them.
+        """Fills the buffer with only these episodes, with values and likelihoods under their policy.
 
-        ``by_episode`` centres and scales advantages within each episode. Raises ValueError where no flow
+        ``by_episode`` centres and scales advantages within each episode. Raises ValueError if no flow
         decided.
         """
         decided = np.concatenate([rollout.decided for rollout in rollouts])
@@ -86,7 +86,7 @@ def generalised_advantages(
     advantages[:-1] = np.where(decided[:-1], rewards[1:] + discounts[1:] * values[1:] - values[:-1], 0.0)
     decays = np.zeros_like(values)
     decays[:-1] = gae_lambda * discounts[1:] * decided[1:] * decided[:-1]
-    ahead = 1  # each advantage has the errors of so many rows, of which the sum is doubled until all are in
+    ahead = 1  # each advantage sums the errors of this number of rows, doubled until all are included
     while ahead < len(values) and decays.any():
         advantages[:-ahead] += decays[:-ahead] * advantages[ahead:]
         decays[:-ahead] *= decays[ahead:]

@@ -54,7 +54,7 @@ def _is_of_recurrent_ppo(policy: BasePolicy) -> bool:
 
 
 def _recurrent(policy: Any) -> Exported:
-    """The actor's LSTM and its layers; what the critic shares with it does not matter. Raises ConfigError."""
+    """The actor's LSTM and its layers; parts shared with the critic are ignored. Raises ConfigError."""
     squash = [nn.Tanh()] if policy.squash_output else []
     layers = [*policy.mlp_extractor.policy_net, policy.action_net, *squash]
     tensors, hidden, output = head(layers, "policy.action_net")
@@ -63,7 +63,7 @@ def _recurrent(policy: Any) -> Exported:
 
 
 def _is_of_sac(actor: object) -> bool:
-    """An actor as SAC's, of SAC itself or of an algorithm that took it over (TQC): layers, then a mean."""
+    """Returns whether it is an actor of SAC, or of an algorithm with the same one (TQC)."""
     return type(actor) is SacActor or (
         type(actor).__module__.startswith("sb3_contrib.")
         and hasattr(actor, "latent_pi")
@@ -72,7 +72,7 @@ def _is_of_sac(actor: object) -> bool:
 
 
 def _behind(extractor: nn.Module, network: Exported) -> Exported:
-    """The network behind what leaves the observation as it is, or compresses it. Raises ConfigError."""
+    """The network behind an identity or a compression of the observation. Raises ConfigError."""
     if type(extractor) is Symlog:
         return replace(network, transform="symlog")
     if type(extractor) is not FlattenExtractor:
@@ -88,7 +88,7 @@ def _without_clip(last: nn.Sequential) -> Iterable[nn.Module]:
     layer, clip = last
     if type(layer) is not nn.Linear or type(clip) is not nn.Hardtanh or layer.out_features != 1:
         return last
-    # Weights that are drawn first would change what a run draws after its checkpoint.
+    # Initialising weights would change a run's random numbers after its checkpoint.
     both = nn.Linear(layer.in_features, 2, device="meta").to_empty(device="cpu")
     out = nn.Linear(2, 1, device="meta").to_empty(device="cpu")
     with th.no_grad():

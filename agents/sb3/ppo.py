@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO as an agent: Stable-Baselines3's, across the channel or on episodes played inside simulators."""
+"""PPO as an agent: Stable-Baselines3's, across the channel or on episodes run inside simulators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SelfEpisodePPO = TypeVar("SelfEpisodePPO", bound="EpisodePPO")
 
 
 class EpisodePPO(PPO):
-    """PPO that learns from whole episodes, which its policy played inside simulators.
+    """PPO that learns from whole episodes, which its policy has run inside simulators.
 
     An update follows ``n_steps`` decisions and the episodes they are part of, all of them under the policy of
     the last update. Simulators explore by the policy's own standard deviation.
@@ -45,17 +45,17 @@ class EpisodePPO(PPO):
     rollout_buffer: EpisodeBuffer
 
     def __init__(self, policy: str | type[ActorCriticPolicy], env: SpacesOnly, **options: Any) -> None:
-        """Parameters are PPO's, for a ``RolloutEnv``, or only its spaces where nothing is learned; ``gamma``
-        counts per base RTT. Raises ValueError for ``use_sde``: simulators explore by noise of their own."""
+        """Parameters are PPO's, for a ``RolloutEnv``, or only its spaces if nothing is learned; ``gamma``
+        counts per base RTT. Raises ValueError for ``use_sde``: simulators explore with their own noise."""
         if options.get("use_sde") and isinstance(env, RolloutEnv):
             raise ValueError("use_sde: simulators know independent noise alone: needs env.placement=python")
-        #: The policy's file as it is now; set by who knows what is around it.
+        #: The policy's file as it is now; set by the trainer.
         self.snapshot: Callable[[], bytes] = _no_snapshot
         self._spaces = env
-        #: Passes of the critic alone; how advantages are scaled. Set by who has a configuration.
+        #: Passes of only the critic; scaling of advantages. Set by a trainer with a configuration.
         self.actor_starts, self.by_episode = 0, False
         with warnings.catch_warnings():
-            # Of minibatches that do not add up to n_steps: episodes end where they end.
+            # It warns of minibatches that do not add up to n_steps, but episodes vary in length.
             warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
             super().__init__(policy, env, rollout_buffer_class=EpisodeBuffer, **options)
 
@@ -74,7 +74,7 @@ class EpisodePPO(PPO):
     def collect_rollouts(
         self, env: VecEnv, callback: BaseCallback, rollout_buffer: RolloutBuffer, n_rollout_steps: int
     ) -> bool:
-        """Plays what the next update learns from; False where the callback ends the training.
+        """Runs the episodes that the next update learns from; False if the callback ends the training.
 
         Callbacks find ``finished`` ((slot, return, length) of each flow of the episode) and ``results`` among
         their locals.

@@ -44,7 +44,7 @@ class RecurrentSb3Policy(Sb3Policy):
 
 
 def is_recurrent(policy: BasePolicy) -> bool:
-    """Tells whether the policy hands a state from decision to decision."""
+    """Returns whether the policy hands a state from decision to decision."""
     return hasattr(policy, "lstm_actor")
 
 
@@ -53,7 +53,7 @@ def _swapped(state: State | None) -> State | None:
 
 
 class CountsDecisions(BaseCallback):
-    """Takes rows that decided nothing off ``num_timesteps``: budgets, logs and schedules count decisions."""
+    """Subtracts rows without decisions from ``num_timesteps``: budgets and schedules count decisions."""
 
     def __init__(self, mask: Mask) -> None:
         """
@@ -68,11 +68,11 @@ class CountsDecisions(BaseCallback):
         return True
 
 
-#: What an algorithm's constructor raises for options that it cannot take, or has no memory for.
+#: Exceptions of an algorithm's constructor for options that are invalid, or need too much memory.
 _REFUSALS = (TypeError, ValueError, AssertionError, ArithmeticError, LookupError, RuntimeError, MemoryError)
 
 
-#: By the names of ``Sb3Config``.
+#: Classes by the names of ``Sb3Config``.
 _ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"td3": TD3, "sac": SAC, "ppo": PPO}
 
 
@@ -103,7 +103,7 @@ class Sb3Trainer(Trainer):
             chosen = options.get("policy_kwargs", {})
             options["policy_kwargs"] = {"features_extractor_class": Symlog, **chosen}
         try:
-            algorithm: Any = self._class()  # known only now; each has these parameters
+            algorithm: Any = self._class()  # known only here; each class has these parameters
             model: BaseAlgorithm = algorithm(agent.policy, self.env, **options)
             return masked(model)
         except _REFUSALS as error:

@@ -19,13 +19,13 @@ from ns3_env.agents.search.subject import Point, Subject
 from ns3_env.errors import ScenarioError, SimulatorError
 from ns3_env.simulator.pool import LocalPool, Pool
 
-#: Where files that live for a generation are best kept: memory, where there is such a folder.
+#: Folder for files that live for a generation: in memory, if there is such a folder.
 _MEMORY = Path("/dev/shm")
 
 
 @contextmanager
 def pool_of(env: JudgeConfig) -> Iterator[Pool]:
-    """The pool that plays where ``env.ray`` says, for as long as the block lasts.
+    """The pool on the machines of ``env.ray`` for as long as the block lasts.
 
     Raises:
         ConfigError: no Ray cluster answers there, or it does not let us in.
@@ -44,7 +44,7 @@ def pool_of(env: JudgeConfig) -> Iterator[Pool]:
 
 
 class Arena:
-    """Plays points of a subject, and judges them."""
+    """Runs points of a subject, and judges them."""
 
     def __init__(self, subject: Subject, objective: Objective, pool: Pool) -> None:
         """
@@ -68,7 +68,7 @@ class Arena:
             points: points by number.
             episodes: episodes that each point is judged on.
             done: called with each judged point's number and its judgements, one for each episode.
-            stopped: polled now and then; true if no further episode may start.
+            stopped: polled regularly; true if no further episode may start.
 
         Raises:
             ScenarioError: an episode cannot be judged.
@@ -115,11 +115,11 @@ class Arena:
 
 
 def score_of(judgements: Sequence[Judgement], worst_share: float = 0.0) -> float:
-    """The mean over episodes, which all count alike; ``worst_share`` of it is the worst one's instead."""
+    """The mean over episodes; a share ``worst_share`` of it is replaced by the worst one's score."""
     scores = [judged.score for judged in judgements]
     return (1 - worst_share) * float(np.mean(scores)) + worst_share * min(scores)
 
 
 def decisions_of(judgements: Sequence[Judgement]) -> int:
-    """Returns the decisions that a policy took in the episodes, where they are counted."""
+    """Returns the decisions that a policy took in the episodes, if they are counted."""
     return sum(judged.decisions for judged in judgements)

@@ -20,7 +20,7 @@ from ns3_env.simulator import Simulator, default_attributes, list_controllers
 
 #: A setting within this share of its range's width is at its end.
 _END = 0.02
-#: Where a range is tried beside its ends: a point that is no whole number in any range of whole numbers.
+#: Inner point at which a range is tried: in a range of integers it is never one of them.
 _INSIDE = 0.3819
 
 
@@ -35,7 +35,7 @@ class AttributesSubject(ParametersSubject):
         self.before = f"{config.name}-untuned", untuned
 
     def describe(self, point: Point) -> Values:
-        """The parameters' values; at the start those given, not what rounding makes of them."""
+        """The parameters' values; at the start exactly those of the configuration."""
         if np.array_equal(point, self.space.start):
             starts = self.parameters.items()
             return {name: round(p.start or 0.0) if p.integer else float(p.start or 0.0) for name, p in starts}
@@ -53,12 +53,12 @@ class AttributesSubject(ParametersSubject):
         write_layout(folder, controller_layout(self.controller(point)))
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Ranges that the best lies at an end of."""
+        """Ranges with the best setting at an end."""
         return find_ends(self.parameters, controller.attributes)
 
 
 def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> list[str]:
-    """A line for each range that the best setting lies at an end of: beyond may be better ones."""
+    """A line for each range with the best setting at an end: better ones may lie beyond."""
     lines = []
     for name, parameter in parameters.items():
         value = parameter.number(attributes[name])
@@ -83,7 +83,7 @@ def with_starts(
         transport: transport of the controller.
 
     Raises:
-        ConfigError: there is no such controller or attribute, or it does not take the values of its range;
+        ConfigError: there is no such controller or attribute, or it refuses the values of its range;
             nothing has run.
     """
     _check_names(controller, source, transport)
@@ -117,7 +117,7 @@ def with_starts(
 
 
 def _check_names(controller: ControllerConfig, source: str, transport: Transport) -> None:
-    """Raises ConfigError where the controller or one of the attributes does not exist."""
+    """Raises ConfigError if the controller or one of the attributes does not exist."""
     controllers = [name for name in list_controllers(transport=transport) if name != AGENT]
     if controller.name not in controllers:
         raise ConfigError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Configuration of a search: what is searched, for how long, and by what it is judged."""
+"""Configuration of a search: its subject, its length, and its objective."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from ns3_env.policies.header import Activation, PolicySpec, Transform
 from ns3_env.policies.tensors import Layer, Shape, Widths, tensor_shapes
 from ns3_env.scenario import Clock, PerFlowRtt
 
-#: Weights of the largest network; a search of more would find nothing in a lifetime.
+#: Weights of the largest network; a search of more would never finish.
 MAX_WEIGHTS = 100_000
-#: Of a search that says nothing of its length.
+#: Number of trials if a search specifies no length.
 DEFAULT_TRIALS = 100
 
 
 Width = Annotated[int, Field(ge=1, le=1024)]
-#: Of a metric in a sum.
+#: Weight of a metric in a sum.
 Weight = Annotated[float, Field(gt=0, le=1000)]
 #: A controller's attributes, as a scenario has them.
 Attributes = dict[str, bool | int | float | str]
@@ -53,7 +53,7 @@ class Start(Strict):
 
 
 class NetworkConfig(Spared):
-    """A network that the simulator plays (docs/policy-format.md)."""
+    """A network that the simulator evaluates (docs/policy-format.md)."""
 
     kind: Literal["mlp", "lstm"] = "mlp"
     fields: list[str] = Field(min_length=1, description="telemetry fields that it reads")
@@ -95,7 +95,7 @@ class NetworkConfig(Spared):
 
     @property
     def lstm_widths(self) -> tuple[int, int]:
-        """Widths of the LSTM and of its shortcut; 0 where there is none."""
+        """Widths of the LSTM and of its shortcut; 0 without one."""
         memory = self.memory or 0
         return memory, memory if self.shortcut is None else self.shortcut
 
@@ -122,7 +122,7 @@ class NetworkConfig(Spared):
         return validate(content, PolicySpec, f"{source}: network")
 
     def shapes(self, spec: PolicySpec, source: str) -> dict[str, Shape]:
-        """Shapes of its tensors, by name. Raises ConfigError where there are too many weights."""
+        """Shapes of its tensors, by name. Raises ConfigError if there are too many weights."""
         layers = tuple(Layer(width) for width in (*self.hidden, 1))
         shapes = tensor_shapes(spec, Widths(layers, *self.lstm_widths))
         count = sum(math.prod(shape) for shape in shapes.values())
@@ -162,11 +162,11 @@ class Parameter(Strict):
         return self
 
     def attribute(self, value: int | float) -> int | float | str:
-        """The value as the attribute takes it."""
+        """The value in the attribute's form."""
         return f"{value!r}{self.unit}" if self.unit else value
 
     def number(self, attribute: object) -> float | None:
-        """The number in an attribute's value or text; None where it is none of this unit."""
+        """The number in an attribute's value or text; None if it has another unit."""
         text = str(attribute)
         if not text.endswith(self.unit):
             return None
@@ -266,7 +266,7 @@ class SearchConfig(Strict):
 
     @property
     def generations(self) -> int:
-        """Number of generations after the start, of a search that trials end."""
+        """Number of generations after the start, of a search limited by trials."""
         return max(1, ((self.trials or 1) - 1) // self.population)
 
     @model_validator(mode="after")
@@ -309,7 +309,7 @@ class MetricsConfig(Strict):
 
 
 class JudgeConfig(Strict):
-    """The simulators, and the reward at an agent's decisions that is judged by where no metrics are named."""
+    """The simulators, and the reward at decisions, the objective if no metrics are named."""
 
     simulators: Processes | None = Field(
         default=None, ge=1, description="rdma-sim processes; none: one for each core. Changes no result"
@@ -319,7 +319,7 @@ class JudgeConfig(Strict):
     clock: PerFlowRtt = PerFlowRtt()
 
     def of_agent(self) -> EnvConfig:
-        """The environment of an agent that is judged so."""
+        """The environment of an agent with this objective."""
         return EnvConfig(fields=["rtt"], reward=self.reward, clock=self.clock)
 
 

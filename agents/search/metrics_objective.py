@@ -3,14 +3,14 @@
 
     score = - Σ_k w_k L ln((m_k + ε_k) / (b_k + ε_k)),   b_k the best of the baselines in metric k
 
-where less is better, and the ratio upside down where more is. Whoever equals the best baseline in every
-metric has 0; who needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` where the logarithm
-is above 0, else 1. Of a metric with a bound c_k (``allowed``) the logarithm counts as far as it is above
-ln c_k, else 0. ε_k, which the metric declares, keeps the ratio defined where a metric can be 0:
+if less is better, and the inverse ratio if more is. A candidate that equals the best baseline in every
+metric has 0; one that needs 1 % more of a metric of weight 1 has -0.01. L is ``losses_weigh`` if the
+logarithm is above 0, else 1. Of a metric with a bound c_k (``allowed``) the logarithm counts as far as it is
+above ln c_k, else 0. ε_k, which the metric declares, keeps the ratio defined if a metric can be 0:
 differences far below it do not count.
 
-Flow completion times know finished flows alone, so that starving some would flatter. Here a flow that has not
-finished counts as one that ended with the episode, the least that it can have needed.
+Flow completion times count only finished flows, so that starving some would improve them. Here a flow that
+has not finished counts as one that ended with the episode, the least that it can have needed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ns3_env.simulator import list_controllers
 from ns3_env.simulator.pool import Play, Pool
 from ns3_env.simulator.results import Results, endless
 
-#: The logarithm of the ratio where the candidate alone does not define a metric: 20 times as bad.
+#: The logarithm of the ratio if only the candidate does not define a metric: 20 times as bad.
 _UNDEFINED = 3.0
 
 Row = Mapping[str, float]
@@ -42,7 +42,7 @@ class Metric(Protocol):
 
     @property
     def better(self) -> str | None:
-        """ "lower", "higher", or None where neither is by itself."""
+        """ "lower", "higher", or None if neither is by itself."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class Metric(Protocol):
 
     @property
     def of_finished(self) -> bool:
-        """Tells whether only finished flows count."""
+        """Returns whether only finished flows count."""
         ...
 
 
@@ -62,14 +62,14 @@ def _measure_nothing(results: Results, names: Iterable[str]) -> dict[str, float]
 
 @dataclass(frozen=True)
 class Metrics:
-    """The metrics that there are, and what measures them: (results, names) -> values, NaN where undefined."""
+    """The metrics, and the function that measures them: (results, names) -> values, NaN where undefined."""
 
     by_name: Mapping[str, Metric] = field(default_factory=dict)
     measure: Callable[[Results, Iterable[str]], Mapping[str, float]] = _measure_nothing
 
 
 class MetricsObjective:
-    """Metrics against those of baselines, which play each episode once, however many are judged on it."""
+    """Metrics against those of baselines, which run each episode once, however many are judged on it."""
 
     def __init__(
         self, config: MetricsConfig, metrics: Metrics, source: str, transport: Transport = "rdma"
@@ -139,13 +139,13 @@ class MetricsObjective:
 
 @dataclass(frozen=True)
 class Measuring:
-    """Measures an episode, where it was played."""
+    """Measures an episode on the machine that ran it."""
 
     metrics: Metrics
     names: tuple[str, ...]
 
     def __call__(self, results: Results) -> Row:
-        """The metrics by name; of finished flows alone with all flows ended."""
+        """The metrics by name; those of finished flows with all flows ended."""
         of_finished = [name for name in self.names if self.metrics.by_name[name].of_finished]
         others = [name for name in self.names if name not in of_finished]
         measured = dict(self.metrics.measure(results, others))
@@ -154,7 +154,7 @@ class Measuring:
 
 
 def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float:
-    """Returns how much worse it is than the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1
+    """Returns its loss against the best of the baselines, as a logarithm: 0 is as good, 0.01 is 1
     % worse.
 
     0 where the flows do not define the metric (none of the baselines has a value).
@@ -171,7 +171,7 @@ def log_ratio(value: float, baselines: Sequence[float], metric: Metric) -> float
 
 
 def ended_at_the_limit(results: Results) -> Results:
-    """The results with flows that did not finish ended at the episode's end, no sooner than alone.
+    """The results with unfinished flows ended at the episode's end, no sooner than on an idle network.
 
     Flows that never end stay as they are.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Search subjects played as policy files: a network's weights, or a law that a network is fitted to."""
+"""Search subjects in policy files: a network's weights, or a law that a network is fitted to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ns3_env.scenario import POLICY, Controller
 from ns3_env.simulator.results import Floats
 
 Tensors = dict[str, Floats]
-#: What a flow sees that is alone on its path; 0 in every field that is not here.
+#: Observation of a flow with no other flow on its path; 0 in every field that is not listed.
 _ALONE = {
     "rtt": 1.0,
     "switch_rate": 1.0,
@@ -38,11 +38,11 @@ _ALONE = {
     "flow_count": 1.0,
     "fair_share": 1.0,
 }
-#: What the first network answers there, by action map: most of a BDP where the answer is the window itself,
-#: the fair share where it scales that; elsewhere the window of a flow that nothing disturbs grows.
+#: Action of the first network there, by action map: most of a BDP if the action is the window itself,
+#: the fair share if it scales that; otherwise the window of a flow that nothing disturbs grows.
 _ANSWERS = {LogarithmicWindow.name: 0.9, FairShareWindow.name: 0.0}
 _GROWTH = 0.3
-#: Tensors that the inputs come into.
+#: Tensors that the inputs enter.
 _OF_INPUTS = {"mlp": ("layers.0.weight",), "lstm": ("lstm.weight_ih", "shortcut.weight")}
 
 
@@ -51,10 +51,10 @@ class NetworkFiles(Subject):
 
     @abstractmethod
     def policy(self, point: Point) -> PolicyFile:
-        """The policy that a point stands for."""
+        """The policy that a point represents."""
 
     def controller(self, point: Point, folder: Path) -> Controller:
-        """See ``Subject``; the file's name tells its weights, so that equal ones share a file."""
+        """See ``Subject``; the file's name identifies its weights, so that equal ones share a file."""
         policy = self.policy(point)
         path = folder / f"{policy.sha256}.safetensors"
         if not path.exists():
@@ -80,7 +80,7 @@ class NetworkSubject(NetworkFiles):
             source: start of the errors' text.
 
         Raises:
-            ConfigError: the simulator cannot play such a network.
+            ConfigError: the simulator cannot run such a network.
         """
         spec = config.spec(source)
         training = Training(run=name, agent="search", seed=seed, versions=versions())
@@ -90,18 +90,18 @@ class NetworkSubject(NetworkFiles):
         self.label = f"{name}-found"
 
     def describe(self, point: Point) -> Values:
-        """Describes the weights so that they are told from others."""
+        """Describes the weights so that they are distinguished from other weights."""
         return {"weights_sha256": self.policy(point).sha256}
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Says where the file is."""
+        """Returns a sentence with the file's path."""
         weights = len(self.space.start)
         return [
             f"{weights} weights, {self.spec.telemetry_bytes} B of telemetry: {controller.attributes['File']}"
         ]
 
     def policy(self, point: Point) -> PolicyFile:
-        """The policy that a point stands for."""
+        """The policy that a point represents."""
         tensors, at = {}, 0
         for name, shape in self._shapes.items():
             size = math.prod(shape)
@@ -110,12 +110,12 @@ class NetworkSubject(NetworkFiles):
         return PolicyFile(self.spec, tensors)
 
     def _start(self, config: NetworkConfig, seed: int, source: str) -> Tensors:
-        """The network that the search begins with: one fitted to a law, or one that always answers a little
+        """The network that the search starts with: one fitted to a law, or one that always answers a little
         growth, or a window of nearly one BDP.
 
         Weights are of the usual first size, N(0, 1/inputs), in the last layer 0. The first layer's units are
-        0 for a flow alone on its path, so that a last layer's small weights make an answer that hangs on
-        what is different from that. Without it nearly all of them answer everything alike; then windows are
+        0 for a flow without competitors, so that a last layer's small weights make an answer that depends on
+        deviations from that. Without it nearly all of them answer everything alike; then windows are
         always the largest or the smallest, and the search ends on the plateau of the largest.
         """
         if config.start is not None and config.start.policy is not None:
@@ -148,7 +148,7 @@ def _from_law(law: OrderLaw, network: NetworkConfig, seed: int) -> Tensors:
 
 
 def _from_policy(start: str, fields: Sequence[str], shapes: Mapping[str, Shape], source: str) -> Tensors:
-    """Its weights, 0 for inputs that it has not. Raises ConfigError where its layers are others."""
+    """Its weights, 0 for inputs that it lacks. Raises ConfigError if its layers differ."""
     policy = read_policy(policy_path(Path(start)))
     key = f"{source}: network.start.policy"
     if missing := [name for name in policy.spec.fields if name not in fields]:
@@ -172,7 +172,7 @@ def _scale(name: str, shapes: Mapping[str, Shape]) -> float:
 
 
 def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
-    """A coordinate for each weight, without ends."""
+    """A coordinate for each weight, without bounds."""
     row = np.concatenate([start[name].ravel() for name in shapes])
     scale = np.concatenate([np.full(start[name].size, _scale(name, shapes)) for name in shapes])
     endless = np.full(len(row), np.inf)
@@ -180,7 +180,7 @@ def _space(start: Tensors, shapes: Mapping[str, Shape]) -> Space:
 
 
 class LawSubject(NetworkFiles, ParametersSubject):
-    """Numbers of a law, and of the action map and the clock that it is played with."""
+    """Numbers of a law, and of the action map and the clock that it is run with."""
 
     def __init__(self, config: LawConfig, network: NetworkConfig, name: str, seed: int, source: str) -> None:
         """
@@ -193,7 +193,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
             source: start of the errors' text.
 
         Raises:
-            ConfigError: there is no such number, or it does not begin within its range.
+            ConfigError: there is no such number, or it does not start within its range.
         """
         self.network, self.seed, self.source = network, seed, source
         self.training = Training(run=name, agent="search", seed=seed, versions=versions())
@@ -201,11 +201,11 @@ class LawSubject(NetworkFiles, ParametersSubject):
         self.label = f"{name}-found"
 
     def remarks(self, controller: Controller) -> list[str]:
-        """Says where the file is."""
+        """Returns a sentence with the file's path."""
         return [f"the network fitted to the law: {controller.attributes['File']}"]
 
     def policy(self, point: Point) -> PolicyFile:
-        """The policy that a point stands for. Raises ConfigError where the simulator cannot play it."""
+        """The policy that a point represents. Raises ConfigError if the simulator cannot run it."""
         law, network = self._meant(values_at(self.parameters, point))
         assert network.start is not None
         spec = network.spec(self.source).model_copy(update={"training": self.training})
@@ -213,7 +213,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
         return PolicyFile(spec, {name: tensor.astype("float32") for name, tensor in weights.items()})
 
     def _with_start(self, key: str, parameter: Parameter) -> Parameter:
-        """The parameter with what the network's section says as its start, where it has none itself."""
+        """The parameter, with its start from the network's section unless it has its own."""
         settings = _settings(self.network)
         if key not in settings:
             raise ConfigError(
@@ -228,7 +228,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
         return parameter.model_copy(update={"start": start})
 
     def _meant(self, values: Mapping[str, float]) -> tuple[OrderLaw, NetworkConfig]:
-        """The law, and the network's configuration, that the values stand for. Raises ConfigError."""
+        """The law, and the network's configuration, that the values represent. Raises ConfigError."""
         data = self.network.model_dump(mode="json")
         assert self.network.start is not None
         for key, value in values.items():

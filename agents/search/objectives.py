@@ -45,15 +45,15 @@ class Episode:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Key that tells its flows from others of the same curriculum."""
+        """Key that identifies its flows within the curriculum."""
         return self.stage, self.scenario.seed
 
 
 class Episodes:
     """Episodes of each generation, and of validation.
 
-    Without validation every trial plays the same ones. With it, seeds are drawn anew for each generation, all
-    of them even; those of validation are odd, so that none is ever trained on. Where tasks or a sampler draw
+    Without validation every trial runs the same ones. With it, seeds are drawn anew for each generation, all
+    of them even; those of validation are odd, so that none is ever trained on. If tasks or a sampler draw
     scenarios, an episode has the one that its number and the search's seed draw.
     """
 
@@ -78,14 +78,14 @@ class Episodes:
         return episodes[: count * self._reached(generation)]
 
     def _reached(self, generation: int) -> int:
-        """Returns how many stages a generation plays, the first ones."""
+        """Returns how many stages a generation runs, the first ones."""
         stages = len(self._stages)
         if self._search.stages == "together":
             return stages
         return min(stages, 1 + max(generation - 1, 0) * stages // self._search.generations)
 
     def of_validation(self) -> list[Episode]:
-        """Returns the episodes of a validation, the same each time; nothing where there is none."""
+        """Returns the episodes of a validation, the same each time; nothing without a validation."""
         validation = self._search.validation
         return [] if validation is None else self._drawn(validation.episodes, 0, 2, 1)
 
@@ -102,7 +102,7 @@ class Episodes:
         ]
 
     def _scenario(self, stage: int, number: int, held_back: int) -> Scenario:
-        """The stage's, or what is drawn for the episode of this number; decisions are counted in a budget."""
+        """The stage's scenario, or the one drawn for this episode; decisions are counted in a budget."""
         scenario = self._curriculum.scenarios[stage]
         if self._curriculum.sampler is not None:
             random = np.random.default_rng((self._seed, held_back, number))
@@ -115,7 +115,7 @@ class Episodes:
 
 @dataclass(frozen=True)
 class Judgement:
-    """An episode's score, the more the better, NaN where it has none.
+    """An episode's score, higher is better, NaN if it has none.
 
     Attributes:
         score: the score.
@@ -130,7 +130,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Counting:
-    """Measures an episode where it was played, and counts its decisions."""
+    """Measures an episode on the machine that ran it, and counts its decisions."""
 
     measure: Callable[[dict[str, Any]], Any]
 
@@ -140,13 +140,13 @@ class Counting:
 
 @dataclass(frozen=True)
 class Pending:
-    """An episode under way, played with ``Counting``, and what judges what is kept of it."""
+    """An episode under way, run with ``Counting``, and the function that judges its results."""
 
     future: Future[tuple[Any, int]]
     judge: Callable[[Any], Judgement] = lambda judged: judged
 
     def result(self) -> Judgement:
-        """Waits for it. Raises what ``future`` does."""
+        """Waits for it. Raises as ``future`` does."""
         result, decisions = self.future.result()
         return replace(self.judge(result), decisions=decisions)
 
@@ -156,11 +156,11 @@ class Objective(Protocol):
 
     @property
     def heading(self) -> str:
-        """Says what a score is."""
+        """Describes the score."""
         ...
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        """Begins an episode, all its flows under the controller, and judges it once it has been played."""
+        """Starts an episode, all its flows under the controller, and judges it once it has been run."""
         ...
 
 
@@ -170,7 +170,7 @@ class RewardObjective:
     heading = "reward of a decision"
 
     def __init__(self, judge: JudgeConfig) -> None:
-        """Raises ConfigError where there is no such reward."""
+        """Raises ConfigError if there is no such reward."""
         self._reward = make_task(judge.of_agent(), "configuration").reward
         self._rtt_fraction = judge.clock.rtt_fraction
 
@@ -208,7 +208,7 @@ def with_recordings(scenario: Scenario, controller: Controller) -> Scenario:
 
 
 def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5) -> float:
-    """The reward of a decision; NaN where no flow got an ACK or nothing was recorded.
+    """The reward of a decision; NaN if no flow got an ACK or nothing was recorded.
 
     An agent's score is Σ rewards / decisions over all flows (``Episode.mean_reward``), with a decision at the
     first ACK that comes f · RTT after the last one (Zhang 2023, sec. 4.4, f = ½). Here the same reward
@@ -216,12 +216,12 @@ def recorded_reward(results: Results, reward: Reward, rtt_fraction: float = 0.5)
     share one port of rate C show it:
 
         RTT     T_i(t) = base_i + 8 q / C, of the packet whose ACK comes at t
-        rate    y_i(t) = x_i, but C · x_i / Σ x where the port is busy; x_i = min(R_i, 8 W_i / T_i)
+        rate    y_i(t) = x_i, but C · x_i / Σ x if the port is busy; x_i = min(R_i, 8 W_i / T_i)
         score   Σ_i ∫ r_i(t) ρ_i(t) dt / Σ_i ∫ ρ_i(t) dt,   1 / ρ_i = f · T_i + 8 packet / (2 y_i)
 
     ρ is the density of decisions: after f · T another half of the time between two ACKs goes by. A flow
-    counts from its first ACK to its end. For policies across the channel this is, but for a few percent, what
-    they got (tests/agents/search/test_recorded_reward.py).
+    counts from its first ACK to its end. For policies across the channel this agrees, within a few percent,
+    with the reward that they got (tests/agents/search/test_recorded_reward.py).
 
     Args:
         results: results of flows into one receiver, with ``windows`` and queue series.
@@ -286,7 +286,7 @@ def _allowed_bps(results: Results, t: Floats, rtt: Floats) -> Floats:
 
 
 def _records(columns: Mapping[str, Floats]) -> Any:
-    """Telemetry records (k, fields) with these columns; the others are 0."""
+    """Telemetry records (k, fields) with these columns; all other fields are 0."""
     names = list(columns)
     records = np.zeros((len(columns[names[0]]), len(observations.FIELDS)))
     for index, name in zip(observations.field_indices(names), names, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CMA-ES, repeatable, with a diagonal covariance where there are many coordinates."""
+"""CMA-ES, repeatable, with a diagonal covariance if there are many coordinates."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _FULL_COVARIANCE = 100
 class Optimiser:
     """CMA-ES (Hansen's ``cma``), a generation at a time.
 
-    All that is random comes from the seed: a search that is told the same scores asks the same points, so
-    that a run goes on by being told again.
+    All that is random comes from the seed: a search with the same scores asks for the same points, so
+    that a run continues by replaying them.
     """
 
     def __init__(self, space: Space, seed: int, population: int, step: float) -> None:
@@ -73,21 +73,21 @@ class Optimiser:
         return [np.array(point[: self._count], dtype=np.float64) for point in self._asked]
 
     def tell(self, scores: Sequence[float]) -> None:
-        """Takes the scores of the points asked last: the more the better."""
+        """Receives the scores of the last points; higher is better."""
         with self._drawing():
             self._search.tell(self._asked, [-score for score in scores])
 
     @property
     def mean(self) -> Point:
-        """The middle of what would be asked next."""
+        """The mean of the next points' distribution."""
         return np.array(self._search.result.xfavorite[: self._count], dtype=np.float64)
 
     @property
     def spread(self) -> float:
-        """The search's standard deviation, in the space's scale: how far it still looks around."""
+        """The search's standard deviation, in the space's scale: the extent of its exploration."""
         return float(self._search.sigma)
 
     @property
     def ended(self) -> str:
-        """Why nothing better is to be expected, by CMA-ES's own rules; "" while it is."""
+        """Reason why no better point is expected, by CMA-ES's own rules; "" while one is."""
         return ", ".join(self._search.stop())

@@ -24,7 +24,7 @@ from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.transport import Transport
 from ns3_env.simulator import Simulator
 
-#: Keys of the configuration that change no score, and so may change when a run goes on.
+#: Keys of the configuration that change no score, and so may change when a run continues.
 _SCORELESS_KEYS = (
     "search.trials",
     "search.decisions",
@@ -39,7 +39,7 @@ _SCORELESS_KEYS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that has been checked: nothing of it has begun."""
+    """A run that has been checked: nothing of it has started."""
 
     config: SearchRunConfig
     curriculum: Curriculum
@@ -58,7 +58,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
 
     Raises:
         ConfigError: naming file and key.
-        ScenarioError: a stage's scenario is wrong, or is none that can be judged.
+        ScenarioError: a stage's scenario is wrong, or cannot be judged.
     """
     inputs = inputs.with_overrides(overrides)
     source = inputs.config_source
@@ -76,7 +76,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), metrics: Metrics | None 
 
 
 def _transport_of(curriculum: Curriculum) -> Transport:
-    """Returns the transport of all stages: what is searched is a controller of one transport. Raises
+    """Returns the transport of all stages: the searched controller belongs to one. Raises
     ScenarioError."""
     transports = {scenario.transport for scenario in curriculum.examples().values()}
     if len(transports) > 1:
@@ -110,7 +110,7 @@ def _objective(
 
 
 def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subject:
-    """Returns what is searched. Raises ConfigError where the simulator refuses it."""
+    """Returns the subject of the search. Raises ConfigError if the simulator refuses it."""
     if config.controller is not None:
         return AttributesSubject(config.controller, with_starts(config.controller, source, transport))
     assert config.network is not None
@@ -127,7 +127,7 @@ def _subject(config: SearchRunConfig, source: str, transport: Transport) -> Subj
 
 
 def _check_same_scores(before: SearchRunConfig, now: SearchRunConfig) -> None:
-    """Raises ConfigError where trials that are done would get another score, or others would be asked."""
+    """Raises ConfigError if finished trials would get another score, or other points would be drawn."""
     then, today = (_flat(config.model_dump(mode="json")) for config in (before, now))
     for key in sorted({*then, *today}):
         if then.get(key) != today.get(key) and not key.startswith(_SCORELESS_KEYS):

@@ -24,7 +24,7 @@ from ns3_env.config.command_line import new_console
 from ns3_env.config.folders import alone_in
 from ns3_env.scenario.controllers import CONTROLLER_FILE, write_controller
 
-#: More trials than any search has.
+#: A number of trials that no search reaches.
 MANY = 2**31
 
 
@@ -89,7 +89,7 @@ class _Search:
         self.optimiser = Optimiser(plan.subject.space, plan.config.seed, search.population, search.step)
         self.episodes = Episodes(plan.curriculum, search, plan.config.seed)
         self.best: _Best | None = None
-        self.news = False  # something was played that no checkpoint and no row of the log know
+        self.news = False  # trials were run that no checkpoint and no row of the log have
         unit = "trials" if search.decisions is None else "decisions"
         self.live = LiveLine(console, unit, search.decisions or search.trials or 0)
         self.generation = 0
@@ -98,7 +98,7 @@ class _Search:
         self.logger = RunLogger(folder.path, suffix)
 
     def run(self) -> None:
-        """Plays what is not done yet, generation by generation, until trials or search end, or a stop."""
+        """Runs the remaining trials, generation by generation, until trials or search end, or a stop."""
         start = self.subject.space.start
         if not self.log.trials:
             self.checkpoint(start)  # proof that checkpoints can be written
@@ -124,7 +124,7 @@ class _Search:
             print(f"the search has converged after {done} trials: {self.ended}")
 
     def spent(self, done: int) -> bool:
-        """Tells whether the budget is spent after so many trials and the validations up to this
+        """Returns whether the budget is spent after this number of trials and the validations up to this
         generation."""
         search = self.config.search
         decisions = self.log.decisions(done) + self.validations.decisions(self.generation + 1)
@@ -134,11 +134,11 @@ class _Search:
 
     @property
     def ended(self) -> str:
-        """Why nothing better is to be expected, "" while it is: always where the episodes change."""
+        """Reason why no better point is expected, "" while one is, and always if the episodes change."""
         return self.optimiser.ended if self.config.search.validation is None else ""
 
     def play(self, first: int, points: Sequence[Point]) -> bool:
-        """Plays those trials that are not done; whether all are now. The first has the number ``first``."""
+        """Runs those trials that are not done; whether all are now. The first has the number ``first``."""
         described = {first + i: self.subject.describe(point) for i, point in enumerate(points)}
         todo = {
             first + i: point
@@ -159,7 +159,7 @@ class _Search:
         return all(number in self.log.trials for number in described) and not self.stop.asked
 
     def validate(self, point: Point) -> bool:
-        """Plays the held-back episodes where this generation is one of those; False if it was stopped."""
+        """Runs the held-back episodes if this generation has them; False if it was stopped."""
         validation = self.config.search.validation
         if validation is None or self.generation % validation.every:
             return True
@@ -182,13 +182,13 @@ class _Search:
         return score_of(judged, self.config.search.worst_share)
 
     def stopped(self) -> bool:
-        """Tells whether a stop was asked for; shows meanwhile how far it is."""
+        """Returns whether a stop was requested; meanwhile shows the progress."""
         self.live.show(self.done, self.line)
         return self.stop.asked
 
     @property
     def done(self) -> int:
-        """Trials, or decisions where those are the budget."""
+        """Trials, or decisions if those are the budget."""
         if self.config.search.decisions is None:
             return len(self.log.trials)
         return self.log.decisions(MANY) + self.validations.decisions(MANY)
@@ -199,7 +199,7 @@ class _Search:
             self.best = _Best(point, score)
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Saves a checkpoint of the best, and a row of the log, where there is news."""
+        """Saves a checkpoint of the best, and a row of the log, if there is a new result."""
         if self.best is None or not self.news or not numbers:
             return
         self.news = False
@@ -216,7 +216,7 @@ class _Search:
         self.logger.dump(len(self.log.trials))
 
     def record_validation(self, judged: Sequence[Judgement]) -> None:
-        """Puts the score, what it is the sum of, and that of each stage into the log's next row."""
+        """Puts the score, its components, and that of each stage into the log's next row."""
         self.logger.record("validation/score", self.score(judged))
         for name in judged[0].terms:
             self.logger.record(f"validation/{name}", float(np.mean([x.terms[name] for x in judged])))
@@ -226,7 +226,7 @@ class _Search:
             self.logger.record(f"validation_stage/{stage}", score_of(of_stage))
 
     def checkpoint(self, point: Point) -> None:
-        """Saves what a point stands for under the number of trials done, or of decisions."""
+        """Saves the controller that a point represents under the number of trials done, or of decisions."""
         trials = len(self.log.trials)
         state = {"trials": trials, "score": None if self.best is None else self.best.score}
         if self.config.search.decisions is not None:
@@ -248,6 +248,6 @@ class _Search:
         return parts
 
     def close(self) -> None:
-        """Takes the bar off the terminal, closes the logs."""
+        """Removes the bar from the terminal, closes the logs."""
         self.live.close()
         self.logger.close()

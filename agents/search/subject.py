@@ -17,9 +17,9 @@ from ns3_env.simulator.results import Floats
 
 #: A point of a search, (n,).
 Point = Floats
-#: What is kept of a point beside its score, by column: numbers, or what tells it from others.
+#: Values recorded of a point in addition to its score, by column: numbers, or a text that identifies it.
 Values = dict[str, int | float | str]
-#: How far whole numbers reach beyond their range's ends before they are rounded.
+#: Extent of whole numbers beyond their range's ends before they are rounded.
 _ROUNDING = 0.49
 
 
@@ -43,7 +43,7 @@ class Space:
 
 
 class Subject(ABC):
-    """Something that is searched: knows its space, and what a point of it stands for.
+    """Something that is searched: knows its space, and the controller that a point of it represents.
 
     Attributes:
         space: space of the search.
@@ -59,11 +59,11 @@ class Subject(ABC):
 
     @abstractmethod
     def describe(self, point: Point) -> Values:
-        """Returns what the trials' log keeps of a point."""
+        """Returns the values that the trials' log records of a point."""
 
     @abstractmethod
     def controller(self, point: Point, folder: Path) -> Controller:
-        """The controller that a point stands for; files that it needs are written into ``folder``."""
+        """The controller that a point represents; files that it needs are written into ``folder``."""
 
     @abstractmethod
     def save(self, point: Point, folder: Path) -> None:
@@ -71,11 +71,11 @@ class Subject(ABC):
 
     @abstractmethod
     def remarks(self, controller: Controller) -> list[str]:
-        """Lines on what was found, for whoever wants to use it."""
+        """Lines on the result, for users."""
 
 
 class ParametersSubject(Subject):
-    """One whose points are numbers in ranges, each with a start."""
+    """A subject whose points are numbers in ranges, each with a start."""
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
         self.parameters = dict(parameters)
@@ -98,7 +98,7 @@ def coordinate(parameter: Parameter, value: float) -> float:
 
 
 def value_at(parameter: Parameter, at: float) -> int | float:
-    """The value that a coordinate stands for, within the range."""
+    """The value that a coordinate represents, within the range."""
     low, high = parameter.low, parameter.high
     if parameter.integer:
         return round(min(max(at, low), high))
@@ -108,7 +108,7 @@ def value_at(parameter: Parameter, at: float) -> int | float:
 
 
 def space_of(parameters: Mapping[str, Parameter]) -> Space:
-    """A coordinate in [0, 1] for each, of its logarithm where ``log``; whole numbers have their own unit."""
+    """A coordinate in [0, 1] for each, of its logarithm if ``log``; whole numbers have their own unit."""
     each = parameters.values()
     ends = [(p.low - _ROUNDING, p.high + _ROUNDING) if p.integer else (0.0, 1.0) for p in each]
     low, high = np.array(ends).T

@@ -22,7 +22,7 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Trial:
-    """Something that was tried, the score it got, and the decisions it took, where they are counted.
+    """A point, its score, and the decisions that it needed, if they are counted.
 
     Values that were read back are texts.
     """
@@ -34,12 +34,12 @@ class Trial:
 
 
 class TrialLog:
-    """A CSV file of a run: every trial that is done, by its number. What a run goes on from."""
+    """A CSV file of a run: every trial that is done, by its number. A run continues from it."""
 
     def __init__(
         self, path: Path, names: Sequence[str], numbered: str = "trial", counts: bool = False
     ) -> None:
-        """Reads what is there. Raises ConfigError where it is not this run's.
+        """Reads the file. Raises ConfigError if it is not this run's.
 
         Args:
             path: the file.
@@ -120,7 +120,7 @@ def _same(log_value: int | float | str, value: int | float | str) -> bool:
 
 
 def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
-    """Returns the gain, seed by seed on the same flows; ``certain``: all seeds say the same, and are several.
+    """Returns the gain, seed by seed on the same flows; ``certain``: several seeds, all with the same sign.
 
     Args:
         tuned: rewards (seeds,).
@@ -137,7 +137,7 @@ def compare_seeds(tuned: Floats, before: Floats) -> dict[str, Any]:
 
 
 def describe_gain(gain: Mapping[str, Any]) -> str:
-    """The gain in words, and plainly whether it is one."""
+    """The gain in words, with a clear statement if there was no gain."""
     by_seed, share = gain["by_seed"], gain["share"]
     percent = "" if share is None else f" ({100 * share:+.2f} %)"
     text = f"{gain['mean']:+.4f}{percent}"

@@ -36,7 +36,7 @@ Measure = Callable[[Mapping[str, Any]], dict[str, float]]
 
 
 class EpisodeMeter:
-    """Adds up what the flows of an episode got, until the simulator reports the episode's end."""
+    """Adds up the rewards of an episode's flows, until the simulator reports the episode's end."""
 
     def __init__(self, env: FlowVecEnv | RolloutEnv, measure: Measure | None) -> None:
         self.env = env
@@ -44,7 +44,7 @@ class EpisodeMeter:
         self.forget()
 
     def forget(self) -> None:
-        """The episodes under way were given up."""
+        """Discards the episodes under way."""
         self.ended: list[list[tuple[float, int]]] = [[] for _ in range(self.env.num_simulators)]
 
     def update(self, step: Mapping[str, Any]) -> list[dict[str, float]]:
@@ -79,7 +79,7 @@ class EpisodeMeter:
 
 
 class Validations:
-    """Episodes of their own; nothing is learned from what they play."""
+    """Separate episodes, from which nothing is learned."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Validations:
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:
-        """The score of each scenario, played without exploration on seeds of their own.
+        """The score of each scenario, run without exploration on their own seeds.
 
         Args:
             policy: content of its file.
@@ -164,7 +164,7 @@ class RunCallback(BaseCallback):
         self.live.start()
 
     def _on_rollout_start(self) -> None:
-        """A checkpoint is due only here: all that was seen is learned from, and episodes can begin anew."""
+        """A checkpoint is due only here: every decision is learned from, and new episodes can start."""
         if self.trainer.decisions - self.saved_at >= self.config.checkpoint_every:
             self.checkpoint()
             self.trainer.begin_episodes()
@@ -191,7 +191,7 @@ class RunCallback(BaseCallback):
         self.close()
 
     def close(self) -> None:
-        """Takes the bar off the terminal; may be called again."""
+        """Removes the bar from the terminal; may be called again."""
         self.live.close()
 
     def checkpoint(self) -> Path:
@@ -206,10 +206,10 @@ class RunCallback(BaseCallback):
         return self.folder.save_checkpoint(self.trainer.decisions, self.trainer.save, state, keep)
 
     def validate(self, validations: Validations) -> None:
-        """The policy as it is plays episodes held back; the best one is kept beside the checkpoints."""
+        """Evaluates the current policy on held-back episodes; keeps the best one next to the checkpoints."""
         held_back = self.curriculum.held_back()
         file = self.trainer.file()
-        if file is None:  # nothing that the simulators could play
+        if file is None:  # no file that the simulators could evaluate
             self.validations = None
             return
         with self.trainer.stopwatch.measuring(VALIDATING):
@@ -228,7 +228,7 @@ class RunCallback(BaseCallback):
             self.logger.record(f"validation/{self.curriculum.config.stages[stage].name}", score)
 
     def record_measured(self, validations: Validations) -> None:
-        """Means of what is measured of the episodes held back; NaN where none defines it."""
+        """Means of the measurements of the held-back episodes; NaN if no episode defines one."""
         if (measure := self.meter.measure) is None:
             return
         measured = [measure(results) for results in validations.results]
@@ -237,7 +237,7 @@ class RunCallback(BaseCallback):
             self.logger.record(f"validation_episode/{key}", float(np.mean(values)) if values else np.nan)
 
     def stages(self) -> str | None:
-        """A line on the stages that were reached, and what reaches the others; None of a single stage."""
+        """A line on the stages reached, and the condition for the rest; None for a single stage."""
         names = [stage.name for stage in self.curriculum.config.stages]
         if len(names) == 1:
             return None

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checkpoints and files: a trained policy, or a controller of the simulator with tuned attributes.
 
-A checkpoint's ``layout.json`` says which: {"agent", "settings", "fields", "action_map", "slots"} of a
+A checkpoint's ``layout.json`` records which: {"agent", "settings", "fields", "action_map", "slots"} of a
 policy, whose agent's trainer wrote the other files; {"controller", "attributes"} of a controller, which needs
-no other, but for ``policy.safetensors`` where it plays one. A controller's file is YAML with the same two.
+no other, but for ``policy.safetensors`` if it evaluates one. A controller's file is YAML with the same two.
 
-What is played is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
-arrays (``layout``) are for going on, and for agents of one's own that do not say how their network becomes
-such a file. Reading any of them runs nothing that is in them.
+Evaluated is ``policy.safetensors`` (docs/policy-format.md), which needs no agent's code; the trainer's
+arrays (``layout``) are for resuming, and for custom agents that do not specify how their network becomes
+such a file. Reading any of them executes none of their contents.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Checkpoint:
 
     @property
     def is_controller(self) -> bool:
-        """Tells whether it is a controller with attributes, and no network. Raises ConfigError."""
+        """Returns whether it is a controller with attributes, and no network. Raises ConfigError."""
         if self.folder is None or self.policy_file is not None:
             return self.controller_file is not None
         return "controller" in read_layout(self.folder)
@@ -81,7 +81,7 @@ class Checkpoint:
         """The policy with its environment, or the tuned controller.
 
         Raises:
-            ConfigError: it is of an agent that is not known here, or could run code; or the simulator refuses
+            ConfigError: its agent is unknown here, or it could run code; or the simulator refuses
                 the controller.
         """
         if self.controller_file is not None:
@@ -95,14 +95,14 @@ class Checkpoint:
         return _trained(_policy(self.folder, layout), layout.get("clock"))
 
     def policy(self) -> Policy:
-        """The policy alone. Raises ConfigError, also where it is a controller."""
+        """Only the policy. Raises ConfigError, also if it is a controller."""
         content = self.load()
         if isinstance(content, Controller):
             raise ConfigError(f"{self.folder or self.controller_file}: holds a controller, no policy")
         return content.policy
 
     def controller(self) -> Controller:
-        """The tuned controller. Raises ConfigError where it is a policy."""
+        """The tuned controller. Raises ConfigError if it is a policy."""
         content = self.load()
         if isinstance(content, TrainedPolicy):
             raise ConfigError(f"{self.folder or self.policy_file}: holds no tuned controller")
@@ -110,14 +110,14 @@ class Checkpoint:
 
     @property
     def files(self) -> list[Path]:
-        """The files that decide how it plays."""
+        """The files that decide how it behaves."""
         if (file := self.policy_file or self.controller_file) is not None:
             return [file]
         assert self.folder is not None
         return sorted(file for file in self.folder.rglob("*") if file.is_file())
 
     def portable(self) -> tuple[str, dict[str, bytes | Mapping[str, bytes]]]:
-        """The path by which it may be named where only ``files`` are, and their content. Raises OSError."""
+        """The path that names it on a machine with only ``files``, and their content. Raises OSError."""
         if (path := self.policy_file or self.controller_file) is not None:
             file = str(path.absolute())
             return file, {file: path.read_bytes()}
@@ -129,14 +129,14 @@ class Checkpoint:
 
 
 def resolve(path: Path) -> Checkpoint:
-    """Finds what ``path`` stands for, wherever a policy or a checkpoint is named.
+    """Finds the policy or the checkpoint that ``path`` refers to.
 
     Args:
         path: name of a released policy, a policy's file or the folder of one, a controller's file, a
-            checkpoint, or a run, which stands for its newest checkpoint.
+            checkpoint, or a run, which means its newest checkpoint.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such checkpoint.
     """
     path = policy_path(path)
     if path.is_file():
@@ -159,7 +159,7 @@ def resolve(path: Path) -> Checkpoint:
 def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
     """The checkpoints in a run's folder with the decisions that each has learned from, the oldest first.
 
-    Of several in a row that play alike the first and the last. Raises ConfigError where decisions were not
+    Of several in a row that behave alike the first and the last. Raises ConfigError if decisions were not
     counted.
     """
     checkpoints: list[tuple[int, Path]] = []
@@ -201,7 +201,7 @@ def env_of(spec: PolicySpec) -> EnvConfig:
 
 
 def _of_file(path: Path) -> Controller:
-    """The controller in a file. Raises ConfigError where the simulator refuses it."""
+    """The controller in a file. Raises ConfigError if the simulator refuses it."""
     controller = read_controller(path)
     transport = next(x for x in TRANSPORTS if controller.name in list_controllers(transport=x))
     with Simulator() as simulator:
@@ -215,7 +215,7 @@ def _controller(folder: Path, layout: Mapping[str, Any]) -> Controller:
     policy_file = folder / POLICY_FILE
     if not policy_file.exists():
         return controller
-    read_policy(policy_file)  # what is wrong with it is said here, not by a simulator later
+    read_policy(policy_file)  # its faults are reported here, not by a simulator later
     return controller.model_copy(
         update={"attributes": {**controller.attributes, "File": str(policy_file.absolute())}}
     )
@@ -232,7 +232,7 @@ def _policy(folder: Path, layout: Mapping[str, Any]) -> Policy:
 
 
 def trainer_of(folder: Path, layout: Mapping[str, Any]) -> type[Trainer]:
-    """The trainer that wrote a checkpoint. Raises ConfigError where its agent is not known here."""
+    """The trainer that wrote a checkpoint. Raises ConfigError if its agent is not known here."""
     try:
         return find_agent(str(layout.get("agent"))).trainer
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A checkpoint's ``layout.json``: what its networks are bound to, written, read and compared."""
+"""A checkpoint's ``layout.json``: its networks' settings, written, read and compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.released import LAYOUT
 from ns3_env.scenario import Clock, Controller
 
-#: Names of files that hold pickled objects, which run code where they are read.
+#: Names of files with pickled objects, which execute code when read.
 _PICKLES = (".zip", ".pkl", ".pickle", ".pth", ".pt")
 
 
@@ -51,7 +51,7 @@ class PolicyLayout(Strict):
 
 
 def refuse_pickles(folder: Path) -> None:
-    """Raises ConfigError, naming the file, where something in a checkpoint's folder could run code."""
+    """Raises ConfigError, naming the file, if something in a checkpoint's folder could run code."""
     for path in sorted(folder.iterdir()):
         if path.suffix in _PICKLES:
             raise ConfigError(f"{path}: holds pickled objects, which could run code: not loaded")
@@ -68,12 +68,12 @@ def write_layout(folder: Path, layout: Mapping[str, Any]) -> None:
 
 
 def read_layout(folder: Path) -> dict[str, Any]:
-    """A checkpoint's layout. Raises ConfigError, naming the file, where it is none."""
+    """A checkpoint's layout. Raises ConfigError, naming the file, if it is invalid."""
     return read_json(folder / LAYOUT)
 
 
 def check_layout(folder: Path, expected: Mapping[str, Any]) -> None:
-    """Raises ConfigError, naming file and key, where a checkpoint's layout is not the ``expected`` one."""
+    """Raises ConfigError, naming file and key, if a checkpoint's layout is not the ``expected`` one."""
     layout = read_layout(folder)
     for key, value in expected.items():
         if layout.get(key) != value:
@@ -87,7 +87,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: Truth values, whole numbers, reals.
 _KINDS = "biuf"
 _SUFFIX = ".npy"
-#: What zipfile and NumPy raise on what is damaged or made up.
+#: Exceptions of zipfile and NumPy for damaged or forged files.
 _BROKEN = (
     OSError,
     ValueError,
@@ -112,7 +112,7 @@ def read_arrays(path: Path) -> Arrays:
     """The arrays that ``write_arrays()`` wrote.
 
     Raises:
-        ConfigError: the file is not there, is cut short, or holds anything but arrays of finite numbers.
+        ConfigError: the file is missing, truncated, or contains anything but arrays of finite numbers.
     """
     try:
         if not zipfile.is_zipfile(path):
@@ -131,7 +131,7 @@ def read_arrays(path: Path) -> Arrays:
 
 
 def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
-    """Raises ConfigError, naming ``place``, where an array is not of this shape and type."""
+    """Raises ConfigError, naming ``place``, if an array is not of this shape and type."""
     if array.shape != shape or array.dtype != np.dtype(dtype):
         raise ConfigError(
             f"{place} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}: of another run"
@@ -139,7 +139,7 @@ def check_array(place: str, array: npt.NDArray[Any], shape: tuple[int, ...], dty
 
 
 def check_names(path: Path, arrays: Mapping[str, object], expected: Mapping[str, object]) -> None:
-    """Raises ConfigError where a file's arrays are not just the ``expected`` ones."""
+    """Raises ConfigError if a file's arrays are not just the ``expected`` ones."""
     for name in arrays:
         if name not in expected:
             raise ConfigError(f"{path}: holds {name!r}, which has no place here: not loaded")
@@ -149,7 +149,7 @@ def check_names(path: Path, arrays: Mapping[str, object], expected: Mapping[str,
 
 
 def _array(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, npt.NDArray[Any]]:
-    """Name and array of one member. Raises ConfigError, and what zipfile and NumPy raise."""
+    """Name and array of one member. Raises ConfigError, and errors of zipfile and NumPy."""
     if not member.filename.endswith(_SUFFIX):
         raise ConfigError(f"{path}: holds {member.filename!r}, no array, which could run code: not loaded")
     name = member.filename.removesuffix(_SUFFIX)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """State of a learner: networks, optimisers and replay buffer as arrays, counts, and random generators.
 
-Arrays and counts go into what the configuration makes anew. They come from files that anybody may have
-written: each is put where an array of the same shape and type is, or nothing is.
+Arrays and counts go into objects that the configuration creates. They come from untrusted files:
+each replaces an array of the same shape and type, or none is used.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Counts(Strict):
         return cls(decisions=model.num_timesteps, episodes=model._episode_num, updates=model._n_updates)
 
     def put_into(self, model: BaseAlgorithm) -> None:
-        """Makes them those of ``model``."""
+        """Writes them into ``model``."""
         model.num_timesteps = self.decisions
         model._episode_num = self.episodes
         model._n_updates = self.updates
@@ -74,7 +74,7 @@ def _policy_arrays(policy: BasePolicy) -> Arrays:
 
 
 def put_policy(policy: BasePolicy, folder: Path) -> None:
-    """Makes the arrays in a checkpoint's folder those of the networks. Raises ConfigError."""
+    """Loads the networks' arrays from a checkpoint's folder. Raises ConfigError."""
     path = folder / POLICY
     arrays, expected = read_arrays(path), _policy_arrays(policy)
     check_names(path, arrays, expected)
@@ -84,7 +84,7 @@ def put_policy(policy: BasePolicy, folder: Path) -> None:
 
 
 def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
-    """Returns what optimisers remember ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of
+    """Returns the states of optimisers ("actor.optimizer/PARAMETER/exp_avg"), and parameters outside of
     networks."""
     arrays = {f"variable/{name}": tensor.detach().cpu().numpy() for name, tensor in _variables(model).items()}
     for name, optimiser in _optimisers(model).items():
@@ -95,10 +95,10 @@ def _optimiser_arrays(model: BaseAlgorithm) -> Arrays:
 
 
 def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
-    """Makes the arrays in a file those of the optimisers; their settings stay the configured ones.
+    """Loads the optimisers' arrays from a file; their settings stay the configured ones.
 
     Raises:
-        ConfigError: an array is of none of the parameters, or one of a parameter is missing.
+        ConfigError: an array belongs to no parameter, or a parameter's array is missing.
     """
     remaining = read_arrays(path)
     for name, tensor in _variables(model).items():
@@ -126,7 +126,7 @@ def _put_optimisers(model: BaseAlgorithm, path: Path) -> None:
 
 
 def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
-    """Returns what such an optimiser remembers of such a parameter, after a step of nothing."""
+    """Returns such an optimiser's state of such a parameter, after a step with zero gradients."""
     like = th.zeros_like(parameter, requires_grad=True)
     like.grad = th.zeros_like(parameter)
     blank_optimiser: th.optim.Optimizer = type(optimiser)([like])  # type: ignore[call-arg]
@@ -137,7 +137,7 @@ def _remembered(optimiser: th.optim.Optimizer, parameter: th.Tensor) -> Arrays:
 
 
 def _put_buffer(buffer: ReplayBuffer, place: RingPlace, path: Path) -> None:
-    """Makes the arrays in a file what is filled of an empty buffer. Raises ConfigError."""
+    """Loads a file's arrays as the filled part of an empty buffer. Raises ConfigError."""
     arrays = read_arrays(path)
     if place.size != buffer.buffer_size or place.position >= place.size:
         raise ConfigError(
@@ -202,7 +202,7 @@ class RandomState(Strict):
         """Sets the generators, and that of the space ``actions``.
 
         Raises:
-            ConfigError: naming ``path``, where they are no states of such generators.
+            ConfigError: naming ``path``, if they are no states of such generators.
         """
         version, numbers, gauss = self.python
         name, key, place, has_gauss, cached = self.numpy
@@ -217,8 +217,8 @@ class RandomState(Strict):
 
 
 class LearnerState(Strict):
-    """State in a checkpoint beside arrays: counts, how far a replay buffer is filled, and the name under
-    which the run began."""
+    """State in a checkpoint in addition to arrays: counts, how far a replay buffer is filled, and the name
+    under which the run started."""
 
     counts: Counts
     buffer: RingPlace | None
@@ -227,7 +227,7 @@ class LearnerState(Strict):
 
 
 def save_learner(folder: Path, model: BaseAlgorithm, run: str | None) -> None:
-    """Writes all that is needed to go on; ``run`` is the name under which the run began."""
+    """Writes all that is needed to continue; ``run`` is the name under which the run began."""
     write_arrays(folder / POLICY, _policy_arrays(model.policy))
     write_arrays(folder / OPTIMISERS, _optimiser_arrays(model))
     place = None
@@ -243,10 +243,10 @@ def save_learner(folder: Path, model: BaseAlgorithm, run: str | None) -> None:
 
 
 def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
-    """Puts what ``save_learner`` wrote into a model that is made anew; returns the run's name.
+    """Puts the state that ``save_learner`` wrote into a new model; returns the run's name.
 
     Raises:
-        ConfigError: naming the file, where something is not of such a model.
+        ConfigError: naming the file, if something does not belong to such a model.
     """
     state = validate(read_json(folder / STATE), LearnerState, str(folder / STATE))
     put_policy(model.policy, folder)

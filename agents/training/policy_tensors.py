@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns PyTorch layers into a policy's tensors; refuses by name what the format does not know."""
+"""Turns PyTorch layers into a policy's tensors; refuses by name any that the format does not know."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.ReLU: "relu", nn.Tanh: "ta
 
 @dataclass(frozen=True)
 class Exported:
-    """An agent's network as the file holds it.
+    """An agent's network in the form of the file.
 
     Attributes:
         network: kind and activations of the network.
@@ -81,7 +81,7 @@ def head(modules: Iterable[nn.Module], place: str) -> tuple[Tensors, Activation,
 
 
 def linear(name: str, layer: nn.Module) -> Tensors:
-    """Weight and, where it has one, bias of a linear layer under the format's names."""
+    """Weight and, if it has one, bias of a linear layer under the format's names."""
     parameters = dict(layer.named_parameters(recurse=False))
     return {
         f"{name}.{part}": tensor.detach().cpu().float().numpy().copy() for part, tensor in parameters.items()
@@ -90,7 +90,7 @@ def linear(name: str, layer: nn.Module) -> Tensors:
 
 def lstm(layer: nn.LSTM, place: str) -> Tensors:
     """Tensors "lstm....". PyTorch has two biases, of which only the sum acts. Raises ConfigError, naming
-    ``place``, where it is more than one layer in one direction."""
+    ``place``, if it has more than one layer or direction."""
     if layer.num_layers != 1:
         raise ConfigError(f"{place}: has {layer.num_layers} layers: a policy's file holds an LSTM of one")
     if layer.bidirectional or layer.proj_size:

@@ -22,7 +22,7 @@ from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.config.command_line import typed
 from ns3_env.config.files import naming
 
-#: Between two lines where the output is no terminal, and two looks of the bar where it is one, s.
+#: Time between two lines if the output is no terminal, and two updates of the bar if it is one, s.
 _LINE_EVERY_S, _BAR_EVERY_S = 15.0, 0.25
 _SEPARATOR = " · "
 #: Characters of the bar, on wide terminals.
@@ -37,7 +37,7 @@ class StopRequest:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Signals are taken within the block, where this is the main thread."""
+        """Handles signals within the block, in the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -55,7 +55,7 @@ class StopRequest:
                 signal.signal(number, handler)
 
     def outcome(self, folder: RunFolder) -> Outcome:
-        """Shows how the run in a folder ended, and how one that was stopped goes on."""
+        """Shows how the run in a folder ended, and how one that was stopped continues."""
         if self.asked:
             again = f"{typed('train')} --resume {folder.path}"
             print(f"interrupted; go on with: {again}", file=sys.stderr, flush=True)
@@ -63,7 +63,7 @@ class StopRequest:
 
 
 class DecisionsBar(ProgressBarCallback):
-    """Stable-Baselines3's bar counts num_envs per call; a batch holds as many decisions as flows were due."""
+    """Stable-Baselines3's bar counts num_envs per call; a batch contains a decision for each due flow."""
 
     def _on_step(self) -> bool:
         self.pbar.update(self.model.num_timesteps - self.model._num_timesteps_at_start - self.pbar.n)
@@ -71,7 +71,7 @@ class DecisionsBar(ProgressBarCallback):
 
 
 class LiveLine:
-    """A bar and a line on a terminal; elsewhere a line now and then."""
+    """A bar and a line on a terminal; elsewhere a line at intervals."""
 
     def __init__(self, console: Console, unit: str, total: int) -> None:
         """
@@ -104,7 +104,7 @@ class LiveLine:
         self._task = self._progress.add_task(self.unit, total=self.total, line="")
 
     def _fitting(self, parts: Sequence[str]) -> str:
-        """Joins as many parts as the terminal has room for next to the bar, the count and the time left."""
+        """Joins the parts that the terminal has room for next to the bar, the count and the time left."""
         bar = min(_BAR, self.console.width // 8)
         room = self.console.width - bar - 2 * len(str(self.total)) - len(self.unit) - 14
         line = ""
@@ -114,7 +114,7 @@ class LiveLine:
         return line
 
     def show(self, done: int, parts: Callable[[], Sequence[str]]) -> None:
-        """Shows how far it is, if the last time is long enough ago.
+        """Shows the progress, unless it was shown a moment ago.
 
         Args:
             done: number of units so far.
@@ -131,14 +131,14 @@ class LiveLine:
             self._at = now
 
     def close(self) -> None:
-        """Takes the bar off the terminal; may be called again."""
+        """Removes the bar from the terminal; may be called again."""
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
 
 
 def _without_tensorboards_faults(fault: threading.ExceptHookArgs) -> None:
-    """Shows what ended a thread; but not TensorBoard's on a full disk, which the next write raises again."""
+    """Shows the exception of a thread, but not TensorBoard's on a full disk, which the next write repeats."""
     if not (
         isinstance(fault.exc_value, OSError) and type(fault.thread).__module__.startswith("tensorboard.")
     ):
@@ -165,7 +165,7 @@ class RunLogger(Logger):
         super().record(key.replace(",", ";"), value, exclude)
 
 
-#: What is measured, so that each has its column from the first line of progress.csv on.
+#: Measured activities, so that each has its column from the first line of progress.csv on.
 SIMULATING, STORING, LEARNING, VALIDATING = "simulating", "storing", "learning", "validating"
 
 
@@ -187,7 +187,7 @@ class Stopwatch:
 
     @contextmanager
     def measuring(self, what: str) -> Iterator[None]:
-        """Counts the time within the block as ``what``; blocks stand side by side, not within each other."""
+        """Counts the time within the block as ``what``; blocks follow each other and are not nested."""
         start_s = self._clock()
         try:
             yield
@@ -195,12 +195,12 @@ class Stopwatch:
             self._seconds[what] += self._clock() - start_s
 
     def made_gradient_steps(self, count: int) -> None:
-        """So many more, in the time that is measured as learning."""
+        """Adds to the count of gradient steps, in the time measured as learning."""
         self._gradient_steps += count
 
     def report(self, logger: Logger) -> None:
         """Records ``time/...``: shares of the wall time since the last report, and gradient steps per second
-        of learning; nothing where nothing was measured since."""
+        of learning; nothing if nothing was measured since."""
         if not any(self._seconds.values()):
             return
         total = max(self._clock() - self._since, 1e-9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training environments without steps: of whole episodes played in simulators, and of spaces alone."""
+"""Training environments without steps: of whole episodes run in simulators, and with spaces only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: Gives simulators, at most so many, for the episodes of a sampler: (task, sampler, seed, simulators).
+#: Gives up to N simulators for the episodes of a sampler: (task, sampler, seed, simulators).
 MakeRollouts = Callable[[Task, Callable[[int], Scenario], int, int], EpisodeQueue]
 
 
@@ -34,7 +34,7 @@ def local_rollouts(
 
 @contextmanager
 def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
-    """Simulators where ``env.ray`` says, for as long as the block lasts.
+    """Simulators on the machines of ``env.ray`` for as long as the block lasts.
 
     Raises:
         ConfigError: no Ray cluster answers there, or it does not let us in.
@@ -57,7 +57,7 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
 
 
 class SpacesOnly(VecEnv):
-    """The spaces of ``FlowVecEnv``, and nothing that runs."""
+    """The spaces of ``FlowVecEnv``, without simulators."""
 
     def __init__(
         self,
@@ -100,8 +100,8 @@ class SpacesOnly(VecEnv):
 class RolloutEnv(SpacesOnly):
     """The spaces of ``FlowVecEnv``, and episodes instead of steps.
 
-    The policy that plays episode n has learned from the episodes up to n - ``env.prefetch``, and from no
-    other: simulators play while the learner learns, and what they play does not hang on which of them is
+    The policy that runs episode n has learned from the episodes up to n - ``env.prefetch``, and from no
+    other: simulators run while the learner learns, and their episodes do not depend on which of them is
     faster. With another ``env.prefetch`` a run with the same seed learns from other transitions.
     """
 
@@ -129,7 +129,7 @@ class RolloutEnv(SpacesOnly):
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
         self._silent = 0  # episodes in a row without a decision
 
-    #: What the run's log counts by: all episodes come from one place.
+    #: Count for the run's log: all episodes come from one place.
     num_simulators = 1
     slots = 1
 
@@ -150,7 +150,7 @@ class RolloutEnv(SpacesOnly):
     def batch(
         self, policy: Callable[[], bytes], exploration: Exploration, decisions: int
     ) -> Iterator[Rollout]:
-        """Episodes of one policy until there are so many decisions; nothing is played ahead of the next.
+        """Episodes of one policy until there are this many decisions; none of the next is run ahead.
 
         Arguments and errors are those of ``next``.
         """
@@ -176,15 +176,15 @@ class RolloutEnv(SpacesOnly):
 
     @property
     def next_episodes(self) -> list[int]:
-        """Number of the episode that begins next."""
+        """Number of the episode that starts next."""
         return [self.rollouts.next_episode]
 
     def go_on_with(self, episodes: Sequence[int]) -> None:
-        """The next episode has the largest of these numbers."""
+        """Continues with the largest of these episode numbers."""
         self.rollouts.go_on_with(max(episodes))
 
     def reset(self) -> np.ndarray:
-        """Gives up the episodes that are played ahead. Zeros: nothing has been observed."""
+        """Gives up the episodes that are run ahead. Zeros: nothing has been observed."""
         self.rollouts.give_up()
         assert self.observation_space.shape is not None
         return np.zeros((1, *self.observation_space.shape), dtype=np.float32)
@@ -231,7 +231,7 @@ def make_training_env(
     make_rollouts: MakeRollouts | None = None,
 ) -> FlowVecEnv | RolloutEnv:
     """Makes the environment in which an agent learns, by ``env.placement``; arguments as of ``make_env``,
-    and what gives simulators that play whole episodes (none: processes of this machine)."""
+    and the function that gives simulators that run whole episodes (none: processes of this machine)."""
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
     task = make_task(env, "configuration")

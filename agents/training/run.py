@@ -30,7 +30,7 @@ from ns3_env.policies.file import write_policy
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that has been checked: nothing of it has begun."""
+    """A run that has been checked: nothing of it has started."""
 
     config: RunConfig
     curriculum: Curriculum
@@ -38,7 +38,7 @@ class Plan:
 
 
 class RunState(Strict):
-    """state.json of a checkpoint: what is needed to go on beside the trainer's files."""
+    """state.json of a checkpoint: the state needed to continue, in addition to the trainer's files."""
 
     decisions: int = Field(ge=0)
     curriculum: CurriculumState
@@ -46,7 +46,7 @@ class RunState(Strict):
 
 
 def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
-    """A configuration's data with another agent: its settings go, and the clock becomes one that suits it."""
+    """A configuration's data with another agent: without its settings, and with a clock that suits it."""
     agent, env = data.get("agent"), data.get("env", {})
     if isinstance(agent, Mapping) and agent.get("name") == algorithm:
         return data
@@ -55,7 +55,7 @@ def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
     except ValueError as error:
         raise ConfigError(f"command line: --algo: {error}") from error
     clock = {"name": "synchronous" if synchronous else "per_flow_rtt"}
-    if isinstance(env, Mapping):  # what is none is refused where it is read
+    if isinstance(env, Mapping):  # other types are refused by the reader
         of = env.get("clock")
         fits = isinstance(of, Mapping) and (of.get("name") == "synchronous") == synchronous
         env = dict(env) if fits else {**env, "clock": clock}
@@ -85,7 +85,7 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
-        stages = stages.model_copy(update={"validation": None})  # there is no file that simulators could play
+        stages = stages.model_copy(update={"validation": None})  # simulators would need a policy's file
     # Across the channel episodes overlap: stages are left by count.
     inside = config.env.placement == "simulator"
     if inputs.resume is not None:
@@ -165,7 +165,7 @@ def _run(
                 if remaining > 0:
                     trainer.learn(remaining, callbacks)
         finally:
-            # Whatever ended the training: what was learned is kept.
+            # Whatever ended the training: the learned policy is kept.
             callback.close()
             if trainer.decisions > callback.saved_at:
                 callback.checkpoint()

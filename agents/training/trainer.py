@@ -61,11 +61,11 @@ class Sb3Policy:
 
 
 class Trainer:
-    """Improves a policy by running it in an environment; what all of Stable-Baselines3's algorithms share.
+    """Improves a policy by running it in an environment; the common part of Stable-Baselines3's algorithms.
 
-    A checkpoint folder holds what ``save`` writes; ``restore`` goes on from it. ``policy`` is the policy as
-    it learns; what is evaluated is the checkpoint's ``policy.safetensors``, where ``network`` says what is in
-    it, and else what ``load`` makes of the folder.
+    A checkpoint folder contains the files that ``save`` writes; ``restore`` continues from it. ``policy`` is
+    the policy as it learns; evaluated is the checkpoint's ``policy.safetensors`` if ``network`` describes the
+    contents of that file, and otherwise the policy that ``load`` reads from the folder.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Trainer:
         self.config = config
         self.env = env
         self.run_name = None if logs is None else logs.name
-        self.stopwatch = Stopwatch()  # of learners that say where their time goes
+        self.stopwatch = Stopwatch()  # of learners that report where their time goes
         self.model = self._make()
         if isinstance(env, RolloutEnv):
             learner: Any = self.model  # of an agent that declares rollouts
@@ -91,13 +91,13 @@ class Trainer:
         self.model.set_logger(self.logger)
 
     def _make(self) -> BaseAlgorithm:
-        """The algorithm, untrained; whoever trains something else overrides all that takes one."""
+        """The algorithm, untrained; a subclass that trains another one overrides all methods that use it."""
         raise NotImplementedError(f"{type(self).__name__} does not say which algorithm it trains")
 
     @classmethod
     def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
         """A trainer with the policy that ``save`` wrote into ``folder``, by its layout, without an
-        environment: it cannot learn. Raises ConfigError where the folder holds anything but such a policy."""
+        environment: it cannot learn. Raises ConfigError if the folder contains anything but such a policy."""
         source = str(folder / LAYOUT)
         refuse_pickles(folder)
         policy_layout = validate(layout, PolicyLayout, source)
@@ -123,7 +123,7 @@ class Trainer:
                     policy_layout.action_settings,
                 ),
             )
-        except Exception as error:  # whatever an algorithm makes of settings that anybody may have written
+        except Exception as error:  # any error of an algorithm for settings that users have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
         put_policy(trainer.model.policy, folder)
         return trainer
@@ -144,7 +144,7 @@ class Trainer:
         return self.model.num_timesteps
 
     def learn(self, decisions: int, callback: BaseCallback) -> None:
-        """Trains for so many decisions more, or until the callback ends it."""
+        """Trains for this many further decisions, or until the callback ends it."""
         self.model.learn(
             decisions,
             callback,
@@ -153,7 +153,7 @@ class Trainer:
         )
 
     def begin_episodes(self) -> None:
-        """Gives up the episodes under way and begins the next ones, as a run that goes on does.
+        """Gives up the episodes under way and starts the next ones, as a run that continues does.
 
         Called between the rounds of ``learn``, after each checkpoint.
         """
@@ -164,17 +164,17 @@ class Trainer:
         if hasattr(buffer, "start_collection"):  # it knows of episodes under way
             buffer.start_collection(self.env.num_envs)
         if model.use_sde:
-            # The round's noise was drawn before the checkpoint: a run that goes on draws it again, too.
+            # The round's noise was drawn before the checkpoint: a run that continues also draws it again.
             noisy: Any = getattr(model, "actor", model.policy)
             noisy.reset_noise(self.env.num_envs)
 
     @classmethod
     def exports(cls) -> bool:
-        """Tells whether checkpoints hold the policy's own file."""
+        """Returns whether checkpoints contain the policy's own file."""
         return cls.network is not Trainer.network
 
     def network(self) -> Exported:
-        """The network as a policy's file holds it.
+        """The network in the form of a policy's file.
 
         Raises:
             ConfigError: the format does not know something in it.
@@ -194,7 +194,7 @@ class Trainer:
         return actions
 
     def export(self) -> PolicyFile:
-        """The policy as it is now, as its file holds it. Raises ConfigError, as ``network`` does."""
+        """The policy as it is now, in the form of its file. Raises ConfigError, as ``network`` does."""
         training = Training(
             run=self.run_name,
             agent=self.config.agent.name,
@@ -205,14 +205,14 @@ class Trainer:
         return policy_file(self.network(), self.config.env, training)
 
     def _snapshot(self) -> bytes:
-        """The policy's file as it is now, for simulators that play it."""
+        """The policy's file as it is now, for simulators that evaluate it."""
         return policy_bytes(policy_file(self.network(), self.config.env, Training()))
 
     def file(self) -> PolicyFile | None:
-        """The policy's file; None where there is none: it is played by this class, across the channel.
+        """The policy's file; None if this class evaluates the policy itself, across the channel.
 
-        That is where the action map is code of one's own, or the algorithm is and its network is none that
-        the format knows.
+        That is the case if the action map is custom code, or if the algorithm is and has a network that
+        the format does not know.
         """
         if not self.exports() or is_code(self.config.env.action.name):
             return None
@@ -224,12 +224,12 @@ class Trainer:
             raise
 
     def layout(self) -> dict[str, Any]:
-        """Returns what a checkpoint's networks are bound to."""
+        """Returns the settings that a checkpoint's networks are bound to."""
         env = self.config.env
         return {"agent": self.config.agent.name, "fields": list(env.fields), "action_map": env.action.name}
 
     def save(self, folder: Path) -> None:
-        """Writes the policy and all that is needed to go on."""
+        """Writes the policy and all that is needed to continue."""
         agent = self.config.agent.model_dump(mode="json", exclude={"name"})
         file = self.file()
         write_layout(
@@ -248,18 +248,18 @@ class Trainer:
         save_learner(folder, self.model, self.run_name)
 
     def restore(self, folder: Path) -> None:
-        """Reads what ``save`` wrote. Raises ConfigError where it belongs to other fields or another agent."""
+        """Reads the files of ``save``. Raises ConfigError if they have other fields or another agent."""
         refuse_pickles(folder)
         check_layout(folder, self.layout())
         self.run_name = restore_learner(folder, self.model) or self.run_name
 
 
-#: The name that agents of one's own derive from.
+#: The name that custom agents derive from.
 GradientTrainer = Trainer
 
 
 def policy_file(network: Exported, env: EnvConfig, training: Training) -> PolicyFile:
-    """A network with the environment around it. Raises ValueError where they make no policy."""
+    """A network with the environment around it. Raises ValueError if they make no policy."""
     fields = (*env.fields, *network.appended)
     plain: list[AnyInput] = [Input(field=name, transform=network.transform) for name in fields]
     spec = PolicySpec(

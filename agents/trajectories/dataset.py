@@ -34,7 +34,7 @@ class Trajectory:
         elapsed: (T,) duration of each action, in base RTTs.
         slowdown: slowdown of the flow, see :class:`ns3_env.decision.outcomes.Outcomes`.
         terminated: true if the flow is done.
-        final: true if nothing of value follows the last row.
+        final: true if the value after the last row is 0.
     """
 
     seed: int
@@ -53,7 +53,7 @@ def write(dataset_id: str, spec: TaskSpec, flows: Iterable[Trajectory], metadata
 
     Raises:
         ConfigError: Minari is not installed, or has a dataset of this id.
-        ValueError: what Minari takes for no id.
+        ValueError: Minari refuses the id.
     """
     try:
         import minari
@@ -113,7 +113,7 @@ def _buffer(flow: Trajectory) -> Any:
 
 
 def read(dataset: Any) -> Iterator[Trajectory]:
-    """The trajectories of a dataset that :func:`write` made, in their order."""
+    """The trajectories of a dataset by :func:`write`, in their order."""
     for number, episode in enumerate(dataset.iterate_episodes()):
         [metadata] = dataset.storage.get_episode_metadata([number])
         infos = episode.infos

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays a policy on training scenarios of a task; gives each flow's trajectory as the flow ends."""
+"""Evaluates a policy on training scenarios of a task; yields each flow's trajectory at its end."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ns3_env.tasks.front_ends import make
 
 
 class TaskActions:
-    """A policy asked in the task's terms, whatever it observes and does itself.
+    """A policy with the task's observations and actions, whatever its own are.
 
-    A policy that names no ``fields`` observes what the task does; one that names no ``action_map``, or the
-    task's without settings of its own, speaks the task's actions. Of any other map the task's action is taken
-    that comes nearest to the window and rate which the policy wants.
+    A policy that names no ``fields`` observes the task's fields; one that names no ``action_map``, or the
+    task's without its own settings, gives the task's actions. For any other map the task's action is the one
+    nearest to the policy's window and rate.
     """
 
     def __init__(self, spec: TaskSpec, policy: Any) -> None:
@@ -38,7 +38,7 @@ class TaskActions:
         self._states = SlotStates(policy)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Other flows begin in these slots."""
+        """Notes that new flows start in these slots."""
         self._states.forget(slots)
 
     def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -52,7 +52,7 @@ class TaskActions:
 
 
 def own_map(action: Map, policy: Any) -> Map | None:
-    """The policy's action map; None where it is the task's."""
+    """The policy's action map; None if it is the task's."""
     name = getattr(policy, "action_map", action.name)
     settings: Mapping[str, Any] | None = getattr(policy, "action_settings", None)
     if name == action.name and not settings:
@@ -87,9 +87,9 @@ class _Life:
 
 
 def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
-    """Trajectories of a policy in Python; memory holds the flows under way alone.
+    """Trajectories of a policy in Python; memory contains only the flows under way.
 
-    A flow that is over before it decides has none.
+    A flow that ends before it decides has no trajectory.
     """
     actions = TaskActions(spec, policy)
     stream: FlowStream
@@ -127,9 +127,9 @@ def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Tra
 def played(
     spec: TaskSpec, policy: Path, episodes: int, seed: int, noise: float = 0.0
 ) -> Iterator[Trajectory]:
-    """Trajectories of a policy's file that speaks the task's actions, inside the simulator.
+    """Trajectories of a policy's file with the task's actions, inside the simulator.
 
-    ``noise`` is the standard deviation of what is added to its actions.
+    ``noise`` is the standard deviation of the noise added to its actions.
     """
     rollouts: Rollouts
     with make(spec.name, "rollouts", seed=seed) as rollouts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records a policy on a task: who plays, and what the dataset says of it."""
+"""Records a policy on a task: the policy's evaluation, and the dataset's metadata."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.networks import task as found_task
 
-#: Policies by name, made from task and seed: of the simulator's controllers MPCC alone is one over telemetry.
+#: Policies by name, made from task and seed: of the simulator's controllers only MPCC decides from telemetry.
 NAMED: dict[str, Callable[[TaskSpec, int], Any]] = {
     "mpcc": lambda spec, seed: MpccPolicy(),
     "random": lambda spec, seed: RandomPolicy(spec.fields, spec.action.name, seed),
@@ -34,13 +34,13 @@ def record(
     seed: int = 1,
     noise: float = 0.0,
 ) -> Any:
-    """Plays a policy on training scenarios of a task and keeps what each flow saw, did and got.
+    """Evaluates a policy on training scenarios of a task and records observations, actions and rewards.
 
     All flows of the task are under the policy and decide under the task's clock. Actions are the task's: of a
     policy with another action map, as MPCC's windows, the nearest action of the task is taken and applied, so
-    that a row's action is what led to the next row. A dataset's episode is a flow; infos have "elapsed"
-    (base RTTs since the flow's last decision), "slowdown" (of the flow, on its last row), "final" (nothing is
-    to be bootstrapped from there, though the episode is truncated) and "flow" (its index in its scenario);
+    that a row's action led to the next row. A dataset's episode is a flow; infos have "elapsed"
+    (base RTTs since the flow's last decision), "slowdown" (of the flow, on its last row), "final" (no value
+    is to be bootstrapped from there, though the episode is truncated) and "flow" (its index in its scenario);
     the episode's seed is its scenario's.
 
     Args:
@@ -58,10 +58,10 @@ def record(
         The ``minari.MinariDataset``, as ``minari.load_dataset(dataset_id)`` gives it.
 
     Raises:
-        ConfigError: no such policy, a file that is none, no Minari, a dataset of this id is there, or there
-            is noise and the policy does not play inside the simulator.
+        ConfigError: no such policy, a file that is not a policy, no Minari, a dataset of this id is there, or
+            there is noise and the policy does not run inside the simulator.
         ValueError: no such task.
-        ScenarioError: the task's transport does not know what the policy observes.
+        ScenarioError: the task's transport lacks a field that the policy observes.
     """
     spec = found_task(task)
     name, flows = _flows(spec, policy, episodes, seed, noise)
@@ -82,7 +82,7 @@ def record(
 def _flows(
     spec: TaskSpec, policy: Any, episodes: int, seed: int, noise: float
 ) -> tuple[str, Iterator[Trajectory]]:
-    """The policy's name, and what it plays."""
+    """The policy's name, and its source."""
     name, player = _player(spec, policy, seed)
     if isinstance(player, Path):
         return name, played(spec, player, episodes, seed, noise)
@@ -93,7 +93,7 @@ def _flows(
 
 
 def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
-    """The policy's name, and who plays: a file where the simulator can, or else what has ``predict``."""
+    """The policy's name, and a file if the simulator can read it, else an object with ``predict``."""
     if not isinstance(policy, str | PathLike):
         return type(policy).__name__, policy
     if isinstance(policy, str) and policy in NAMED:
@@ -109,12 +109,12 @@ def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
 
 
 def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:
-    """Tells whether the simulator, left to play the file by itself, plays the task."""
+    """Returns whether the simulator, evaluating the file by itself, can run the task."""
     header = policy.spec
     carried = header.telemetry_bytes == spec.problem().telemetry_bytes
     return carried and header.clock == spec.clock and own_map(spec.action, policy) is None
 
 
 def _refuse_unknown(spec: TaskSpec, policy: Any) -> None:
-    """Raises ScenarioError where flows of the task do not know what the policy observes."""
+    """Raises ScenarioError if flows of the task lack a field that the policy observes."""
     spec.problem().check(spec.training(0), tuple(getattr(policy, "fields", ())))

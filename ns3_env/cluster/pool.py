@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does jobs as tasks of a Ray cluster; what a job reads travels by content.
+"""Does jobs as tasks of a Ray cluster; files that a job reads travel by content.
 
 Ray schedules the tasks and gives one whose worker or node died to another, as often as it does by default;
-what is played by then under the old one is lost, and nothing else.
+only the old one's work until then is lost.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 @contextmanager
 def remote_errors() -> Iterator[None]:
-    """On the driver: what was raised on a node is raised here, and Ray's own errors as ours.
+    """On the driver: raises a node's exception here, and Ray's own errors as ours.
 
     Raises:
-        SimulatorDied: workers died, more often than Ray tries again; or the node lacks something.
+        SimulatorDied: workers died, more often than Ray retries; or the node lacks something.
         ConnectionError: the cluster is gone.
     """
     from ray.exceptions import RayError, RaySystemError, RayTaskError
@@ -80,7 +80,7 @@ class RayPool:
         return outcome
 
     def close(self) -> None:
-        """Gives up what is still under way."""
+        """Gives up jobs still under way."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with suppress(Exception):  # the cluster may be gone
             for ref in tuple(self._pending):
@@ -95,11 +95,11 @@ class RayPool:
 
 
 class _Overdue(BaseException):
-    """The job takes too long; no error that the job itself might handle."""
+    """The job exceeded its time; no error that the job itself might handle."""
 
 
 def _do(job: MobileJob[T], files: Files, context: WorkerContext, timeout_s: float | None) -> T:
-    """A task: the job on this node. Raises TimeoutError where it takes longer, and as the job does."""
+    """A task: the job on this node. Raises TimeoutError if it needs longer, and as the job does."""
     try:
         with _time_limit(timeout_s), unpacked(files) as paths:
             unpack(context)
@@ -111,8 +111,8 @@ def _do(job: MobileJob[T], files: Files, context: WorkerContext, timeout_s: floa
 
 @contextmanager
 def _time_limit(seconds: float | None) -> Iterator[None]:
-    """Raises ``_Overdue`` in the block, which is the main thread's as all of Ray's tasks, and again after as
-    long."""
+    """Raises ``_Overdue`` in the block, which is the main thread's as all of Ray's tasks, and again after the
+    same time."""
 
     def interrupt(*signalled: object) -> None:
         raise _Overdue
@@ -127,5 +127,5 @@ def _time_limit(seconds: float | None) -> Iterator[None]:
 
 @functools.cache
 def _simulator() -> Simulator:
-    """This worker's, from job to job; it ends when the worker does."""
+    """This worker's simulator, kept from job to job; it ends with the worker."""
     return Simulator()

@@ -16,9 +16,9 @@ from ns3_env.envs.rollouts import NO_POLICY, EpisodeQueue, MemoryFile, PendingEp
 from ns3_env.scenario import ScenarioLike
 from ns3_env.simulator import EpisodeEnd, Simulator, Transitions
 
-#: How often an episode is given to an actor again whose process died, or its node did.
+#: Number of times that an episode is repeated after the death of its actor's process or node.
 _RETRIES = 3
-#: Between two looks whether the caller has to hear of a signal, s.
+#: Time between two checks for signals to the caller, s.
 _TICK_S = 0.2
 
 #: Number of an episode, its parts and its results.
@@ -26,14 +26,14 @@ _Played = tuple[int, list[Transitions], dict[str, Any]]
 
 
 class SimulatorActor:
-    """A simulator on a node. Ray makes it again from its constructor's argument: a number, no reference, for
-    what that refers to may be gone by then."""
+    """A simulator on a node. Ray recreates it from its constructor's argument: a number, no reference, for
+    the object may no longer exist by then."""
 
     def __init__(self, capacity: int) -> None:
         self._simulator = Simulator(capacity)
 
     def play(self, pending: PendingEpisode, context: WorkerContext) -> _Played:
-        """A whole episode under the policy; the same whenever it is asked for again."""
+        """A whole episode under the policy; the same at every call."""
         unpack(context)
         file = MemoryFile(pending.policy)
         parts: list[Transitions] = []
@@ -50,7 +50,7 @@ class SimulatorActor:
 
 
 def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
-    """Simulators as actors of the joined cluster, a core each. They end where nobody refers to them.
+    """Simulators as actors of the joined cluster, a core each. They end without references to them.
 
     Args:
         count: number of actors.
@@ -64,7 +64,7 @@ def start_actors(count: int, *, capacity: int = 16_384) -> list[Any]:
 
 
 class RayRollouts(EpisodeQueue):
-    """Episodes that actors play. An episode whose node dies is played again elsewhere, and is the same.
+    """Episodes that actors run. An episode whose node dies is run again elsewhere, and is the same.
 
     Args:
         actors: the actors, from ``start_actors``.
@@ -89,14 +89,14 @@ class RayRollouts(EpisodeQueue):
         self.give_up()
 
     def _assign(self) -> None:
-        """See the base class: the pool keeps what no actor can play yet."""
+        """See the base class: the pool keeps episodes that no actor can run yet."""
         self._pool.submit(lambda actor, episode: actor.play.remote(episode, self._context), self._begun[-1])
 
     def _receive(self) -> None:
         """See the base class."""
         with remote_errors():
             while (outcome := self._next_played()) is None:
-                pass  # signals are heard between two waits
+                pass  # signals are handled between two waits
         episode, parts, results = outcome
         pending = next(pending for pending in self._begun if pending.episode == episode)
         pending.parts, pending.results = parts, results

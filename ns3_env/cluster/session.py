@@ -25,7 +25,7 @@ _PATIENCE_S = 3.0
 
 
 def find(address: str, option: str = "--ray") -> str:
-    """The cluster's address, HOST:PORT; ``LOCAL`` where that is what is wanted.
+    """The cluster's address, HOST:PORT; ``LOCAL`` if a local one is requested.
 
     Ray itself would wait for minutes for a head that does not answer.
 
@@ -34,7 +34,7 @@ def find(address: str, option: str = "--ray") -> str:
         option: option or key that error messages name first.
 
     Raises:
-        ConfigError: nobody answers there, or it is none of these.
+        ConfigError: no cluster answers there, or it has none of these forms.
         ModuleNotFoundError: Ray is not installed.
     """
     from ray._private.services import get_ray_address_from_environment
@@ -55,14 +55,14 @@ def find(address: str, option: str = "--ray") -> str:
     return address
 
 
-#: Of a cluster of this machine's own; what does not fit goes to its temporary folder.
+#: Of a cluster of this machine's own; the excess goes to its temporary folder.
 _OBJECTS_BYTES = 80 << 20
-#: Telemetry off, and no warnings of what is of no use here, unless the user says otherwise.
+#: Telemetry off, and no warnings of features unused here, unless the user sets them.
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-#: What says with which token a cluster is talked to.
+#: Variables that configure the token for a cluster.
 _TOKEN = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -87,21 +87,21 @@ class Cluster:
 
 @contextmanager
 def joined(address: str, cores: int | None = None) -> Iterator[Cluster]:
-    """This process is a driver of the cluster within the block; what it has begun there ends with it.
+    """This process is a driver of the cluster within the block; its tasks there end with it.
 
     Args:
         address: address returned by :func:`ns3_env.cluster.session.find`.
         cores: number of cores of a local cluster; by default those that this process may use.
 
     Raises:
-        ConfigError: Ray does not let us in, e.g. without the cluster's token.
+        ConfigError: Ray refuses this process, e.g. without the cluster's token.
         ModuleNotFoundError: Ray is not installed.
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     import ray
 
-    if ray.is_initialized():  # by whoever calls: theirs to end
+    if ray.is_initialized():  # by the caller, who ends it
         yield _joined(address)
         return
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Context that a driver sends to nodes beside the work: plugins, allowed imports, program versions."""
+"""Context that a driver sends to nodes with the work: plugins, allowed imports, program versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, hang_timeout_s
 
 
 def scratch() -> Path:
-    """A folder on this node that goes when Ray's does. To be called by what runs on a node."""
+    """A folder on this node that is removed with Ray's. To be called by code on a node."""
     from ray._private.worker import global_worker
 
     assert global_worker.node is not None
@@ -35,9 +35,9 @@ def scratch() -> Path:
 
 
 def keep(files: Mapping[str, bytes]) -> Path:
-    """A folder of this node in which these files lie, by their names ("/" parts folders); whole or not there.
+    """A folder of this node with these files by their names ("/" parts folders), complete or not at all.
 
-    Files that were sent before are not written again, whichever worker kept them.
+    Files that were sent before are not written again, no matter which worker kept them.
     """
     content = hashlib.sha256()
     for name, data in sorted(files.items()):
@@ -92,10 +92,10 @@ def pack() -> WorkerContext:
 
 
 def unpack(context: WorkerContext) -> None:
-    """This process, a worker, has what the driver has.
+    """Gives this process, a worker, the driver's context.
 
     Raises:
-        ScenarioError: the node has another simulator, or another version; says which, and what to do.
+        ScenarioError: the node has another simulator, or another version; the error names it, and the remedy.
     """
     for name, expected in context.programs.items():
         if (version := _programs().get(name, "none")) != expected:
@@ -118,7 +118,7 @@ def _programs() -> dict[str, str]:
     for transport in TRANSPORTS:
         try:
             content = Path(find_executable(transport)).read_bytes()
-        except SimulatorNotFound:  # whoever needs it will say so
+        except SimulatorNotFound:  # the code that needs it will report that
             continue
         versions[f"{transport}-sim"] = hashlib.sha256(content).hexdigest()[:16]
     return versions

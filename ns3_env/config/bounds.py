@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bounds of everything that a user writes, the simulator's where it has one, with their reasons."""
+"""Bounds of everything that a user writes, the simulator's if it has one, with their reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from ns3_env._native import BOUNDS
 from ns3_env.config import units
 
-#: The simulator's (ns3_env/cpp/json/bounds.h), of flows, times (ns), rates (bit/s) and what else it reads.
+#: The simulator's bounds (ns3_env/cpp/json/bounds.h) of flows, times (ns), rates (bit/s) and its other input.
 MAX_BYTES = int(BOUNDS["flow_bytes"])
 MAX_PAYLOAD_BYTES = int(BOUNDS["payload_bytes"])
 MAX_BUFFER_BYTES = int(BOUNDS["buffer_bytes"])
@@ -33,14 +33,14 @@ MAX_BDPS = int(BOUNDS["bdps"])
 MAX_PACKETS = int(BOUNDS["packets"])
 MAX_SOCKET_BUFFER_BYTES = int(BOUNDS["socket_buffer_bytes"])
 MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
-#: PFC has as many priorities.
+#: The number of PFC's priorities.
 MAX_CLASSES = 8
 MAX_THREADS = 1024
-#: This machine's.
+#: Bounds of this machine.
 MAX_HOSTS = 50_000
 MAX_SWITCHES = 10_000
 MAX_FLOWS = 1_000_000
-#: Of a job's files, all ranks together.
+#: Bounds of a job's files, all ranks together.
 MAX_NODES = 1_000_000
 MAX_JOB_BYTES = 256 << 20
 MAX_PROCESSES = 1024
@@ -69,7 +69,7 @@ WHY_LEARNER_SEED = "NumPy's generator, which Stable-Baselines3 seeds, takes 32 b
 
 
 def excess(value: float, limit: float, why: str) -> str | None:
-    """Describes a value above its bound; None for others."""
+    """Describes a value above its bound; otherwise None."""
     return f"must be at most {_text(limit)}: {why}" if value > limit else None
 
 
@@ -78,14 +78,14 @@ def _text(limit: float) -> str:
 
 
 def _sane(value: Any) -> Any:
-    """A whole number beyond all floats is none to pydantic's floats."""
+    """Caps integers beyond all floats, which pydantic's bounds on floats cannot compare."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**300:
         return 1e300 if value > 0 else -1e300
     return value
 
 
 def at_most(limit: float, why: str) -> AfterValidator:
-    """A number no larger than ``limit``; the error says why."""
+    """A number no larger than ``limit``; the error gives the reason."""
 
     def check(value: Any) -> Any:
         if value is not None and (text := excess(value, limit, why)) is not None:
@@ -96,7 +96,7 @@ def at_most(limit: float, why: str) -> AfterValidator:
 
 
 def few(limit: int, why: str) -> BeforeValidator:
-    """A list of no more than ``limit`` entries, counted before they are looked at."""
+    """A list of no more than ``limit`` entries, counted before they are checked."""
 
     def check(value: Any) -> Any:
         if isinstance(value, Sized) and not isinstance(value, str) and len(value) > limit:
@@ -124,17 +124,17 @@ Nanoseconds = Annotated[int, at_most(MAX_TIME_NS, WHY_TIME), _TIME]
 RealNanoseconds = Annotated[float, at_most(MAX_TIME_NS, WHY_TIME), BeforeValidator(_sane), _REAL_TIME]
 DelayNs = Annotated[int, at_most(MAX_DELAY_NS, WHY_DELAY), _TIME]
 TelemetryBytes = Annotated[int, at_most(MAX_TELEMETRY_BYTES, WHY_TELEMETRY), _SIZE]
-#: Of a link: the longest frame's time on the longest path is still counted in picoseconds.
+#: Rate of a link: the longest frame's time on the longest path is still counted in picoseconds.
 LinkRate = Annotated[
     float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
 BitsPerSecond = Annotated[
     float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
-#: Of a path.
+#: Sizes and times relative to a path.
 Bdps = Annotated[float, at_most(MAX_BDPS, WHY_BDPS), BeforeValidator(_sane)]
 Rtts = Annotated[float, at_most(MAX_RTTS, WHY_RTTS), BeforeValidator(_sane)]
-#: Of a node, or of its ports.
+#: Number of a node, or of one of its ports.
 PortNumber = Annotated[int, Field(ge=0, lt=2**32)]
 HostCount = Annotated[int, at_most(MAX_HOSTS, WHY_HOSTS)]
 SwitchCount = Annotated[int, at_most(MAX_SWITCHES, WHY_HOSTS)]

@@ -23,12 +23,12 @@ from ns3_env.errors import ConfigError, ScenarioError, SimulatorError
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: What stands for a trained policy in every command (``ns3_env.policies.released.policy_path``).
+#: Form of a trained policy in every command (``ns3_env.policies.released.policy_path``).
 POLICY_HELP = (
     "a run's folder, a checkpoint's, a policy's file or its folder, a controller's file, or a released "
     "policy's name"
 )
-#: How each command goes on in a clone; where the package is installed it is ``ns3-env`` and the key.
+#: How each command continues in a clone; if the package is installed it is ``ns3-env`` and the key.
 _IN_A_CLONE = {"train": "train.py", "eval": "-m eval", "export": "export.py"}
 #: Extras of pyproject.toml, by the packages that they bring.
 EXTRAS = {
@@ -48,7 +48,7 @@ _NOT_UTF8 = "a name that is not UTF-8, which the files that name it are: rename 
 
 
 def _is_utf8(text: str) -> bool:
-    """Tells whether a text is free of the surrogates that Python puts for a path's bytes beyond UTF-8."""
+    """Returns whether a text is free of the surrogates that Python puts for a path's bytes beyond UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -57,7 +57,7 @@ def _is_utf8(text: str) -> bool:
 
 
 class AnyOrder(argparse.ArgumentParser):
-    """An ArgumentParser whose positional arguments may stand between options; a subcommand's parser, too."""
+    """An ArgumentParser whose positional arguments may appear between options; also a subcommand's parser."""
 
     _within = False
 
@@ -78,7 +78,7 @@ class AnyOrder(argparse.ArgumentParser):
 
 
 def new_console(*, stderr: bool = False) -> Console:
-    """Returns a console that shows texts as they are: brackets and colons in names are no markup."""
+    """Returns a console that shows texts unchanged: brackets and colons in names are no markup."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, emoji=False)
@@ -93,7 +93,7 @@ def typed(command: str) -> str:
 
 
 def interpreter(program: str) -> str:
-    """Returns how the user types a program of this Python's environment: with its folder, where that lies
+    """Returns how the user types a program of this Python's environment: with its folder if that lies
     below the working directory, as ``.venv/bin`` does."""
     path = Path(sys.executable).with_name(program)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else program
@@ -101,8 +101,8 @@ def interpreter(program: str) -> str:
 
 def guarded(work: Callable[[], int]) -> int:
     """The exit code of ``work()``; 2 for a mistake in the input, a package of an extra that is not installed,
-    or a file that cannot be read or written, 1 where the simulator failed, 130 for Ctrl-C and SIGTERM. Each
-    with one message on standard error. Warnings go there, too, a line each."""
+    or a file that cannot be read or written, 1 if the simulator failed, 130 for Ctrl-C and SIGTERM. Each
+    with one message on standard error. Warnings also go there, a line each."""
     warnings.formatwarning = plain_warning
     try:
         return _work(work)
@@ -132,7 +132,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def _work(work: Callable[[], int]) -> int:
-    """The exit code of ``work()``. Raises KeyboardInterrupt also if a library made another error of one."""
+    """The exit code of ``work()``. Raises KeyboardInterrupt, also if a library made another error of it."""
     signals: list[int] = []
     try:
         with _interrupted_by_signals(signals):
@@ -151,7 +151,7 @@ def plain_warning(
 
 
 def os_fault(error: OSError) -> str:
-    """Describes what is wrong with a file, and which it is: ``PATH: No space left on device``."""
+    """Describes the fault in a file, and names it: ``PATH: No space left on device``."""
     if error.filename is None or error.strerror is None:
         return str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
@@ -188,7 +188,7 @@ def install(extra: str) -> str:
 
 
 def missing(error: ModuleNotFoundError) -> str | None:
-    """Returns the message on a package that is missing; None where it is none of an extra's."""
+    """Returns the message on a package that is missing; None if it belongs to no extra."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None

@@ -14,7 +14,7 @@ from typing import Annotated, TextIO
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-#: Largest file that is read whole; a flow list of a million entries has a quarter of it.
+#: Largest file that is read whole; a flow list of a million entries needs a quarter of it.
 MAX_FILE_BYTES = 256 << 20
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.+-]+")
 _KINDS = {
@@ -28,7 +28,7 @@ _FAULTS_SHOWN = 10
 
 
 def check_plain(path: str | Path) -> None:
-    """Raises OSError, with ``strerror``, for what is no plain file, or larger than ``MAX_FILE_BYTES``."""
+    """Raises OSError, with ``strerror``, unless it is a plain file of at most ``MAX_FILE_BYTES``."""
     try:
         status = os.stat(path)
     except ValueError as error:  # a zero byte in the name
@@ -55,14 +55,13 @@ def read_text(path: str | Path) -> str:
 
 
 def file_name(text: str) -> str:
-    """The text as a file's name: what none should have becomes "_"."""
+    """The text as a file's name: unsuitable characters become "_"."""
     return _NOT_IN_NAMES.sub("_", text)
 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Gives errors of the block, where something cannot be written, this name, where it has none (a full
-    disk)."""
+    """Gives the block's errors of writing, such as a full disk, this name if they have none."""
     try:
         yield
     except OSError as error:
@@ -86,7 +85,7 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file that is either the old or the new one, whenever the process ends or the power fails.
 
-    What lies where the unfinished file will be, from an earlier process, goes; no link is followed.
+    An unfinished file of an earlier process at its path is removed; no link is followed.
     """
     partial = path.with_name(f".{path.name}.partial")
     partial.unlink(missing_ok=True)
@@ -103,7 +102,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def put_in_place(folders: Mapping[Path, Path]) -> None:
-    """Gives each complete folder (keys) its name, in place of what has it; files are on the disk before."""
+    """Renames complete folders (keys), replacing the present ones; files are on the disk before."""
     for partial in folders:
         for path in (*partial.rglob("*"), partial):
             flush(path)
@@ -130,7 +129,7 @@ def _beside_the_scenario(file: str, info: ValidationInfo) -> str:
     return os.path.abspath(os.path.join(folder, file))
 
 
-#: A relative one lies beside the scenario's own file; for a scenario without, in the working directory.
+#: A relative one lies next to the scenario's own file; for a scenario without, in the working directory.
 NamedFile = Annotated[str, Field(min_length=1), AfterValidator(_beside_the_scenario)]
 
 
@@ -145,11 +144,11 @@ class LineFaults:
         return len(self._found)
 
     def add(self, line: int, text: str) -> None:
-        """Line 0 is the file itself."""
+        """Adds a fault of a line; line 0 is the file itself."""
         self._found.append((line, text))
 
     def read(self, what: str, take: Callable[[TextIO], object]) -> None:
-        """Hands the plain file's text, a ``what``, to ``take``; that it cannot be read is a fault, too."""
+        """Hands the plain file's text, a ``what``, to ``take``; an unreadable file is also a fault."""
         try:
             check_plain(self.file)
             with open(self.file, newline="", encoding="utf-8-sig") as text:
@@ -160,7 +159,7 @@ class LineFaults:
             self.add(0, f"not a {what}: it is not UTF-8 text")
 
     def texts(self, more: Iterable[tuple[int, str]] = ()) -> list[str]:
-        """The first ones, and ``more``, by line, each as "file: PATH:LINE: text"; the others are counted."""
+        """The first ones, and ``more``, by line, each as "file: PATH:LINE: text"; the rest are counted."""
         faults = sorted([*self._found, *more], key=lambda fault: fault[0])
         place = f"file: {self.file}"
         lines = [

@@ -18,20 +18,20 @@ from ns3_env.errors import ConfigError, ScenarioError
 
 
 def refuse_link(file: Path) -> None:
-    """A file is written where it has its name. Raises ScenarioError where it is a symbolic link."""
+    """Refuses to write through a link. Raises ScenarioError if the file is a symbolic link."""
     if file.is_symlink():
         raise ScenarioError(f"{file} is a symbolic link, which nothing is written through: remove it")
 
 
 def replace_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Puts what ``write`` writes into a folder in the place of ``folder``, which is complete or not there."""
+    """Replaces ``folder`` by one that ``write`` fills, which is complete or does not exist."""
     replace_folders({folder: write})
 
 
 def replace_folders(writes: Mapping[Path, Callable[[Path], None]]) -> None:
-    """The same for several, which the disk takes together: much faster than one after the other.
+    """The same for several, which are flushed to disk together: much faster than one after the other.
 
-    Raises what the first one raises that cannot be written; those before it are in place then.
+    Raises the error of the first one that cannot be written; those before it are then in place.
     """
     complete: dict[Path, Path] = {}
     try:
@@ -42,7 +42,7 @@ def replace_folders(writes: Mapping[Path, Callable[[Path], None]]) -> None:
 
 
 def _written(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder beside its place, complete; nothing is left where it cannot be written."""
+    """The complete folder, next to its final place; nothing is left if it cannot be written."""
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -56,13 +56,13 @@ def _written(folder: Path, write: Callable[[Path], None]) -> Path:
     return partial
 
 
-#: File in a folder that is held while a command works there.
+#: File in a folder that is locked while a command works there.
 LOCK = ".lock"
 
 
 @contextmanager
 def alone_in(folder: Path, what: str, raises: type[ValueError] = ConfigError) -> Iterator[None]:
-    """Holds a folder's lock. Raises ConfigError, or ``raises``, if another ``what`` runs in the folder."""
+    """Keeps a folder's lock. Raises ConfigError, or ``raises``, if another ``what`` runs in the folder."""
     with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,11 +72,11 @@ def alone_in(folder: Path, what: str, raises: type[ValueError] = ConfigError) ->
 
 
 def refuse_foreign(folder: Path, names: Collection[str], what: str) -> None:
-    """Only a folder that holds nothing but files of these names is replaced.
+    """Refuses to replace a folder that contains anything but files of these names.
 
     Raises:
-        ScenarioError: it is a file or a link, holds others or links, or no config.yaml with a scenario: it is
-            no earlier ``what``.
+        ScenarioError: it is a file or a link, contains other files or links, or no config.yaml with a
+            scenario: it is not an earlier ``what``.
     """
     refuse_links(folder)
     if folder.exists() and not folder.is_dir():
@@ -100,7 +100,7 @@ def _has_scenario(config: Path) -> bool:
 
 
 def refuse_links(folder: Path) -> None:
-    """Results are put into folders, not through links to who knows where.
+    """Refuses symbolic links, which could lead results anywhere.
 
     Raises:
         ScenarioError: the folder, or something in it at any depth, is a symbolic link.
@@ -110,7 +110,7 @@ def refuse_links(folder: Path) -> None:
         raise ScenarioError(f"--out: {link} is a symbolic link: name another folder, or remove it")
 
 
-#: ``configs/``, ``curricula/``, ``checkpoints/``; what commands compare with: ``reference/``, ``curves/``.
+#: ``configs/``, ``curricula/``, ``checkpoints/``; data for comparisons: ``reference/``, ``curves/``.
 DATA = Path(__file__).parent.parent / "data"
 
 
@@ -127,10 +127,10 @@ def find_file(path: Path, *folders: str) -> Path:
         folders: folders in which names are looked up, e.g. "curricula".
 
     Returns:
-        ``path`` where it is there, or can be none of ours; otherwise the project's own of that name.
+        ``path`` if it exists, or cannot be a bundled one; otherwise the bundled one of that name.
 
     Raises:
-        ConfigError: a bare name that none of them has, which says which there are; a configuration that went.
+        ConfigError: an unknown bare name (the message lists the known ones), or a removed configuration.
     """
     if path.is_absolute() or "\0" in str(path) or path.exists():
         return path

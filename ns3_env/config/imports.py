@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports of the user's own code as ``pkg.module:name``, where the command line has named it.
+"""Imports of the user's own code as ``pkg.module:name``, if the command line has named it.
 
-Files (configurations, curricula, run folders) are data, whoever wrote them: a name in one of them is imported
-only if the command line names it too, or allows all of the file's (``--allow-imports``).
+Files (configurations, curricula, run folders) are data, no matter who wrote them: a name in one of them is
+imported only if the command line names it too, or allows all of the file's (``--allow-imports``).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 
 from ns3_env.errors import ConfigError
 
-#: What may be imported, a name a line: in the environment, so that worker processes know it, too.
+#: Names that may be imported, one a line: in the environment, so that worker processes also know it.
 _VARIABLE = "NS3_ENV_NAMED_CODE"
 _EVERYTHING = ":"
 
 
 def is_code(name: str) -> bool:
-    """Tells whether a name stands for code of one's own: it has a colon."""
+    """Returns whether a name refers to custom code: it has a colon."""
     return ":" in name
 
 
 def trust(names: Iterable[str]) -> None:
-    """These names may be imported from now on, in this process and those that it starts."""
+    """Allows imports of these names from now on, in this process and those that it starts."""
     os.environ[_VARIABLE] = "\n".join(sorted(trusted() | {name for name in names if is_code(name)}))
 
 
 def trust_all() -> None:
-    """Any name may be imported from now on, in this process and those that it starts."""
+    """Allows imports of any name from now on, in this process and those that it starts."""
     trust([_EVERYTHING])
 
 
@@ -41,10 +41,10 @@ def trusted() -> set[str]:
 
 
 def named_code(name: str) -> object:
-    """Returns the object that ``pkg.module:name`` stands for.
+    """Returns the object that ``pkg.module:name`` refers to.
 
     Raises:
-        ConfigError: nobody but a file has named it, there is no such thing, or its module does not import.
+        ConfigError: only a file has named it, there is no such thing, or its module does not import.
     """
     if not trusted() & {name, _EVERYTHING}:
         raise ConfigError(
@@ -55,11 +55,11 @@ def named_code(name: str) -> object:
 
 
 def import_named(name: str) -> object:
-    """Imports the object that ``pkg.module:name`` stands for, whoever named it. The working directory is
-    looked into, too.
+    """Imports the object that ``pkg.module:name`` refers to, no matter who named it. The working directory is
+    also searched.
 
     Raises:
-        ConfigError: it is of another form, not there, or its module does not import.
+        ConfigError: it has another form, does not exist, or its module does not import.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute.isidentifier()):
@@ -82,7 +82,7 @@ def import_named(name: str) -> object:
 
 def made_by(
     name: str, settings: Mapping[str, Any], fits: type | Callable[[object], bool], expected: str
-) -> Any:  # what fits() says
+) -> Any:  # the type that fits() checks
     """Calls ``pkg.module:name`` with the settings.
 
     Args:
@@ -92,7 +92,7 @@ def made_by(
         expected: description of the required result, for the error.
 
     Raises:
-        ConfigError: see ``named_code``; or it cannot be called, failed, or gave something else.
+        ConfigError: see ``named_code``; or the call is impossible, failed, or returned something else.
     """
     maker = named_code(name)
     if not callable(maker):

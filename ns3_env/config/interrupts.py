@@ -2,7 +2,7 @@
 """Ends interrupted commands, and the process that forks workers, quietly.
 
 A command ends with exit code 130 if it is interrupted while it imports or ends; the process that forks
-workers ends when nobody is left who asks for one. Other programs that import the package are left alone.
+workers ends when no process is left that asks for one. Other programs that import the package are unaffected.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _forks = re.search(
     r"-c from multiprocessing\.forkserver .*main\(\d+, (\d+), .*'ns3_env\.simulator\.pool'", _started_as
 )
 if _forks:
-    _users = select.poll()  # those who can ask for workers hold the other end of a pipe
+    _users = select.poll()  # processes that can ask for workers have the other end of a pipe
     _users.register(int(_forks[1]), select.POLLHUP)
 
     def _end_without_users(*_: object) -> None:
         if _users.poll(0):
             os._exit(1)
 
-    _end_without_users()  # by itself it looks only when all is imported
+    _end_without_users()  # by default it polls only after all imports
     signal.signal(signal.SIGALRM, _end_without_users)
     signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)

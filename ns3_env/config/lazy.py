@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Public names of a package that are imported when they are first asked for."""
+"""Public names of a package that are imported when they are first used."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 
 def _means_null(value: object, annotation: Any) -> bool:
-    """Tells whether a value is a word for none where the key takes null and no such word."""
+    """Returns whether a value is a word for none if the key accepts null and no such word."""
     members = list(_members(annotation))
     is_false = value is False or value in _FALSE
     return bool({None, NoneType} & {*members}) and value not in members and not (is_false and bool in members)
@@ -73,7 +73,7 @@ class Strict(BaseModel):
 
 
 def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
-    """A validator's function that says what to write where ``key`` names none of these kinds.
+    """A validator's function that explains what to write if ``key`` names none of these kinds.
 
     Args:
         key: key of each kind's name, pydantic's discriminator.
@@ -109,7 +109,7 @@ def auto_none_or_given(value: Any) -> str:
     return "auto" if isinstance(value, str) else "given"
 
 
-#: Faults that an error names, the rest is counted.
+#: Number of faults that an error names; the rest is counted.
 MAX_FAULTS = 20
 _MAX_TEXT = 200
 _MAX_LINE = 1000
@@ -121,7 +121,7 @@ _short.maxlong = 50
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: in a few words, however large it is."""
+    """A value as an error shows it: in a few words, whatever its size."""
     try:
         return _short.repr(value)
     except ValueError:
@@ -134,16 +134,16 @@ def cut(line: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """With escapes for what would end the line, or not be seen."""
+    """With escapes for line ends and invisible characters."""
     return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-#: Least likeness of a name that is suggested where others may be meant: of files and controllers.
+#: Least likeness of a name that is suggested as an alternative: of files and controllers.
 LIKE = 0.6
 
 
 def nearest(key: str, candidates: Sequence[str], least: float = 0.0) -> str:
-    """``; the nearest known one is 'x'``, whatever its case, or nothing where none is known or alike.
+    """``; the nearest known one is 'x'``, whatever its case, or nothing if none is known or alike.
 
     ``least``: how alike it has to be, 1 being equal.
     """
@@ -181,14 +181,14 @@ def validate(
 
 @contextmanager
 def refused_at(place: str) -> Iterator[None]:
-    """A name or a setting that is refused in the block is a ConfigError, which begins with ``place``."""
+    """A name or a setting that is refused in the block is a ConfigError, which starts with ``place``."""
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{place}: {error.args[0]}") from error
 
 
-#: Kinds of faults whose text says by itself what was found.
+#: Kinds of faults whose text already includes the value.
 _COMPLETE = (
     _NONE_MEANT,
     "unknown_key",
@@ -201,7 +201,7 @@ _COMPLETE = (
 
 
 def describe(error: ValidationError, data: object) -> list[str]:
-    """A fault a line: ``key: what is wrong``.
+    """A fault a line: ``key: FAULT``.
 
     Args:
         error: error raised by pydantic's validation.

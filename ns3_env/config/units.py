@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from ns3_env.config.model import shown
 
-#: Digits and exponents are few, so that no text makes a number that takes long.
+#: Digits and exponents are few, so that no text makes a number that is slow to compute.
 _NUMBER = r"[+-]?(?:[0-9][0-9_]{0,60}(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][+-]?[0-9]{1,2})?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\W\d_][\w/]*)?\s*")
 
@@ -43,7 +43,7 @@ class Dimension:
 
     @property
     def takes(self) -> str:
-        """Says what would be right, for errors."""
+        """Describes valid values, for errors."""
         return f"{self.name} takes {self.listed} (such as {self.example}), or a number of {self.unit}"
 
 
@@ -82,14 +82,14 @@ SIZE = Dimension(
     "64KiB",
 )
 
-#: What keys that end so hold.
+#: Units of keys, by their ending.
 BY_SUFFIX = {"_bps": RATE, "_ns": TIME, "_bytes": SIZE}
 
 
 def quantity(text: str, dimension: Dimension) -> Fraction:
-    """The number of ``dimension.unit`` that a text stands for, exactly.
+    """The number of ``dimension.unit`` that a text represents, exactly.
 
-    Raises ValueError: which units there are.
+    Raises ValueError, listing the units.
     """
     match = _QUANTITY.fullmatch(text)
     if match is None:
@@ -127,7 +127,7 @@ def reader(dimension: Dimension, *, is_whole: bool) -> Callable[[Any], Any]:
 
 
 def nanoseconds(text: str) -> int:
-    """An option's value, as argparse takes it. Raises ArgumentTypeError."""
+    """An option's value, in argparse's form. Raises ArgumentTypeError."""
     try:
         return whole(text, TIME)
     except ValueError as error:
@@ -137,7 +137,7 @@ def nanoseconds(text: str) -> int:
 def plain(data: Any) -> Any:
     """Keys and values with numbers in place of texts with units, at any depth, as resolved files keep them.
 
-    What is no such text stays: whoever reads the key says what is wrong with it.
+    Any other value stays: the key's reader reports its fault.
     """
     if isinstance(data, Mapping):
         return {key: _plain_value(str(key), value) for key, value in data.items()}

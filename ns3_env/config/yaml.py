@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads and writes YAML; errors name the file and what is wrong with it."""
+"""Reads and writes YAML; errors name the file and the fault in it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import yaml
 from ns3_env.config.files import read_text
 from ns3_env.errors import ConfigError
 
-#: Levels of keys and lists within each other.
+#: Maximum depth of nested keys and lists.
 MAX_DEPTH = 50
-#: Keys that a file's merge keys (``<<``) bring into others.
+#: Keys that a file's merge keys (``<<``) bring into other mappings.
 MAX_MERGED = 100_000
-#: Characters of a whole number.
+#: Maximum characters of a whole number.
 MAX_DIGITS = 500
 
-# LibYAML reads large files (flow lists, results) ten times faster; PyYAML has it where it was built with it.
+# LibYAML reads large files (flow lists, results) ten times faster; PyYAML has it if built with it.
 _Base: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]
-    """Values that are none are errors with line and column; nesting and merging have an end."""
+    """Invalid values are errors with line and column; nesting and merging are limited."""
 
     _depth = 0
     _merged = 0
@@ -41,7 +41,7 @@ class _Loader(_Base):  # type: ignore[misc]
         self._depth -= 1
 
     def flatten_mapping(self, node: Any) -> None:
-        """Puts what merge keys name into a mapping."""
+        """Merges the mappings that merge keys name into a mapping."""
         for key, value in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
                 for part in value.value if isinstance(value, yaml.SequenceNode) else [value]:
@@ -54,12 +54,12 @@ class _Loader(_Base):  # type: ignore[misc]
 
 
 def _fault(text: str, node: Any = None) -> yaml.YAMLError:
-    """Makes the error of what is wrong, where ``node`` begins."""
+    """Makes the error on a fault, at the start of ``node``."""
     return yaml.MarkedYAMLError(problem=text, problem_mark=None if node is None else node.start_mark)
 
 
 def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> str:
-    """``FILE:LINE:COLUMN: not YAML: what is wrong``; without a place where there is none."""
+    """``FILE:LINE:COLUMN: not YAML: FAULT``; without a place if it has none."""
     place, message = str(path), str(error).replace('"<unicode string>"', "the text")
     if isinstance(error, yaml.MarkedYAMLError):
         message = ", ".join(part for part in (error.context, error.problem) if part)
@@ -69,7 +69,7 @@ def fault_text(path: str | Path, error: yaml.YAMLError | UnicodeDecodeError) -> 
 
 
 def _careful(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """PyYAML's constructors raise whatever Python does with a text that is none of their kind."""
+    """PyYAML's constructors raise any of Python's errors for a text of another kind."""
 
     def constructed(loader: Any, node: Any) -> Any:
         text = node.value
@@ -92,8 +92,8 @@ for _kind in ("int", "float", "bool", "null", "timestamp", "binary"):
 
 
 def parse(text: str) -> Any:
-    """The value that YAML text stands for. Raises yaml.YAMLError."""
-    # The collector would look at all that has been read so far again and again: 200,000 entries take minutes.
+    """The value that YAML text represents. Raises yaml.YAMLError."""
+    # The collector would repeatedly scan everything read so far: 200,000 entries would cost minutes.
     collecting = gc.isenabled()
     gc.disable()
     loader = _Loader(text)
@@ -129,7 +129,7 @@ def read_mapping(path: str | Path, raises: type[ValueError] = ConfigError) -> di
         raises: class of the error.
 
     Raises:
-        ConfigError, or ``raises``: there is no such file, it is not YAML, or holds something else than keys.
+        ConfigError, or ``raises``: there is no such file, it is not YAML, or is not a mapping.
     """
     data = read_yaml(path, raises)
     if not isinstance(data, dict):
@@ -149,7 +149,7 @@ def to_text(content: Mapping[str, Any]) -> str:
 
 
 def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """``data`` with the value at ``key``; what is on the way is copied, what is not there is made.
+    """``data`` with the value at ``key``; mappings on the way are copied, missing ones are made.
 
     Args:
         data: keys and values, as in a YAML file.
@@ -158,7 +158,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
         value: the new value.
 
     Raises:
-        ValueError: the key leads through something that holds no keys, or to an entry that a list lacks.
+        ValueError: the key leads through something without keys, or to an entry that a list lacks.
     """
     result = dict(data)
     at: dict[str, Any] | list[Any] = result
@@ -176,7 +176,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
 
 
 def _made(name: str) -> dict[str, Any] | list[Any]:
-    """Makes what has an entry of this name, where there is nothing yet."""
+    """Makes a container for an entry of this name."""
     if name == "0":
         return [None]
     if name.isascii() and name.isdecimal():

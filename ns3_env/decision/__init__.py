@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decision problem: observations, actions, rewards, what each transport can observe."""
+"""A decision problem: observations, actions, rewards, and the fields of each transport."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def action_rows(
         names: the m names, in the order of the actions.
         shape: shape of one action.
 
-    Raises ValueError, naming them, where they have another shape or are no numbers.
+    Raises ValueError, naming them, if they have another shape or are no numbers.
     """
     expected_shape = len(names), *shape
     try:
@@ -74,7 +74,7 @@ def collect_actions(
         actions: action of each agent; those of agents that are possible and do not decide are ignored.
         possible: all agents that may have an action: those observed last.
 
-    Raises ValueError, naming them, where an action is missing, or there for another agent.
+    Raises ValueError, naming them, if an action is missing, or is for another agent.
     """
     if missing := [agent for agent in agents if agent not in actions]:
         raise ValueError(
@@ -91,7 +91,7 @@ def collect_actions(
 def action_fault(
     rows: NDArray[np.float64], who: str, names: Sequence[Any], space: Space[Any]
 ) -> ValueError | None:
-    """The error that names those whose action is no number; None where there are none.
+    """The error that names those whose action is no number; None without any.
 
     Args:
         rows: (m, ...) actions.

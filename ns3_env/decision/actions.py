@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Action maps by name: from an agent's actions to windows and pacing rates.
 
-An action outside its space's box is cut to the box: -1 or 1 where it is relative, and so is its echo. One
+An action outside its space's box is cut to the box: -1 or 1 if it is relative, and so is its echo. One
 that is NaN, an infinite one outside the box, or a window below 0, is refused.
 
 The arithmetic is the simulator's own (``rdma/policy/action-map.cc``), so an action means the same to the last
-bit wherever the policy that takes it is evaluated.
+bit wherever the policy is evaluated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ns3_env.decision.observations import column
 
 
 class ActionMap(Protocol):
-    """Turns actions into what the simulator applies.
+    """Turns actions into the values that the simulator applies.
 
     It may have ``fields``, the names of fields that it reads and that a policy must therefore observe.
     """
@@ -49,14 +49,14 @@ class _InTheSimulator:
 
     name: ClassVar[str]
 
-    __slots__ = ("_compiled",)  # beside the settings, which are all that ``vars`` shows and pickles keep
+    __slots__ = ("_compiled",)  # not a setting: ``vars`` and pickles omit it
     _compiled: _native.ActionMap
 
     def __post_init__(self) -> None:
         self._in_the_simulator()  # settings out of range are refused here
 
     def _in_the_simulator(self) -> _native.ActionMap:
-        """The simulator's map with these settings. Raises ValueError where it takes none of them."""
+        """The simulator's map with these settings. Raises ValueError if it refuses them."""
         try:
             return self._compiled
         except AttributeError:
@@ -139,7 +139,7 @@ class LogarithmicWindow(_Relative):
     """One number in [-1, 1] is the window, whatever it was before: BDP (least / BDP)^((1 - a) / 2).
 
     1 is one BDP, -1 ``least_packets`` packets, 0 their geometric mean. A policy that explores by noise and
-    its own mean then do alike; where actions scale the window, noise piles up at its bounds. The pacing rate
+    its own mean then behave alike; if actions scale the window, noise piles up at its bounds. The pacing rate
     is window / base RTT, at most the rate of the sender's link.
     """
 
@@ -154,7 +154,7 @@ class FairShareWindow(_Relative):
 
     The window is BDP * ``fair_share`` * exp(alpha a), whatever it was before. The field ``fair_share``, which
     the policy has to observe, is the least rate / flows of the path's hops, over the rate of the sender's
-    link; until a hop has told it, it counts as 1. Flows that all answer 0 share a full link equally, with
+    link; until a hop has reported it, it counts as 1. Flows that all answer 0 share a full link equally, with
     one BDP in flight (docs/decisions/0018-rewards-and-actions.md).
 
     The window is kept in [``least_packets`` packets, BDP]; below one packet the simulator paces the flow. The
@@ -239,7 +239,7 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: a map that went, or see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a removed map, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         custom_map: ActionMap = made_by(
@@ -257,7 +257,7 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
 
 
 def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
-    """Describes what the action map reads and the policy does not observe; None where there is nothing."""
+    """Describes fields that the action map reads and the policy does not observe; None without any."""
     lacking = [name for name in getattr(action, "fields", ()) if name not in fields]
     if not lacking:
         return None
@@ -271,9 +271,9 @@ _LEAST = 1e-9
 def nearest_actions(
     action: Map, applied: NDArray[np.float64], records: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Actions (m, 1) under ``action`` that come nearest to what another map applied.
+    """Actions (m, 1) under ``action`` that come nearest to another map's effect.
 
-    What lies further than one action reaches is approached: the action is -1 or 1 there.
+    A target beyond one action's reach is approached: the action is then -1 or 1.
 
     Args:
         action: the action map.

@@ -37,8 +37,8 @@ FDCC_FIELDS: tuple[str, ...] = (
 class Field:
     """One field of a telemetry record.
 
-    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` says what the raw
-    quantity was divided by; values lie in [``low``, ``high``].
+    ``unit`` is that of the value in the record ("1" where normalised), ``normaliser`` names the divisor of
+    the raw quantity; values lie in [``low``, ``high``].
     """
 
     name: str
@@ -65,14 +65,14 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def agent_flags(names: Sequence[str]) -> dict[str, bool]:
-    """Attributes of "agent" that ask switches for what they tell of these fields to nobody else."""
+    """Attributes of "agent" that request those values of these fields that switches send only to agents."""
     return {"ShorterBacklog": True} if "shorter_backlog" in names else {}
 
 
 def spared_attributes(
     decides_from_bdps: float = 0.0, telemetry_from_bdps: float = 0.0, telemetry_every_rtts: float = 0.0
 ) -> dict[str, float]:
-    """Attributes of "agent" for the flows and the packets that a policy leaves alone; 0: none."""
+    """Attributes of "agent" for the flows and the packets that a policy does not control; 0: none."""
     attributes = {
         "DecidesFromBdps": decides_from_bdps,
         "TelemetryFromBdps": telemetry_from_bdps,
@@ -84,9 +84,9 @@ def spared_attributes(
 def wire_bytes(names: Sequence[str]) -> int:
     """Returns the bytes on the wire that each packet carries for an agent that observes the named fields.
 
-    0 for what a sender knows by itself (its window, its rate, marks, its last action); 8 for a timestamp
-    (RTT); 8 more for queue and rate of the most congested hop alone; 2 more for the number of flows there;
-    42 for a record of every hop (HPCC's header). Declared with the fields, in
+    0 for values that a sender knows by itself (its window, its rate, marks, its last action); 8 for a
+    timestamp (RTT); 8 more for queue and rate of only the most congested hop; 2 more for the number of flows
+    there; 42 for a record of every hop (HPCC's header). Declared with the fields, in
     ``ns3_env/cpp/channel/observation-fields.cc``. Raises KeyError.
     """
     return _native.wire_bytes([int(i) for i in field_indices(names)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Outcomes of decisions: reward, elapsed time and, where a flow is over, its slowdown."""
+"""Outcomes of decisions: reward, elapsed time and, if a flow is over, its slowdown."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Outcomes of k decisions, each told by the row that follows it.
+    """Outcomes of k decisions, each reported by the row that follows it.
 
     Attributes:
         rewards: (k,); 0 on a flow's first row, which no decision led to.
         elapsed: (k,) base RTTs since the flow's last decision, the unit of discounting (Bradtke and Duff
             1994); 0 on its first row.
-        final: (k,) true if nothing of value follows: the flow is done, or it was cut and the reward has
+        final: (k,) true if the following value is 0: the flow is done, or it was cut and the reward has
             charged its remaining bytes.
         cut: (k,) true if the episode ended before the flow.
-        slowdowns: (k,) time over ideal time of a flow that ended, where the time of a cut flow includes that
-            of its remaining bytes at the ideal rate; 0 for an endless flow; NaN on all earlier rows.
+        slowdowns: (k,) time over ideal time of a flow that ended, of which the time of a truncated flow
+            includes that of its remaining bytes at the ideal rate; 0 of endless flows; NaN on earlier rows.
     """
 
     rewards: NDArray[np.float64]

@@ -19,28 +19,28 @@ from ns3_env.decision.rtt_target import RttTarget
 class Reward(Protocol):
     """Maps records (k, fields), one per flow at the end of an interval, to rewards (k,).
 
-    It may have ``fields``, the names of those that it reads: where the transport does not know one of them,
-    the reward is refused. Where it has ``settles``, and that is True, the last row of a flow that is cut pays
-    for what is left of it: nothing is to be bootstrapped from there.
+    It may have ``fields``, the names of those that it reads: if the transport lacks one of them,
+    the reward is refused. If it has a ``settles`` that is True, the last row of a truncated flow is charged
+    for the flow's remaining bytes: no value is to be bootstrapped from there.
     """
 
     def __call__(self, records: Records) -> NDArray[np.float64]: ...
 
 
 def settles(reward: Reward) -> bool:
-    """Tells whether the reward pays at a cut for what is left of the flow."""
+    """Returns whether the reward charges a truncated flow for its remaining bytes."""
     return bool(getattr(reward, "settles", False))
 
 
 def minus(reward: Reward) -> str | None:
-    """The field that the reward is minus, where it is nothing else."""
-    # A class of one's own may do anything.
+    """The field whose negative is the reward; None if the reward is anything else."""
+    # A custom class may do anything.
     if type(reward) is Slowdown and not reward.shaping:
         return reward.fields[0]
     return None
 
 
-#: That of every front end.
+#: Default of every front end.
 DEFAULT_REWARD = "slowdown"
 
 #: The rewards, by the name that a configuration gives them.
@@ -50,9 +50,9 @@ R = TypeVar("R", bound=Callable[..., Reward])
 
 
 def register(name: str) -> Callable[[R], R]:
-    """Makes what is decorated the reward of that name: called with settings, it gives a Reward.
+    """Registers a class or function as the reward of that name: called with settings, it gives a Reward.
 
-    Raises ValueError for a name that is taken.
+    Raises ValueError for a name in use.
     """
 
     def put(reward: R) -> R:
@@ -75,9 +75,9 @@ def _inverse_rtt(records: NDArray[np.float64]) -> NDArray[np.float64]:
 class Slowdown:
     """Minus the time since the last decision over the flow's ideal completion time.
 
-    The second row of a flow pays for the time before the first one, too; the last row of a flow that is cut
-    pays for what its remaining bytes would take at the ideal rate. So the undiscounted return of a flow is
-    minus its slowdown, whenever it decides (docs/decisions/0018-rewards-and-actions.md).
+    The second row of a flow also pays for the time before the first one; the last row of a truncated flow
+    pays for the time that its remaining bytes would need at the ideal rate. So the undiscounted return of a
+    flow is minus its slowdown, whenever it decides (docs/decisions/0018-rewards-and-actions.md).
 
     With ``shaping`` the shares of bytes that are left at both ends of the interval, ρ before and ρ' after,
     add shaping (ρ - γ^e ρ'): a potential of -shaping ρ, which changes no return but by its end points (Ng et
@@ -111,10 +111,10 @@ class Slowdown:
 class JobProgress:
     """Minus the flow's share of the time in which its training job sends, over its ideal completion time.
 
-    While k flows of the job are under way each of them pays for a k-th of the time: one that is alone, for
-    which all others wait, pays for all of it. So what equal flows of a job are paid together is minus the
-    time in which the job sends. The last row of a flow that is cut pays for what its remaining bytes would
-    take at the ideal rate. Flows of no job are paid as by :class:`Slowdown`.
+    While k flows of the job are under way each of them pays for a k-th of the time: the only flow left, for
+    which all other flows wait, pays for all of it. So the rewards of equal flows of a job add up to minus the
+    time in which the job sends. The last row of a truncated flow pays for the time that its remaining bytes
+    would need at the ideal rate. Flows of no job are rewarded as by :class:`Slowdown`.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("job_cost",)
@@ -129,11 +129,11 @@ class JobProgress:
 class SharingGain:
     """Gain of the flows on this one's link on processor sharing since the last decision.
 
-    Its link is the one of its path that would take it the longest. Were it shared equally from now on, each
-    flow there would have a completion time; how much the slowdowns of all of them then fall is the gain, over
-    the number of flows there at this one's start. A link that is full and shared equally pays 0, an idle one
-    less, one that serves short flows first more. Flows that join are nobody's loss. It is paid at once, so a
-    short horizon is enough (docs/decisions/0018-rewards-and-actions.md). Flows under other controllers count.
+    Its link is the one of its path with the longest transmission time for it. Were it shared equally from now
+    on, each flow there would have a completion time; how much the slowdowns of all of them then fall is the
+    gain, over the number of flows there at this one's start. A link that is full and shared equally pays 0,
+    an idle one less, one that serves short flows first more. Flows that join count as no loss. The gain is
+    paid at once, so a short horizon is enough (docs/decisions/0018-rewards-and-actions.md). All flows count.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("sharing_gain",)
@@ -189,11 +189,11 @@ class Proportional:
 
     x is the flow's pacing rate as a share of its link, the RTT in base RTTs, N the flows at the most
     congested hop: x / RTT is the throughput that the window allows, without the noise of counting packets. A
-    logarithm pays every flow alike for a window that grows by so many percent, while what that adds to the
-    queue grows with the window: flows rest where windows are equal, in proportional fairness (Kelly 1998).
-    There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a flow finds
-    its window from its RTT. Were delay charged N-fold, the RTT would say nothing of N; once, queues would
-    grow with N.
+    logarithm pays every flow alike for a window that grows by a given percentage, while the bytes that this
+    adds to the queue grow with the window: flows rest where windows are equal, in proportional fairness
+    (Kelly 1998). There √N x ≈ 1 / delay_weight and RTT ≈ √N / delay_weight, so x RTT is the same for any N: a
+    flow finds its window from its RTT. Were delay charged N-fold, the RTT would be independent of N; once,
+    queues would grow with N.
     """
 
     fields: ClassVar[tuple[str, ...]] = ("rtt", "pacing_rate", "flow_count")
@@ -225,7 +225,7 @@ class RttTargetReward:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields that the distance is worked out from."""
+        """Fields that the distance is computed from."""
         return tuple(self._distance().fields)
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -242,9 +242,9 @@ class QueueTarget:
     """A fair share of what brings the queue to a congestion point's target: -|ln(N x / d)|.
 
     x is the pacing rate as a share of its link, N the flows at the most congested hop,
-    d = 1 - Q_off / ``within`` in [0.1, 2] what all of them together should send, as a share of the link, for
+    d = 1 - Q_off / ``within`` in [0.1, 2] the rate of all of them together, as a share of the link, for
     the queue to be at its target ``within`` base RTTs later; Q_off is that of the last feedback frame, in
-    BDPs. N is the simulator's word alone: a policy that sees feedback frames only can find its share all the
+    BDPs. Only the simulator knows N: a policy that sees feedback frames only can find its share all the
     same, as flows that slow down by factors and speed up by steps do.
     """
 
@@ -268,7 +268,7 @@ def make_reward(name: str, **settings: Any) -> Reward:
 
     Raises:
         KeyError: an unknown name.
-        ConfigError: a reward that went, or see :func:`ns3_env.config.imports.named_code`.
+        ConfigError: a removed reward, or see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
         reward: Reward = made_by(name, settings, callable, "a Reward")

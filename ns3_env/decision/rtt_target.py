@@ -44,11 +44,11 @@ class RttTarget:
         return ("rtt" if self.base_ns is None else "rtt_ns", "pacing_rate")
 
     def __call__(self, rtts: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
-        """r of so many values of ``fields``, in any shape."""
+        """r of arrays of values of ``fields``, of any shape."""
         return _in_the_simulator(self)(rtts, rates)
 
 
 @lru_cache(maxsize=64)
 def _in_the_simulator(settings: RttTarget) -> _native.RttTarget:
-    """The simulator's formula with these settings. Raises ValueError where it takes none of them."""
+    """The simulator's formula with these settings. Raises ValueError if it refuses them."""
     return _native.RttTarget(json.dumps(asdict(settings)))

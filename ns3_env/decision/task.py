@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Task: what a policy observes at a decision, what it is rewarded for, and what its actions mean."""
+"""Task: a policy's observations at a decision, its reward, and the meaning of its actions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ns3_env.simulator.script import Script
 
 
 def knows(transport: Transport, field: str) -> bool:
-    """Tells whether flows of the transport know the field: TCP's sender has its own numbers and its RTT,
+    """Returns whether flows of the transport know the field: TCP's sender has its own numbers and its RTT,
     but no telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
     needs_no_switch = _native.known_without_switches(observations.field_indices([field])[0])
     return transport == "rdma" or needs_no_switch
@@ -49,7 +49,7 @@ def fields_of(transport: Transport) -> list[str]:
 
 
 def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
-    """Describes what is wrong with observing ``fields``; None where all are known."""
+    """Describes the fault in observing ``fields``; None if all are known."""
     lacking = [field for field in fields if not knows(transport, field)]
     if not lacking:
         return None
@@ -60,8 +60,8 @@ def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
 
 
 def unknown_to_reward(transport: Transport, reward: Reward) -> str | None:
-    """Describes what is wrong with such a reward; None where it reads what is known, or does not say what
-    it reads."""
+    """Describes the fault in such a reward; None if it reads known fields, or does not declare
+    any."""
     lacking = [field for field in _read_by(reward) if not knows(transport, field)]
     if not lacking:
         return None
@@ -73,7 +73,7 @@ def unknown_to_reward(transport: Transport, reward: Reward) -> str | None:
 
 
 def _fits(transport: Transport, name: str) -> bool:
-    """Tells whether the reward of that name, as it is by default, says that it reads what is known."""
+    """Returns whether the reward of that name, with its defaults, declares only known fields."""
     try:
         fields = _read_by(REWARDS[name]())
     except TypeError:  # it has no default
@@ -85,7 +85,7 @@ def _read_by(reward: Reward) -> Sequence[str]:
     return tuple(getattr(reward, "fields", ()))
 
 
-#: What the simulator tells only where it is asked, as it takes time: field, and attribute of "agent".
+#: Fields that the simulator sends only on request, as they cost time: field, and attribute of "agent".
 TOLD_WHERE_ASKED = {"sharing_gain": "SharingGain", "job_cost": "JobCost"}
 
 
@@ -96,9 +96,9 @@ ActionLike = str | Mapping[str, Any] | ActionMap
 
 
 def _chosen(key: str, chosen: Any, make: Callable[..., Any], fits: Callable[[Any], bool]) -> Any:
-    """Returns what ``make`` gives for a name, alone or with settings, or what was chosen if it ``fits``.
+    """Returns the result of ``make`` for a name, with or without settings, or the choice if it ``fits``.
 
-    Raises TypeError for anything else, or settings that there are not.
+    Raises TypeError for anything else, or unknown settings.
     """
     if isinstance(chosen, str):
         return make(chosen)
@@ -148,7 +148,7 @@ class Task:
                 (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
-        for a reward or an action map that is neither a name nor callable; ValueError where the action map
+        for a reward or an action map that is neither a name nor callable; ValueError if the action map
         reads a field that is not observed.
         """
         if isinstance(fields, str):
@@ -162,19 +162,19 @@ class Task:
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
         self.observation_space: Box = observation_space(self.fields)
         self._posed: tuple[Scenario | Script, Scenario | Script] | None = (
-            None  # the scenario that came last, and what it became
+            None  # the last scenario, and its prepared form
         )
         self._reading = self._compiled()
 
     @classmethod
     def of(cls, task: Task | None, *parts: Any) -> Task:
-        """Returns the task, or, if it is None, that of these parts. Raises TypeError for anything else."""
+        """Returns the task, or without one that of these parts. Raises TypeError for anything else."""
         if task is not None and not isinstance(task, cls):
             raise TypeError(f"task: is {shown(task)}: write ns3_env.Task(fields, reward, action)")
         return cls(*parts) if task is None else task
 
     def _compiled(self) -> _native.Reading:
-        """Compiles what it reads from records: a call costs less than NumPy's for a few rows."""
+        """Compiles its reading of records: a call costs less than NumPy's for a few rows."""
         cost = minus(self.reward)
         return _native.Reading(
             field_indices(self.fields).tolist(),
@@ -207,7 +207,7 @@ class Task:
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
     ) -> Outcomes:
-        """Returns what came of the decisions before these rows (k)."""
+        """Returns the outcomes of the decisions before these rows (k)."""
         rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
         if rewards is None:
             rewards = self._rewards(records)
@@ -215,7 +215,7 @@ class Task:
         return Outcomes(rewards, since, final, cut, slowdowns)
 
     def _rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Asks a reward in Python. Raises TypeError if its answer is no number for each row."""
+        """Calls a reward in Python. Raises TypeError unless it returns a number for each row."""
         rewards = np.array(self.reward(records.view(Records)), dtype=np.float64)
         if rewards.shape != (len(records),):
             name = getattr(self.reward, "__name__", type(self.reward).__name__)
@@ -232,9 +232,9 @@ class Task:
     @overload
     def posed_on(self, scenario: Scenario | Script) -> Scenario | Script: ...
     def posed_on(self, scenario: Scenario | Script) -> Scenario | Script:
-        """The scenario whose flows under "agent" carry what the task observes, and tell what it rewards.
+        """The scenario whose flows under "agent" carry the observed fields and report the rewarded ones.
 
-        What the scenario says of them itself goes first.
+        The scenario's own settings of them take precedence.
         """
         if self._posed is None or self._posed[0] is not scenario:
             carried: dict[str, bool | int | str] = {}
@@ -250,7 +250,7 @@ class Task:
     @overload
     def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script: ...
     def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script:
-        """The scenario whose flows under "agent" tell what the task rewards."""
+        """The scenario whose flows under "agent" report the fields that the task rewards."""
         read = getattr(self.reward, "fields", ())
         flags = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
         return scenario.with_agent(flags) if flags else scenario
@@ -260,7 +260,7 @@ class Task:
         scenario: Scenario | Script | Mapping[str, Any],
         also: Sequence[str] = (),
     ) -> None:
-        """Raises ScenarioError, naming fields, where the scenario's transport does not know one of them, one
+        """Raises ScenarioError, naming fields, if the scenario's transport does not know one of them, one
         that the reward reads, or one of ``also``."""
         transport = transport_of(scenario) if isinstance(scenario, Mapping) else scenario.transport
         faults = []
@@ -279,7 +279,7 @@ class Task:
 
 
 class WithTask:
-    """Base of what has a task, with the task's parts as its own attributes."""
+    """Base of classes with a task, with the task's parts as its own attributes."""
 
     task: Task
 

@@ -11,16 +11,16 @@ from ns3_env.policies.policy import Policy, SlotStates, action_map_for
 
 
 class BackgroundPolicy:
-    """Asks one policy for many flows, each with a state of its own."""
+    """Asks one policy for many flows, each with its own state."""
 
     def __init__(self, policy: Policy) -> None:
-        """Raises KeyError where one of the policy's fields or its action map is unknown."""
+        """Raises KeyError if one of the policy's fields or its action map is unknown."""
         self._columns = field_indices(policy.fields)
         self._to_actions = action_map_for(policy)
         self._states = SlotStates(policy)
 
     def forget(self) -> None:
-        """A new episode begins for every flow."""
+        """A new episode starts for every flow."""
         self._states.forget()
 
     def actions(self, records: NDArray[np.float64], flows: NDArray[np.int64]) -> NDArray[np.float64]:

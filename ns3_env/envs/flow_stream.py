@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stream of many flows in many simulators: ``recv()`` what is due, ``send()`` actions."""
+"""Stream of many flows in many simulators: ``recv()`` due decisions, ``send()`` actions."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ Sampler = Callable[[int], "Scenario | Script | Mapping[str, Any]"]
 
 
 def episode_seed(base_seed: int, episode: int) -> int:
-    """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number alone."""
+    """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number only."""
     raw_seed = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
     return int(raw_seed) % (2**31 - 1) + 1
 
 
-#: Waiting for a decision is given up after so many episodes in a row without any.
+#: Number of consecutive episodes without a decision after which waiting is given up.
 SILENT_EPISODES = 100
 
 
 def never_decides(episodes: int) -> str:
-    """Describes what is wrong where nothing will ever be decided."""
+    """Describes the fault of an environment in which no flow will ever decide."""
     return (
         f"{episodes} episodes in a row ended without a decision of a flow under 'agent': flows that are over "
         "before their first ACK decide nothing, nor do those that no feedback frame reaches under the clock "
@@ -56,9 +56,9 @@ def never_decides(episodes: int) -> str:
 
 
 def sampler_of(form: Sampler | ScenarioLike | Script) -> Sampler:
-    """The function of an episode's number that a sampler, or one scenario for all episodes, stands for.
+    """The sampler itself, or a function that returns a fixed scenario for every episode's number.
 
-    A mapping without ``topology`` is one that the simulator reads, and stays as it is. Raises ScenarioError.
+    A mapping without ``topology`` is the simulator's own JSON, and stays as it is. Raises ScenarioError.
     """
     if callable(form):
         return form
@@ -68,7 +68,7 @@ def sampler_of(form: Sampler | ScenarioLike | Script) -> Sampler:
 
 
 class StreamOptions(TypedDict, total=False):
-    """The keywords of :class:`FlowStream`, for what passes them on."""
+    """The keywords of :class:`FlowStream`, for functions that pass them on."""
 
     program: str | PathLike[str] | None
     args: Sequence[str]
@@ -89,14 +89,14 @@ class StreamOptions(TypedDict, total=False):
 class FlowStream(WithTask):
     """The flows under the agent in many simulators, one slot per flow.
 
-    :meth:`recv` and :meth:`send`, as EnvPool names them, show the flows that are due and take their actions,
-    so that simulators compute while the learner does.
+    :meth:`recv` and :meth:`send`, as EnvPool names them, return the flows that are due and accept their
+    actions, so that simulators compute while the learner does.
 
-    Simulator i of n plays the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
+    Simulator i of n runs the episodes i, i + n, i + 2n, ...; an episode depends on the base seed and its
     number only, so the episodes are the same however many simulators there are.
 
-    After a SimulatorError, :meth:`start` starts what is missing and goes on with the next episodes. A
-    scenario whose transport does not know a field, or what the reward reads, is a ScenarioError.
+    After a SimulatorError, :meth:`start` starts missing simulators and continues with the next episodes. A
+    scenario whose transport lacks a field that the task observes or the reward reads raises a ScenarioError.
 
     Args:
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
@@ -151,14 +151,14 @@ class FlowStream(WithTask):
         ]
         self._base_seed = seed
         self._given_seeds = tuple(seeds)
-        self._episodes = [-1] * num_simulators  # number of the episode each plays
+        self._episodes = [-1] * num_simulators  # number of the episode each runs
         self._next_episodes = list(range(num_simulators))
         self._episode_seeds = [0] * num_simulators
         self._owed: list[NDArray[np.int64] | None] = [None] * num_simulators  # slots that wait for actions
         self._owed_records: list[NDArray[np.float64]] = [np.empty((0, 0))] * num_simulators
         self._lanes = [SlotAllocator(slots) for _ in range(num_simulators)]
-        self._scenarios: dict[int, Scenario | Script | Mapping[str, Any]] = {}  # that each simulator plays
-        self._checked: Scenario | Script | Mapping[str, Any] | None = None  # what was checked last
+        self._scenarios: dict[int, Scenario | Script | Mapping[str, Any]] = {}  # that each simulator runs
+        self._checked: Scenario | Script | Mapping[str, Any] | None = None  # the last one checked
         self._cursor = 0
         self._results: list[tuple[int, dict[str, Any]]] = []
         self._one_action = self.task.action_space
@@ -169,10 +169,10 @@ class FlowStream(WithTask):
         self._closed = False
         self._health = HealthCheck(self._simulators)
         self._together = LockStep(self._simulators, slots)
-        self._joint: JointDecisions | None = None  # what all of them wait for, received together
+        self._joint: JointDecisions | None = None  # all of their messages, received together
 
     def start(self) -> None:
-        """Begins a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
+        """Starts a new episode in every simulator, without waiting; :meth:`recv` has its first rows."""
         if self._closed:
             raise RuntimeError("the environment is closed")
         self._results.clear()
@@ -186,11 +186,11 @@ class FlowStream(WithTask):
 
     @property
     def next_episodes(self) -> list[int]:
-        """Number of the episode that each simulator begins next."""
+        """Number of the episode that each simulator starts next."""
         return list(self._next_episodes)
 
     def go_on_with(self, episodes: Sequence[int]) -> None:
-        """The next :meth:`start` begins with these.
+        """Sets the episodes that the next :meth:`start` starts with.
 
         Args:
             episodes: ``next_episodes`` of an environment with the same seed. With another number of
@@ -228,9 +228,9 @@ class FlowStream(WithTask):
 
         Raises:
             SimulatorError: a simulator died or hung, or was stopped, whether its rows are waited for or not:
-                within a second. :meth:`start` begins anew.
+                within a second. :meth:`start` starts again.
             ScenarioError: a simulator refuses its scenario, or more flows are under way than there are slots.
-            RuntimeError: nothing was asked: :meth:`start` or :meth:`send` come first.
+            RuntimeError: nothing was requested: :meth:`start` or :meth:`send` come first.
         """
         parts: list[tuple[int, DecisionBatch]] = []
         if wait_all and self._joint is None:
@@ -256,7 +256,7 @@ class FlowStream(WithTask):
         return self._batch(parts)
 
     def _receive_together(self) -> Batch | None:
-        """The rows of all simulators, where all flows go on and have the slots of their own numbers."""
+        """The rows of all simulators, if all flows continue and each has the slot of its number."""
         self._health()
         if not all(lane.is_plain for lane in self._lanes):
             return None
@@ -267,7 +267,7 @@ class FlowStream(WithTask):
         return self._told(joint[:8], goes_on=True)
 
     def _untie(self) -> None:
-        """Owes what was received together simulator by simulator from now on."""
+        """Keeps the actions owed for a joint message by simulator from now on."""
         if (joint := self._joint) is not None:
             self._joint, at = None, 0
             for i, count in enumerate(joint.counts):
@@ -278,7 +278,7 @@ class FlowStream(WithTask):
         return [i for i, simulator in enumerate(self._simulators) if simulator.waiting]
 
     def _receive(self, i: int, parts: list[tuple[int, DecisionBatch]], *, until_due: bool = False) -> None:
-        """Appends the next rows of simulator i; an episode's end leads to the next episode's first rows."""
+        """Appends the next rows of simulator i; after an episode's end the next episode's first rows."""
         count = len(parts) + 1
         last = self._next_episodes[i] + SILENT_EPISODES * self.num_simulators
         while len(parts) < count or (until_due and self._owed[i] is None):
@@ -311,7 +311,7 @@ class FlowStream(WithTask):
             parts.append((i, message))
 
     def _owe(self, i: int, slots: NDArray[np.int64], records: NDArray[np.float64]) -> None:
-        """Simulator i waits for the actions of these slots, which told these records."""
+        """Simulator i waits for the actions of these slots, which sent these records."""
         self._owed[i], self._owed_records[i], self._untouched[i] = slots, records, True
         self._pending[slots] = True
 
@@ -325,7 +325,7 @@ class FlowStream(WithTask):
         return self._told(columns, goes_on=all(message.goes_on for _, message in parts))
 
     def _told(self, columns: _native.JointColumns, *, goes_on: bool) -> Batch:
-        """The rows, with what the task makes of them."""
+        """The rows, with the task's observations and rewards."""
         flows, slots, first, terminated, truncated, due, records, simulators = columns
         outcomes = self.task.outcomes(records, first, terminated, truncated)
         batch = Batch.__new__(Batch)  # as DecisionBatch.of
@@ -350,9 +350,9 @@ class FlowStream(WithTask):
         return batch
 
     def send(self, actions: ArrayLike, slots: ArrayLike) -> None:
-        """Takes the actions (m, A) of slots (m,) that are due.
+        """Accepts the actions (m, A) of slots (m,) that are due.
 
-        A simulator goes on once all its due slots are answered.
+        A simulator continues once all its due slots are answered.
 
         Raises ValueError for a slot that is not due, or named twice, and for an action of another shape or
         that is no number (:mod:`ns3_env.decision.action_faults`): its slot stays due.
@@ -379,7 +379,7 @@ class FlowStream(WithTask):
                     self._hand_over(i, part, self._actions[part])
 
     def _send_together(self, values: NDArray[np.float64], chosen: NDArray[np.int64]) -> bool:
-        """Sends actions for all that was received together, in its order; tells whether they were that."""
+        """Sends actions for all rows received together, if in their order; returns whether they were."""
         joint = self._joint
         if joint is not None and chosen.tobytes() == joint.slots.tobytes():
             try:
@@ -387,13 +387,13 @@ class FlowStream(WithTask):
                 self._joint = None
                 return True
             except ValueError:
-                pass  # one by one it shows whose action is none
+                pass  # one by one it shows whose action is invalid
         self._untie()
         return False
 
     def _whole(self, chosen: NDArray[np.int64]) -> list[tuple[int, slice]]:
-        """Simulators, with their rows, where slots (m,) are all that each waits for, one simulator after the
-        other; none where they are anything else."""
+        """Simulators, with their rows, if slots (m,) are all that each waits for, one simulator after the
+        other; empty if they are anything else."""
         matches, at, text = [], 0, chosen.tobytes()
         for i, part in enumerate(self._owed):
             if (
@@ -406,7 +406,7 @@ class FlowStream(WithTask):
         return matches if at == len(chosen) else []
 
     def _hand_over(self, i: int, slots: NDArray[np.int64], actions: NDArray[np.float64]) -> None:
-        """Simulator i goes on with the actions (m, A) of its due slots (m,), all of them."""
+        """Simulator i continues with the actions (m, A) of its due slots (m,), all of them."""
         try:
             self._simulators[i].send_actions(self.task.action(actions, self._owed_records[i]))
         except ValueError as error:
@@ -418,7 +418,7 @@ class FlowStream(WithTask):
     def branch(self) -> Self:
         """A copy of all simulations at the decisions that they wait for (:meth:`Simulator.branch`).
 
-        The copy's :meth:`send` takes the actions that are due; what has been given of them is given there.
+        The copy's :meth:`send` accepts the actions that are due; those already given need not be repeated.
 
         Raises:
             RuntimeError: a simulator computes: ``recv(wait_all=True)`` comes first.
@@ -446,7 +446,7 @@ class FlowStream(WithTask):
         )
 
     def too_few_slots(self) -> str | None:
-        """Returns the message on ``slots`` where a scenario under way has more flows under the agent than
+        """Returns the message on ``slots`` if a running scenario has more flows under the agent than
         that."""
         counts = [x.agent_flow_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
         if (most := max(counts, default=0)) <= self.slots:
@@ -471,5 +471,5 @@ class FlowStream(WithTask):
 
     @property
     def pids(self) -> list[int | None]:
-        """Process id of each simulator, None where there is none."""
+        """Process id of each simulator, None if it is not running."""
         return [simulator.pid for simulator in self._simulators]

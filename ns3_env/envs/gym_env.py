@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gymnasium environment with one controlled flow among others."""
+"""Gymnasium environment with one controlled flow among other flows."""
 
 from __future__ import annotations
 
@@ -66,34 +66,34 @@ def first_played(
 
 
 class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
-    """One flow under the agent, the others under a controller in the simulator or under another policy.
+    """One flow under the agent, all other flows under a controller in the simulator or under another policy.
 
     An episode is the controlled flow's life: terminated when it is done, cut at the scenario's time limit.
-    Where the reward charges what is left, a cut is an end, too (terminated); else it is truncated, and a
+    If the reward charges the remaining bytes, a cut also terminates the episode; else it is truncated, and a
     learner bootstraps there. A step runs until the flow's next decision.
 
     ``info["time_ns"]`` is the simulated time, ``info["elapsed"]`` the base RTTs since the flow's last
     decision, the last info's ``["slowdown"]`` the flow's (0 before), ``["cut"]`` whether the limit ended it.
-    ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; where the
+    ``info["telemetry"]`` has every field by name and ``info["record"]`` the same as an array; if the
     transport does not know some fields (TCP), these are absent from the former, and there is no latter.
 
-    Read again after pickling, it is a new environment of the same arguments.
+    Unpickled, it is a new environment with the same arguments.
 
     Args:
         scenario: a Scenario, its keys, its YAML file or its name; a function that draws one for each
             episode's seed; or None for :func:`incast_scenario` of ``flows``.
         flows: senders of the default scenario; None: 4.
         flow: the controlled flow's index in the flow list; None: another in each episode.
-        others: the other flows' controller if the scenario names none: a name (``ns3-env list controllers``,
-            ``policies``) or the path of a policy's file; or a policy in Python (SB3's ``predict`` with
-            ``fields`` and ``action_map``), with a state for each flow.
+        others: controller of the remaining flows if the scenario names none: a name (``ns3-env list
+            controllers``, ``policies``) or the path of a policy's file; or a policy in Python (SB3's
+            ``predict`` with ``fields`` and ``action_map``), with a state for each flow.
         fields, reward, action, task: see :class:`ns3_env.decision.task.Task`; ``task`` replaces the first
             three.
         render_mode: None, or "rgb_array": :meth:`render` draws the last milliseconds.
         executable: see :class:`ns3_env.simulator.Simulator`.
 
     Raises:
-        ScenarioError: the scenario cannot be.
+        ScenarioError: the scenario is invalid.
         SimulatorError: from reset and step; the next reset works again.
     """
 
@@ -131,13 +131,13 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._last: DecisionBatch | None = None
 
     def _checked(self, definition: ScenarioLike) -> Scenario:
-        """The scenario as it is played. Raises ScenarioError."""
+        """The scenario as it is run. Raises ScenarioError."""
         scenario = self._controlled(definition)
         self.task.check(scenario, self._of_others)
         return scenario
 
     def _controlled(self, definition: ScenarioLike) -> Scenario:
-        """The scenario with the flow under the agent, the others as this environment has them."""
+        """The scenario with the flow under the agent, all other flows as this environment has them."""
         if isinstance(self._others, str | PathLike):
             return one_controlled(Scenario.of(definition), self._flow, self._others)
         return all_controlled(Scenario.of(definition), self._flow)
@@ -147,7 +147,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return Simulator(self._capacity, executable=self._executable)
 
     def _play(self, options: Mapping[str, Any]) -> None:
-        """Takes what reset() was asked for."""
+        """Stores the options of reset()."""
         if unknown := sorted(set(options) - {"scenario"}):
             raise ValueError(f"options: there is no {unknown[0]!r}; reset() knows 'scenario'")
         if "scenario" in options:
@@ -155,7 +155,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._put(options["scenario"])
 
     def _put(self, definition: ScenarioLike) -> None:
-        """Plays this scenario from now on."""
+        """Runs this scenario from now on."""
         self.scenario = self._checked(definition)
         if self.scenario.agent_flow_count > self._capacity:
             self._simulator.close()
@@ -164,7 +164,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins the episode of the seed; without one, the next of the environment's own generator.
+        """Starts the episode of the seed; without one, the next of the environment's own generator.
 
         Args:
             seed: seed of the episode, and of those that follow.
@@ -172,7 +172,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
                 the one before.
 
         Raises:
-            ScenarioError: the scenario cannot be, or the flow never decides.
+            ScenarioError: the scenario is invalid, or the flow never decides.
             ValueError: another option.
         """
         super().reset(seed=seed)
@@ -212,7 +212,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
 
-        Raises ValueError where the action has another shape or is no number, and may be given again then.
+        Raises ValueError if the action has another shape or is no number; it may be given again then.
         """
         self._send_action(action)
         return self._finish_step()
@@ -220,7 +220,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _send_action(self, action: NDArray[Any]) -> None:
         """The first half of :meth:`step`: applies the action, and waits for nothing.
 
-        Raises ValueError where it has another shape or is no number
+        Raises ValueError if it has another shape or is no number
         (:mod:`ns3_env.decision.action_faults`); it may be given again then.
         """
         if self._last is None:
@@ -234,24 +234,24 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._last = None
 
     def sole_record(self) -> NDArray[np.float64] | None:
-        """Record (1, fields) of the decision that is due; None where another flow's is, too."""
+        """Record (1, fields) of the decision that is due; None if another flow's is also due."""
         last = self._last
         if last is None or self._companions is not None or len(last.flows) != 1:
             return None
         return last.records
 
     def _note_sent(self) -> None:
-        """The action was applied by who steps several simulators together."""
+        """Notes that the caller that steps several simulators together sent the action."""
         self._last = None
 
     def _take_rows(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
-        """Takes, as :meth:`_receive_rows`, the one row that was received by who steps several simulators
-        together."""
+        """Processes, as :meth:`_receive_rows`, the one row from the caller that steps several
+        simulators together."""
         self._last = rows
         return rows, 0
 
     def _finish_step(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """The second half of :meth:`step`: what came of the action."""
+        """The second half of :meth:`step`: the outcome of the action."""
         rows, index = self._receive_rows()
         observation, outcome = self._read_outcome(rows, index)
         terminated = bool(outcome.final[0])
@@ -265,7 +265,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         )
 
     def _receive_rows(self) -> tuple[DecisionBatch, int]:
-        """The rows that came of the action, and which of them is the flow's own."""
+        """The rows after the action, and the index of the flow's own."""
         rows, index = self._until_own_turn()
         if rows is None:
             raise RuntimeError("the simulator ended the episode without the flow's last row")
@@ -274,7 +274,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return rows, index
 
     def _answers(self, rows: DecisionBatch, action: NDArray[Any] | None) -> NDArray[np.float64]:
-        """Actions of all due rows: the agent's own, and the companions'."""
+        """Actions of all due rows: the agent's own, and those of other flows' policies."""
         if action is not None and len(rows.flows) == 1:
             return self.task.action(action, rows.records)
         due = np.flatnonzero(rows.due)
@@ -297,7 +297,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return None, 0
 
     def _read_outcome(self, rows: DecisionBatch, index: int) -> tuple[Observation, Outcomes]:
-        """Returns what the flow of row ``index`` observes, and what came of its decision."""
+        """Returns the observation of the flow of row ``index``, and the outcome of its decision."""
         row = slice(index, index + 1)
         records = rows.records[row]
         outcome = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
@@ -305,7 +305,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return observation, outcome
 
     def info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
-        """Infos of a step: its rows, the flow's one, and what :meth:`Outcomes.infos` tells of that."""
+        """Infos of a step: its rows, the flow's one, and the entries of :meth:`Outcomes.infos` on that."""
         (telemetry,) = observations.named(rows.records[index : index + 1])
         return {"telemetry": telemetry, **self._short_info(rows, index, outcome)}
 
@@ -320,12 +320,12 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return info
 
     def branch(self) -> Self:
-        """A copy of the environment at this decision, which goes on by itself (:meth:`Simulator.branch`).
+        """A copy of the environment at this decision, which continues by itself (:meth:`Simulator.branch`).
 
         Both draw the same next episodes. Policies of other flows are shared, their memories are not.
 
         Raises:
-            RuntimeError: the episode is over, or has not begun.
+            RuntimeError: the episode is over, or has not started.
             SimulatorError: there is no memory or process for it.
         """
         (simulator,) = self._simulator.branch()
@@ -333,17 +333,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return around(self, shared, _simulator=simulator)
 
     def snapshot(self) -> Self:
-        """The environment as it is now, kept for :meth:`restore`: a branch that goes nowhere."""
+        """The present state for :meth:`restore`: a branch that is not continued."""
         return self.branch()
 
     def restore(self, snapshot: Self) -> None:
-        """Goes on from where :meth:`snapshot` was taken, as often as one likes. Raises as :meth:`branch`."""
+        """Continues from where :meth:`snapshot` was taken, any number of times. Raises as :meth:`branch`."""
         fresh = snapshot.branch()
         self._simulator.kill()
         self.__dict__.update(fresh.__dict__)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture (480, 640, 3) of the controlled flow; None where ``render_mode`` is."""
+        """A picture (480, 640, 3) of the controlled flow; None if ``render_mode`` is."""
         return self._film.frame()
 
     def close(self) -> None:

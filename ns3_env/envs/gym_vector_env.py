@@ -21,14 +21,14 @@ from ns3_env.simulator import DecisionBatch, LockStep
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-#: Keys under which Gymnasium says of which environments a value is.
+#: Keys of Gymnasium's masks of the environments with a value.
 _MASKS = tuple(f"_{name}" for name in INDEX)
 
 
 class FlowVectorEnv(SyncVectorEnv):
     """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
-    What ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)`` gives. All actions go out before the
+    The class of ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)``. All actions go out before the
     first answer is waited for.
 
     Args:
@@ -48,7 +48,7 @@ class FlowVectorEnv(SyncVectorEnv):
         "render_fps": FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
-    #: What each of them is.
+    #: Class of each of them.
     env_class: ClassVar[type[FlowEnv]] = FlowEnv
     envs: list[FlowEnv]  # type: ignore[assignment]
 
@@ -113,7 +113,7 @@ class FlowVectorEnv(SyncVectorEnv):
         return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
 
     def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
-        """A step in which no environment begins an episode in the step that ends the one before."""
+        """A step in which no environment starts an episode in the step that ends the one before."""
         begins = self._autoreset_envs.copy()
         if self.autoreset_mode is AutoresetMode.DISABLED and begins.any():
             over = np.flatnonzero(begins).tolist()
@@ -134,7 +134,7 @@ class FlowVectorEnv(SyncVectorEnv):
         return observations, rewards, terminated, truncated, infos
 
     def _act_one_by_one(self, rows: NDArray[np.float64], begin: NDArray[np.bool_]) -> None:
-        """Takes the actions (num_envs, A); environments that ``begin`` (num_envs,) an episode do so."""
+        """Accepts the actions (num_envs, A); environments that ``begin`` (num_envs,) an episode do so."""
         names, space = np.flatnonzero(~begin).tolist(), self.single_action_space
         if fault := action_fault(rows[~begin], "environments", names, space):
             raise fault
@@ -145,7 +145,7 @@ class FlowVectorEnv(SyncVectorEnv):
                 env._send_action(row)
 
     def _act_together(self, actions: NDArray[np.float64]) -> bool:
-        """Sends the actions, one for each simulator, in one call; tells whether it could."""
+        """Sends the actions, one for each simulator, in one call; returns whether it could."""
         records = [env.sole_record() for env in self.envs]
         present = [record for record in records if record is not None]
         if len(present) < self.num_envs:
@@ -164,7 +164,7 @@ class FlowVectorEnv(SyncVectorEnv):
         return True
 
     def _arrived(self) -> list[tuple[DecisionBatch, int]]:
-        """Takes what arrived, as :meth:`FlowEnv._receive_rows`, of each; those that go on are received in one
+        """Processes, as :meth:`FlowEnv._receive_rows`, each message; those that continue are received in one
         call."""
         joint = self._together.receive(partly=True)
         if joint is None:
@@ -208,5 +208,5 @@ class FlowVectorEnv(SyncVectorEnv):
         super().close_extras(**kwargs)
 
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
-        """A picture of each environment; None where ``render_mode`` is."""
+        """A picture of each environment; None if ``render_mode`` is."""
         return None if self.render_mode is None else super().render()

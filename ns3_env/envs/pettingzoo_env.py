@@ -30,7 +30,7 @@ Observations = dict[str, NDArray[np.float32]]
 
 
 class FlowAgents(WithTask):
-    """A network whose flows under "agent" are agents, "flow_0", "flow_1", ... by slot; a base of others."""
+    """A network whose flows under "agent" are agents, "flow_0", "flow_1", ... by slot; a base class."""
 
     def set_up(
         self,
@@ -41,7 +41,7 @@ class FlowAgents(WithTask):
         draw: Draw | None = None,
         slots: int | None = None,
     ) -> None:
-        """Raises ScenarioError where the scenario's transport does not know what the task needs.
+        """Raises ScenarioError if the scenario's transport lacks a field that the task needs.
 
         Args:
             scenario: the scenario of every episode, or the first one if ``draw`` is set.
@@ -94,7 +94,7 @@ class FlowAgents(WithTask):
             raise action_fault(chosen, "agents", agents, self._one_action) or error from None
 
     def _received(self) -> DecisionBatch | None:
-        """The next rows, of whichever flows; None at the episode's end."""
+        """The next rows, of any flows; None at the episode's end."""
         rows = self._simulator.receive()
         if not isinstance(rows, DecisionBatch):
             return None
@@ -105,7 +105,7 @@ class FlowAgents(WithTask):
         return self.task.outcomes(rows.records, rows.first, rows.terminated, rows.truncated)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """A picture (480, 640, 3) of the flows; None where ``render_mode`` is."""
+        """A picture (480, 640, 3) of the flows; None if ``render_mode`` is."""
         return self._film.frame()
 
     def close(self) -> None:
@@ -118,14 +118,14 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot. The clock is ``synchronous``.
 
     The agents of an episode are there from its beginning. A flow that has not started yet observes zeros, is
-    paid nothing and its action is ignored; ``infos[agent]["due"]`` tells, and the rest of its info is 0 or
+    rewarded 0 and its action is ignored; ``infos[agent]["due"]`` shows that, and the rest of its info is 0 or
     empty. An agent leaves when its flow is done (terminated) or the time limit is reached (truncated;
-    terminated where the reward charges what is left, as :class:`ns3_env.envs.gym_env.FlowEnv` says).
+    terminated if the reward charges the remaining bytes, as in :class:`ns3_env.envs.gym_env.FlowEnv`).
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
     ``["slowdown"]`` is the flow's (0 before).
 
     :meth:`state` is for a critic of all agents: the observations of ``possible_agents``, one after the other,
-    zeros where an agent is not among ``agents`` or has not started. Its shape is always the same.
+    zeros if an agent is not among ``agents`` or has not started. Its shape is always the same.
 
     Args:
         scenario: the scenario, its keys, or a function that draws one from each episode's seed; None:
@@ -141,7 +141,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
             ``agents``. The telemetry in infos is then an array (fields,), NaN for unknown values, since that
             wrapper cannot read a dict.
 
-    Raises ScenarioError where the scenario's clock is not synchronous (None given: it is made so).
+    Raises ScenarioError if the scenario's clock is not synchronous (without a clock it becomes so).
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -201,7 +201,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
-        """Begins an episode: that of the seed, or the next of the environment's own generator."""
+        """Starts an episode: that of the seed, or the next of the environment's own generator."""
         self._begin(seed)
         self.agents = self.possible_agents[: self.scenario.agent_flow_count]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)

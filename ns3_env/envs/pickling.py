@@ -8,5 +8,5 @@ from typing import Any
 
 
 def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """A constructor's own, where ``variables`` are its ``locals()`` as it begins: what EzPickle keeps."""
+    """A constructor's arguments, from its ``locals()`` as it starts, in EzPickle's form."""
     return {name: value for name, value in variables.items() if name not in ("self", "__class__")}

@@ -15,7 +15,7 @@ from ns3_env.decision.observations import INDEX
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
-#: What an environment's ``render_mode`` may be.
+#: Values of an environment's ``render_mode``.
 RENDER_MODES = ["rgb_array"]
 #: Pictures a second that a video of decisions is shown at.
 FPS = 30
@@ -34,7 +34,7 @@ class _Panel(NamedTuple):
     title: str
     field: str
     over: str | None  # the field that it is divided by
-    of_each: bool  # a line for each flow, or one for what all of them share
+    of_each: bool  # a line for each flow, or one for a value that all of them share
 
 
 _PANELS = (
@@ -42,27 +42,27 @@ _PANELS = (
     _Panel("pacing rate / link", "pacing_rate", None, True),
     _Panel("window / BDP", "window_bytes", "bdp_bytes", True),
 )
-#: Drawn in the place of the first where the transport does not know it.
+#: Drawn instead of the first if the transport does not know it.
 _INSTEAD = _Panel("RTT / base RTT", "rtt", None, True)
 _KNOWN = (*_PANELS, _INSTEAD)
 
 
 class Film:
-    """Remembers what flows told when they decided, and draws it; does nothing where nothing is drawn.
+    """Records flows' telemetry at their decisions, and draws it; has no effect without rendering.
 
     Attributes:
         rolls: true if anything is drawn.
     """
 
     def __init__(self, render_mode: str | None) -> None:
-        """Raises ValueError where ``render_mode`` is neither None nor one of ``RENDER_MODES``."""
+        """Raises ValueError if ``render_mode`` is neither None nor one of ``RENDER_MODES``."""
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
         self.rolls = render_mode is not None
         self._points: deque[tuple[int, tuple[float, ...]]] = deque(maxlen=_KEPT)
 
     def begin(self) -> None:
-        """A new episode: what was before it is forgotten."""
+        """A new episode: earlier records are discarded."""
         self._points.clear()
 
     def see(self, flows: Sequence[int] | NDArray[np.int64], records: NDArray[np.float64]) -> None:
@@ -78,7 +78,7 @@ class Film:
             self._points.append((int(flow), (float(record[INDEX["time_ns"]]), *values)))
 
     def frame(self) -> NDArray[np.uint8] | None:
-        """The picture: (HEIGHT, WIDTH, 3). Empty axes at first; None where nothing is drawn."""
+        """The picture: (HEIGHT, WIDTH, 3). Empty axes at first; None if nothing is drawn."""
         if not self.rolls:
             return None
         from PIL import Image, ImageDraw

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RLlib MultiAgentEnv with one agent per flow, asked when it is due.
+"""RLlib MultiAgentEnv with one agent per flow, which acts when it is due.
 
 Importing this module registers ``NAME``: ``config.environment("ns3_env/RdmaMultiAgent-v0")``.
 """
@@ -23,10 +23,10 @@ from ns3_env.envs.pettingzoo_env import FlowAgents
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: What RLlib's configurations call it.
+#: Name in RLlib's configurations.
 NAME = "ns3_env/RdmaMultiAgent-v0"
 
-#: Keys of ``env_config``, with what they are by default.
+#: Keys of ``env_config``, with their defaults.
 DEFAULTS: dict[str, Any] = {
     "scenario": None,
     "flows": None,
@@ -50,9 +50,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     """Each flow under "agent" is an agent: "flow_0", "flow_1", ... by slot, as in :class:`FlowParallelEnv`.
 
     A step's observations are those of the flows that decide now, and of those that have just ended: there is
-    no padding, and any clock will do. A flow that has not started is not there; one that is done is
-    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and nobody when
-    the episode is over. The episode ends with its last flow, truncated where any was.
+    no padding, and any clock will do. A flow that has not started is absent; one that is done is
+    terminated, one that the time limit cuts truncated; ``agents`` has it until the next step, and is empty
+    when the episode is over. The episode ends with its last flow, truncated if any was.
 
     ``infos[agent]["elapsed"]`` are the base RTTs since the flow's last decision, the last one's
     ``["slowdown"]`` is the flow's (0 before), ``infos[agent]["time_ns"]`` the simulated time,
@@ -65,7 +65,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             :class:`ns3_env.envs.pettingzoo_env.FlowParallelEnv`.
 
     Raises:
-        ScenarioError: the scenario cannot be, or has no flow under "agent".
+        ScenarioError: the scenario is invalid, or has no flow under "agent".
         ValueError: there is no such key.
         SimulatorError: from reset and step; the next reset works again.
     """
@@ -88,9 +88,9 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     def reset(  # type: ignore[override]  # not a gymnasium.Env's, as MultiAgentEnv's is not
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
-        """Begins an episode: that of the seed, or the next of the environment's own generator.
+        """Starts an episode: that of the seed, or the next of the environment's own generator.
 
-        Raises ScenarioError where no flow decides in ``SILENT_EPISODES`` episodes in a row.
+        Raises ScenarioError if no flow decides in ``SILENT_EPISODES`` episodes in a row.
         """
         for number in range(SILENT_EPISODES):
             self.agents, self._ended, self._cut = [], [], False
@@ -105,7 +105,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
     ) -> tuple[Observations, Numbers, Ends, Ends, Infos]:
         """Applies the actions of the flows that are due; runs until a flow is due again, or none is left.
 
-        Raises ValueError for actions that are missing, for nobody, or no numbers; they may be given again.
+        Raises ValueError for actions that are missing, for no agent, or no numbers; they may be given again.
         """
         if self._due is None:
             raise RuntimeError("the episode is over: reset() begins the next")
@@ -129,7 +129,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
             for row, slot in enumerate(rows.slots):
                 agent = self.possible_agents[slot]
                 if rows.first[row] and not rows.due[row]:
-                    continue  # ended before its first decision: it never was there
+                    continue  # ended before its first decision: it was never an agent
                 agent_observations[agent] = observed[row]
                 infos[agent] = {"time_ns": rows.time_ns, "telemetry": telemetry[row], **row_infos[row]}
                 if rows.first[row]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts: whole episodes of a policy inside the simulator, as trajectories of flows.
 
-The simulator evaluates the policy's file itself (controller "policy", docs/policy-format.md), explores by
-numbers of its own, and hands over what each flow saw, did and got. No decision crosses to Python, so there
-are many times as many of them in a second as through :mod:`ns3_env.envs.flow_stream`.
+The simulator evaluates the policy's file itself (controller "policy", docs/policy-format.md), explores with
+its own random numbers, and hands over each flow's observations, actions and rewards. No decision crosses to
+Python, so a second has many times the decisions of :mod:`ns3_env.envs.flow_stream`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Rollout:
 
     @property
     def finished(self) -> list[tuple[int, float, int]]:
-        """Returns of each flow: 0, its return, its decisions. All of them come from one place
+        """Each flow's 0, return and number of decisions; 0 is the index of the only simulator
         (``RolloutEnv``)."""
         begins = np.flatnonzero(self.first)
         returns = np.add.reduceat(self.rewards, begins) if len(begins) else np.empty(0)
@@ -109,16 +109,16 @@ class Rollout:
         return [(0, float(total), int(n)) for total, n in zip(returns, lengths, strict=True)]
 
 
-#: What is wrong where a simulator asks.
+#: Error if a simulator asks for a decision.
 NO_POLICY = "a flow under 'agent' asked for a decision, but no policy is here"
 
 
 class MemoryFile:
-    """A file without a name, which simulators open through this process; nothing is left of it, however that
-    ends."""
+    """A file without a name, which simulators open through this process; it vanishes with the process,
+    however that ends."""
 
     def __init__(self, content: bytes) -> None:
-        # A Python file closes itself where an exception leaves it behind.
+        # A Python file closes itself if an exception leaves it behind.
         self._file = open(os.memfd_create("policy", os.MFD_CLOEXEC), "wb", buffering=0)  # noqa: SIM115
         self._file.write(content)
         self.path = f"/proc/{os.getpid()}/fd/{self._file.fileno()}"
@@ -130,7 +130,7 @@ class MemoryFile:
 
 @dataclass
 class PendingEpisode:
-    """An episode that was begun."""
+    """An episode that was started."""
 
     episode: int
     seed: int
@@ -144,9 +144,9 @@ class PendingEpisode:
 class EpisodeQueue(WithTask, ABC):
     """Episodes of a policy that decides inside the simulators, wherever these are.
 
-    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` gives the oldest one asked
+    :meth:`begin` asks for an episode under a policy as it is now, :meth:`next` returns the oldest one asked
     for. An episode depends on the policy, the base seed and its number, and on nothing else: not on how many
-    simulators there are, nor on how long anything takes.
+    simulators there are, nor on the time that anything needs.
 
     Args:
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
@@ -174,15 +174,15 @@ class EpisodeQueue(WithTask, ABC):
 
     @abstractmethod
     def _assign(self) -> None:
-        """Idle simulators get the oldest episodes that nobody plays."""
+        """Idle simulators get the oldest episodes that no simulator runs."""
 
     @abstractmethod
     def _receive(self) -> None:
-        """Waits for a simulator, and takes what it has. Raises what ``next`` raises."""
+        """Waits for a simulator, and receives its message. Raises as ``next``."""
 
     @property
     def pending(self) -> int:
-        """Episodes begun and not given out."""
+        """Episodes started and not given out."""
         return len(self._begun)
 
     def begin(self, policy: bytes | Path, exploration: Exploration | None = None) -> int:
@@ -196,13 +196,13 @@ class EpisodeQueue(WithTask, ABC):
             The episode's number.
 
         Raises:
-            ScenarioError: the scenario's transport does not know a field, or what the reward reads.
+            ScenarioError: the scenario's transport lacks a field that the policy or the reward reads.
         """
         episode = self.next_episode
         self.next_episode += 1
         content = policy if isinstance(policy, bytes) else policy.read_bytes()
-        # Asked for here and not when a simulator is free: what a sampler has learned of earlier episodes by
-        # now is the same however many simulators there are.
+        # Asked for here and not when a simulator is free: the earlier episodes that a sampler knows by
+        # now do not depend on the number of simulators.
         scenario = self.sampler(episode)
         if isinstance(scenario, Script):
             raise ScenarioError(f"{scenario.source}: a script's flows ask Python, not a policy's file")
@@ -215,13 +215,13 @@ class EpisodeQueue(WithTask, ABC):
         return episode
 
     def next(self) -> Rollout:
-        """The oldest episode begun, whole; waits for it.
+        """The oldest episode started, complete; waits for it.
 
         Raises:
-            SimulatorError: a simulator died, hung or was stopped. Episodes begun are lost; :meth:`begin` goes
-                on.
+            SimulatorError: a simulator died, hung or was stopped. Episodes started are lost; :meth:`begin`
+                continues.
             ScenarioError: a simulator refuses its scenario, or the policy's file.
-            RuntimeError: none was begun.
+            RuntimeError: no episode was started.
         """
         if not self._begun:
             raise RuntimeError("no episode was begun: begin() comes first")
@@ -268,11 +268,11 @@ class EpisodeQueue(WithTask, ABC):
         )
 
     def give_up(self) -> None:
-        """Forgets the episodes begun; the next one has the number that follows."""
+        """Forgets the episodes started; the next one has the number that follows."""
         self._begun.clear()
 
     def go_on_with(self, episode: int) -> None:
-        """Forgets the episodes begun; the next one has this number."""
+        """Forgets the episodes started; the next one has this number."""
         self.give_up()
         self.next_episode = episode
 
@@ -364,7 +364,7 @@ class Rollouts(EpisodeQueue):
 
 
 def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
-    """The episode as the simulator reads it: "policy" in the place of "agent", and its decisions told.
+    """The episode as the simulator reads it: "policy" instead of "agent", and its decisions reported.
 
     ``policy`` is the path of the policy's file.
     """
@@ -379,7 +379,7 @@ def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
     else:
         content = {**scenario, "seed": playing.seed}
     if transport_of(content) == "rdma":
-        attributes["HopRecords"] = True  # a reward may read what the policy does not
+        attributes["HopRecords"] = True  # a reward may read fields that the policy does not
     content["controllers"] = [
         {"name": POLICY, "attributes": {**(entry.get("attributes") or {}), **attributes}}
         if entry["name"] == AGENT

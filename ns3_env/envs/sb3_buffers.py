@@ -41,7 +41,7 @@ class MaskedBufferMixin(RolloutBuffer):
         self.discounts = np.ones((self.buffer_size, self.n_envs), dtype=np.float32)
 
     def add(self, *arguments: Any, **keywords: Any) -> None:
-        """Adds a row for each slot, and remembers which were decisions."""
+        """Adds a row for each slot, and records which were decisions."""
         self.decided[self.pos] = self.mask.outcomes()
         self.discounts[self.pos] = self.gamma**self.mask.elapsed
         super().add(*arguments, **keywords)
@@ -62,7 +62,7 @@ class MaskedBufferMixin(RolloutBuffer):
         """Returns which of the rows are decisions, in the order of a full buffer's samples: (buffer_size x
         n_envs,).
 
-        Raises ValueError where none is: there is nothing to learn from.
+        Raises ValueError if no row is one: there is nothing to learn from.
         """
         flat: npt.NDArray[np.bool_] = self.swap_and_flatten(self.decided).ravel()
         if not flat.any():
@@ -73,11 +73,11 @@ class MaskedBufferMixin(RolloutBuffer):
 
 
 class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
-    """A RecurrentRolloutBuffer whose sequences hold decisions.
+    """A RecurrentRolloutBuffer whose sequences consist of decisions.
 
-    Nothing is torn apart: between two rows of one flow there is no padding, and a flow's first row begins a
-    sequence. Minibatches hold ``batch_size`` decisions on average, and at least two, for RecurrentPPO divides
-    by the spread of their advantages.
+    No flow is split: between two rows of one flow there is no padding, and a flow's first row starts a
+    sequence. Minibatches contain ``batch_size`` decisions on average, and at least two, for RecurrentPPO
+    divides by the spread of their advantages.
     """
 
     def get(  # type: ignore[override]
@@ -89,7 +89,7 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
             raise ValueError(f"{count} decision in {self.buffer_size} steps: raise n_steps")
         rows = self.buffer_size * self.n_envs
         size = None if batch_size is None else -(-batch_size * rows // count)
-        of_rows: Any = super().get(size)  # what _get_samples gives
+        of_rows: Any = super().get(size)  # the result of _get_samples
         for chosen in none_alone([chosen for chosen in of_rows if len(chosen)]):
             yield super()._get_samples(chosen, self._env_change)
 
@@ -103,7 +103,7 @@ class MaskedRecurrentRolloutBuffer(MaskedBufferMixin, RecurrentRolloutBuffer):
 
 
 def none_alone(several: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """Minibatches' rows, where a single one goes to the next minibatch, or the last to the one before."""
+    """Minibatches' rows; a single one goes to the next minibatch, or the last to the one before."""
     batches: list[npt.NDArray[Any]] = []
     for rows in several:
         if batches and (len(batches[-1]) < 2 or (rows is several[-1] and len(rows) < 2)):
@@ -173,7 +173,7 @@ class MaskedReplayBuffer(ReplayBuffer):
 
 
 class MaskedRolloutBuffer(MaskedBufferMixin):
-    """A RolloutBuffer whose minibatches hold decisions."""
+    """A RolloutBuffer whose minibatches consist of decisions."""
 
     def get(self, batch_size: int | None = None) -> Generator[RolloutBufferSamples, None, None]:
         """Minibatches of ``batch_size`` decisions in random order; None: all in one."""
@@ -191,23 +191,23 @@ class MaskedRolloutBuffer(MaskedBufferMixin):
 
 
 def mask_of(algorithm: BaseAlgorithm) -> Mask | None:
-    """The mask of the algorithm's environment, through VecEnv wrappers; None where each row is a decision."""
+    """The mask of the algorithm's environment, through VecEnv wrappers; None if each row is a decision."""
     env = algorithm.get_env()
     mask = None if env is None else getattr(env.unwrapped, "mask", None)
     return mask if isinstance(mask, Mask) else None
 
 
 def masked(algorithm: A) -> A:
-    """The algorithm, which learns from decisions only: its buffer is replaced by its masked sister.
+    """The algorithm, which learns from decisions only: its buffer is replaced by its masked version.
 
-    Its ``gamma`` then counts per base RTT, whatever a decision took (Bradtke and Duff 1994).
+    Its ``gamma`` then counts per base RTT, whatever the time of a decision (Bradtke and Duff 1994).
 
     Works on TD3, SAC, DDPG, TQC (any off-policy algorithm with the plain ReplayBuffer), PPO, A2C and
     sb3-contrib's RecurrentPPO. An algorithm whose environment has no rows but decisions stays as it is. To be
-    called again on an algorithm that was loaded or given another environment; what it had stored is lost.
+    called again on an algorithm that was loaded or given another environment; its stored rows are lost.
 
     Raises:
-        TypeError: the algorithm's buffer has no masked sister.
+        TypeError: the algorithm's buffer has no masked version.
     """
     mask = mask_of(algorithm)
     if mask is None:

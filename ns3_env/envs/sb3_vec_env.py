@@ -26,12 +26,12 @@ from ns3_env.simulator import Script
 
 
 class FlowVecEnv(FlowStream, VecEnv):
-    """One slot per flow, many simulators: a :class:`FlowStream` that is a Stable-Baselines3 VecEnv, too.
+    """One slot per flow, many simulators: a :class:`FlowStream` that is also a Stable-Baselines3 VecEnv.
 
     :meth:`step` is :meth:`send` and :meth:`recv` in one; slots that are not due (``due`` is False) keep their
     observation, have reward 0 and ignore their action. Under the clock ``synchronous`` every live slot is due
-    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless whoever
-    learns leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
+    at every step; slots without a flow wait, and a step that has such rows is a PaddingError unless the
+    learner leaves them out (:mod:`ns3_env.envs.sb3_buffers`).
 
     Args:
         sampler: the scenario of each episode's number, or one for all: a Scenario, its keys, its YAML file or
@@ -61,8 +61,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         self.render_mode = render_mode
         spaces = self.task.observation_space, self.task.action_space
         VecEnv.__init__(self, self.num_simulators * self.slots, *spaces)
-        self._unread: Batch | None = None  # what reset() received, for a recv() that follows
-        self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # those in ``due``, as they came
+        self._unread: Batch | None = None  # the message that reset() received, for a following recv()
+        self._slots_due: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # the due rows as they came
         self._all_slots = np.arange(self.num_envs).tobytes()
         self._seen_all = False  # nothing was received or sent since ``due`` was set
         self.due = np.zeros(self.num_envs, dtype=np.bool_)
@@ -77,8 +77,8 @@ class FlowVecEnv(FlowStream, VecEnv):
         self._film = Film(render_mode)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Returns what it was made of: an environment that is read again begins anew, with simulators of
-        its own."""
+        """Returns its constructor's arguments: an unpickled environment starts afresh, with its
+        own simulators."""
         return {"made_of": self._made_of}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         super().send(actions, slots)
 
     def reset(self) -> NDArray[np.float32]:
-        """New episodes everywhere; observations (num_envs, D), zeros where no flow has started yet.
+        """New episodes everywhere; observations (num_envs, D), zeros in slots whose flow has not started.
 
         A :meth:`recv` that follows gives the same rows.
         """
@@ -128,7 +128,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Hands over actions (num_envs, A); others than due slots' are ignored. Raises as :meth:`send`."""
+        """Hands over actions (num_envs, A); only those of due slots count. Raises as :meth:`send`."""
         try:
             self.mask.before_step(self.due)
         except PaddingError as error:
@@ -142,12 +142,12 @@ class FlowVecEnv(FlowStream, VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Observations (num_envs, D), rewards, dones, infos; see the class on slots that are not due.
 
-        Infos of rows that decide next hold "flow" (its index in the scenario) and "telemetry" (every field of
-        its record by name), those of slots that decided "elapsed" (base RTTs since then). Where a flow ends,
-        infos hold "terminal_observation", "slowdown", "TimeLimit.truncated" (it was cut, and the reward has
-        not charged what was left) and "episode" (return "r", length "l", seconds "t"); the observation is
-        that of the slot's next flow if it begins in this very step. A slot that waited is "done" in the step
-        in which its next flow begins, so that a recurrent policy forgets what it saw while it waited.
+        Infos of rows that decide next contain "flow" (its index in the scenario) and "telemetry" (every field
+        of its record by name), those of slots that decided "elapsed" (base RTTs since then). When a flow
+        ends, infos contain "terminal_observation", "slowdown", "TimeLimit.truncated" (it was cut, and the
+        reward has not charged the remaining bytes) and "episode" (return "r", length "l", seconds "t"); the
+        observation is that of the slot's next flow if it starts in this very step. A slot that waited is
+        "done" in the step in which its next flow starts, so that a recurrent policy forgets its wait.
         """
         batch = self.recv(wait_all=True)
         self._seen_all = True
@@ -236,14 +236,14 @@ class FlowVecEnv(FlowStream, VecEnv):
         return infos
 
     def _add_telemetry(self, infos: Sequence[dict[str, Any]], records: NDArray[np.float64]) -> None:
-        """Adds the telemetry of records (k, fields) to k infos, if it is asked for."""
+        """Adds the telemetry of records (k, fields) to k infos, if requested."""
         if self._telemetry:
             for info, telemetry in zip(infos, named(records), strict=True):
                 info["telemetry"] = telemetry
 
     def _end(self, batch: Batch, row: int, slot: int) -> dict[str, Any]:
-        """Returns the infos of the flow that is over in this row of the slot; the slot's account begins
-        anew."""
+        """Returns the infos of the flow that is over in this row of the slot; the slot's sums start
+        again."""
         info = {
             "terminal_observation": batch.observations[row].copy(),
             "TimeLimit.truncated": not batch.final[row],
@@ -260,7 +260,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return info
 
     def _show(self, batch: Batch) -> None:
-        """The film sees the rows that decide next."""
+        """Adds the rows that decide next to the film."""
         if self._film.rolls:
             mask = batch.due & (batch.simulators == 0)
             if any(i == 0 for i, _ in batch.results):
@@ -268,7 +268,7 @@ class FlowVecEnv(FlowStream, VecEnv):
             self._film.see(batch.flows[mask], batch.records[mask])
 
     def render(self, mode: str | None = None) -> NDArray[np.uint8] | None:
-        """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None where ``render_mode`` is."""
+        """The flows of the first simulator (:mod:`ns3_env.envs.rendering`); None if ``render_mode`` is."""
         return self._film.frame()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
@@ -276,7 +276,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return [self.render()]
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Sets the base seed; the next reset begins with episode 0 again."""
+        """Sets the base seed; the next reset starts with episode 0 again."""
         if seed is not None:
             self._base_seed = seed
             self._next_episodes = list(range(self.num_simulators))
@@ -297,7 +297,7 @@ class FlowVecEnv(FlowStream, VecEnv):
         return [result] * len(list(self._get_indices(indices)))
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Tells whether slots are wrapped by themselves: none is, but each tells of episodes as Monitor
+        """Returns whether slots are wrapped by themselves: none is, but each reports episodes as Monitor
         does."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 

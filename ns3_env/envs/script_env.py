@@ -22,12 +22,12 @@ class ScriptEnv(FlowEnv):
         program: the script, built (docs/ns3.md).
         args: arguments of the script.
         flow: index, from 0, of the flow among its flows under the controller "agent".
-        others: the controller of the other flows.
+        others: controller of all other flows.
         settings: see :class:`ns3_env.simulator.script.Script`.
         arguments: ``fields``, ``reward``, ``action``, ``task``, ``render_mode``, see ``FlowEnv``.
 
-    Raises ScenarioError where the program is none; from reset, where the script has no such flow or refuses
-    what it has; SimulatorError where it ends before its time, crashes or hangs.
+    Raises ScenarioError if the program does not exist; from reset, if the script has no such flow or refuses
+    its settings; SimulatorError if it ends before its time, crashes or hangs.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class ScriptEnv(FlowEnv):
         }
 
     def _controlled(self, definition: ScenarioLike) -> Scenario:
-        return definition  # type: ignore[return-value]  # a Script says itself which flow is asked for
+        return definition  # type: ignore[return-value]  # a Script names the flow itself
 
     def _until_own_turn(self) -> tuple[DecisionBatch | None, int]:
-        """The next message of the one flow that asks, whatever number the script gave it."""
+        """The next message of the controlled flow, whatever its number in the script."""
         rows = self._simulator.receive()
         while isinstance(rows, DecisionBatch) and not len(rows.flows):
             self._simulator.send_actions(())

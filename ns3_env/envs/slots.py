@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slots of flows, which a flow takes and leaves, and the mask of those that decide in a step."""
+"""Slots that flows occupy in turn, and the mask of those that decide in a step."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ns3_env.simulator import DecisionBatch
 
 
 class SlotAllocator:
-    """The slots of one simulator: so many flows may be under way at once, however many there are in all.
+    """The slots of one simulator: the maximum number of flows under way at once, whatever their total.
 
-    A flow gets the slot of its own number where that is free, otherwise the one that is free longest: so
+    A flow gets the slot of its number if that is free, otherwise the one that is free longest: so
     each slot has its flows. The slot of a flow that ends may be the next one's in the same message.
     """
 
@@ -37,11 +37,11 @@ class SlotAllocator:
 
     @property
     def is_plain(self) -> bool:
-        """Each flow so far had the slot of its own number."""
+        """True if each flow so far had the slot of its number."""
         return len(self._of) <= self.slots
 
     def place(self, message: DecisionBatch) -> DecisionBatch:
-        """The message with slots in [0, slots) in the place of the numbers that the simulator gives flows.
+        """The message with slots in [0, slots) instead of the numbers that the simulator gives flows.
 
         Raises ScenarioError: more flows are under way than there are slots.
         """
@@ -77,21 +77,21 @@ class SlotAllocator:
         self._leavings += len(slots)
 
     def _longest_free(self) -> int:
-        """-1 where none is free."""
+        """The slot that is free longest; -1 without one."""
         free = np.flatnonzero(~self._taken)
         return int(free[self._left[free].argmin()]) if len(free) else -1
 
 
 class Mask:
-    """Mask of the rows whose actions the last step took, and whether anybody looks.
+    """Mask of the rows whose actions the last step applied, and whether a learner heeds it.
 
-    A row without a flow repeats what it saw last, and nothing comes of its action. Who stores rows asks
-    ``decided`` which ones to store, and says so with :meth:`acknowledge`; where nobody does, the step that
+    A row without a flow repeats what it saw last, and its action has no effect. Code that stores rows asks
+    ``decided`` which ones to store, and confirms with :meth:`acknowledge`; without that, the step that
     would have such a row is an error.
 
     Attributes:
         decided: (n,) the last step's action was applied to a flow.
-        elapsed: (n,) base RTTs that the last step took each such flow.
+        elapsed: (n,) base RTTs of the last step for each such flow.
     """
 
     def __init__(self, rows: int) -> None:
@@ -102,14 +102,14 @@ class Mask:
         self.decided: NDArray[np.bool_] = np.zeros(rows, dtype=np.bool_)
         self.elapsed: NDArray[np.float64] = np.zeros(rows)
         self.heeded = False
-        self._under_way = 0  # rows of which the last step does not say what came of them
+        self._under_way = 0  # rows whose outcome the last step does not report
 
     def acknowledge(self) -> None:
-        """Somebody stores the rows in ``decided``, and no others."""
+        """Confirms that only the rows in ``decided`` are stored."""
         self.heeded = True
 
     def before_step(self, due: NDArray[np.bool_]) -> None:
-        """The step takes the actions of the rows that are ``due`` (n,). Raises PaddingError."""
+        """Starts a step with the actions of the rows that are ``due`` (n,). Raises PaddingError."""
         self.decided = due.copy()
         if self.heeded or np.count_nonzero(due) == len(due):
             return
@@ -124,14 +124,14 @@ class Mask:
     def after_step(
         self, due: NDArray[np.bool_], done: NDArray[np.bool_], elapsed: NDArray[np.float64]
     ) -> None:
-        """Takes what came of it: rows that decide next, rows that ended, and what ``elapsed``, (n,) each."""
+        """Records the outcome: rows that decide next, rows that ended, and ``elapsed``, (n,) each."""
         self.elapsed = elapsed
         self._under_way = int(np.count_nonzero(self.decided & ~(due | done)))
 
     def outcomes(self) -> NDArray[np.bool_]:
         """(n,) rows of the last step to be stored: action, reward, next observation or end.
 
-        Raises PaddingError: some of what the actions led to is not known yet.
+        Raises PaddingError: the outcome of some actions is not known yet.
         """
         if self._under_way:
             raise PaddingError(

@@ -12,7 +12,7 @@ from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.scenario import Scenario, ScenarioLike
 from ns3_env.scenario.traffic import ENDLESS
 
-#: What a TCP sender knows of its path by itself, as shares of its link and multiples of its base RTT.
+#: Fields that a TCP sender knows by itself of its path, as shares of its link and multiples of its base RTT.
 TCP_FIELDS = ("rtt", "rtt_slope", "goodput", "pacing_rate", "ecn_fraction", "last_action")
 
 
@@ -36,12 +36,12 @@ def bottleneck_scenario(flows: int = 2) -> Scenario:
 
 
 class TcpBottleneckEnv(FlowEnv):
-    """One TCP flow under the agent at a bottleneck that it shares with others.
+    """One TCP flow under the agent at a bottleneck that it shares with other flows.
 
     As :class:`ns3_env.envs.gym_env.FlowEnv` in all but its defaults: the scenario is
-    :func:`bottleneck_scenario` of ``flows`` (None: 2), the others are under ``cubic``, observations are
-    :data:`TCP_FIELDS`, and the reward is goodput less what it costs in delay. What only switches could tell,
-    the length of a queue say, TCP does not know: such a field is a ScenarioError.
+    :func:`bottleneck_scenario` of ``flows`` (None: 2), the rest are under ``cubic``, observations are
+    :data:`TCP_FIELDS`, and the reward is goodput less its cost in delay. TCP lacks fields that only switches
+    could report, such as the length of a queue: such a field is a ScenarioError.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ def main(
         defaults: default settings of every run, which the arguments override.
         checked: function called before a run, once the request is known to be possible.
 
-    Exit code: 2 where what was asked cannot be, or no segment is there; 1 where a simulator failed.
+    Exit code: 2 if the request is impossible, or there is no segment; 1 if a simulator failed.
     """
     return guarded(lambda: _answer(list(arguments), defaults or {}, checked))
 

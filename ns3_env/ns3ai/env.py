@@ -20,9 +20,9 @@ from ns3_env.ns3ai.segments import MAKERS, Names
 from ns3_env.ns3ai.session import Session
 from ns3_env.ns3ai.spaces import contain, space_of, value_of
 
-#: How it is told that a simulation has crashed, by us or by ns-3's script: it has looked for objects in vain.
+#: Message, ours or from ns-3's script, that a simulation has crashed: it has looked for objects in vain.
 _CRASHED = re.compile("signal|SIG[A-Z]{3,4}|Segmentation|assert|dumped", re.IGNORECASE)
-#: Of the names that are drawn; the process's id makes them distinct among processes.
+#: Numbers of the drawn names; the process's id makes them distinct among processes.
 _DRAWN = iter(range(2**62))
 
 
@@ -30,12 +30,12 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     """A simulation that speaks ns3-ai's Gym interface, unchanged.
 
     It is started here, for its spaces, and again by each :meth:`reset` but a first one without a seed. An
-    episode ends as the simulation says: ``terminated`` for its reason GameOver, ``truncated`` for
+    episode ends with the simulation's reason: ``terminated`` for its reason GameOver, ``truncated`` for
     SimulationEnd. ``info["info"]`` is the text that it sends along. Values have the shapes and dtypes of the
     spaces that it announces: int32, uint32, float32 or float64 for INT, UINT, FLOAT or DOUBLE.
 
     Several may live at once. While a simulation starts, the segment's name is its own; environments of the
-    same name start one after the other. Read again after pickling, it is a new environment of the same
+    same name start one after the other. Unpickled, it is a new environment with the same
     arguments.
 
     Args:
@@ -56,11 +56,11 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
 
     Raises, from here, reset and step:
         SimulatorNotFound: no ``ns3`` in that folder.
-        SimulatorDied: the simulation ended out of turn; told within 0.1 s. The next reset starts another one.
-        SimulatorHung: it took longer than ``timeout_s``, and was killed.
-        MessageTooLargeError: an action that takes more than 1 KiB, which is not sent; or a message of the
+        SimulatorDied: the simulation ended out of turn; reported within 0.1 s. The next reset starts another
+        one. SimulatorHung: it took longer than ``timeout_s``, and was killed.
+        MessageTooLargeError: an action that needs more than 1 KiB, which is not sent; or a message of the
             simulation that did.
-        WireError: it sent something else.
+        WireError: it sent an unexpected message.
         SegmentError: the segment cannot be made, or another program uses it.
     """
 
@@ -99,7 +99,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         self._playing = False  # a step may follow
         try:
             self._begin(None)
-        except BaseException:  # nobody has this environment, to close it
+        except BaseException:  # no caller has this environment, to close it
             self._end()
             raise
         self._fresh = True  # no reset has used the simulation that was started for its spaces
@@ -120,8 +120,8 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         self.observation_space, self.action_space = spaces
 
     def _first_words(self, settings: Mapping[str, Any]) -> Any:
-        """Returns the first words of a simulation that is started now; again, in Boost's other layout,
-        where it crashes at once."""
+        """Starts a simulation and returns its first message; tries again in Boost's other layout
+        if it crashes at once."""
         first: SimulatorDied | None = None
         for maker in self._makers:
             self._session = Session(
@@ -159,7 +159,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             self._session = None
 
     def _stop(self) -> None:
-        """Asks the simulation to stop, where it waits for an answer; ends it."""
+        """Asks the simulation to stop, if it waits for an answer; ends it."""
         session = self._session
         if session is None:
             return
@@ -179,7 +179,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts the simulation anew, with the seed, or the next of the environment's own generator.
+        """Restarts the simulation with the seed, or the next of the environment's own generator.
 
         Args:
             seed: seed of the episode, and of those that follow.
@@ -203,7 +203,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
         return observation, {"info": state.info}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Sends the action; what comes back is the simulation's next state."""
+        """Sends the action; the answer is the simulation's next state."""
         if not self._playing or self._session is None:
             raise RuntimeError("the episode is over: reset() comes first")
         if isinstance(self.action_space, Box):
@@ -231,7 +231,7 @@ class Ns3AiEnv(gym.Env[Any, Any], EzPickle):
             raise WireError(f"the simulation {self._target!r} sent an observation of {error}") from None
 
     def _after(self, state: Any) -> None:
-        """The simulation waits for an action, or to be told to stop."""
+        """The simulation waits for an action, or a request to stop."""
         self._playing = True
         if state.isGameOver:
             assert self._session is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays many flows over ns3-ai's vector interface, with an element for each flow."""
+"""Runs many flows over ns3-ai's vector interface, with an element for each flow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DUE, TERMINATED, TRUNCATED = 1, 2, 4
 
 
 def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Types of the vectors' elements: of the simulator's, of Python's."""
+    """Types of the vectors' elements: the simulator's, and Python's."""
     return (
         np.dtype([("state", np.uint32), ("reward", np.float32), *((field, np.float32) for field in fields)]),
         np.dtype([("action", np.float32)]),
@@ -34,7 +34,7 @@ def element_dtypes(fields: Sequence[str]) -> tuple[np.dtype[Any], np.dtype[Any]]
 
 
 def element_structs(fields: Sequence[str]) -> str:
-    """The same as C++, for the bindings that ns3-ai's vector interface is built with."""
+    """The same in C++, for the bindings of ns3-ai's vector interface."""
     lines = [f"    float {field};" for field in fields]
     return "\n".join(
         (
@@ -46,7 +46,7 @@ def element_structs(fields: Sequence[str]) -> str:
 
 
 def play(target: Target, settings: Settings) -> None:
-    """One episode of all flows, until the last one has ended; then the segment says finished.
+    """One episode of all flows, until the last one has ended; then the segment is marked as finished.
 
     The vectors are known to be long enough. Raises as :func:`ns3_env.ns3ai.player.play`.
     """
@@ -105,7 +105,7 @@ def _fill(
     truncated: dict[str, bool],
     infos: dict[str, dict[str, Any]],
 ) -> None:
-    """Writes the elements of the flows that are there; those of others become 0."""
+    """Writes the elements of the flows under way; all other elements become 0."""
     states[:] = np.zeros(1, dtype=states.dtype)
     for i, agent in enumerate(env.possible_agents):
         if agent not in observations:
@@ -116,11 +116,11 @@ def _fill(
 
 
 def _until(attempt: Callable[[], Any], look: Callable[[], object]) -> Any:
-    """Returns what an attempt gives, as soon as it gives something."""
+    """Returns the result of an attempt, as soon as it has one."""
     while (result := attempt()) in (None, False):
         look()
     return result
 
 
-#: Fields of an element where none are named, by transport.
+#: Fields of an element if none are named, by transport.
 DEFAULT_FIELDS = {"rdma": observations.FDCC_FIELDS, "tcp": TCP_FIELDS}

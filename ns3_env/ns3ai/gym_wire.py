@@ -16,9 +16,9 @@ from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_fa
 from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
 PACKAGE: Final = "ns3_ai_gym"
-#: Between two looks at the peer, s.
+#: Time between two checks of the peer, s.
 SLICE_S = 0.02
-#: A number without an end.
+#: A varint without an end, which is in no message.
 _NO_MESSAGE = b"\xff" * 16
 _NONSENSE_PATIENCE_S = 0.5
 
@@ -130,7 +130,7 @@ def message(name: str, /, **fields: Any) -> Any:
 
 
 def parsed(name: str, content: bytes) -> Any:
-    """The message that the bytes hold. Raises ValueError where they hold none."""
+    """The message in the bytes. Raises ValueError if they are not one."""
     try:
         return _CLASSES[name].FromString(content)
     except Exception as error:  # DecodeError: of google.protobuf.message, or of its compiled part
@@ -152,15 +152,15 @@ def taken(any_field: Any, name: str) -> Any:
 
 
 class MessageTooLargeError(ValueError):
-    """A message that takes more than ns3-ai's buffers hold (1 KiB); the error names it and its size."""
+    """A message larger than ns3-ai's buffers (1 KiB); the error names it and its size."""
 
 
 class WireError(RuntimeError):
-    """The other end said what it never should; the error says what."""
+    """The other end broke the protocol; the error explains how."""
 
 
 def too_large(name: str, size: int | str, who: str) -> MessageTooLargeError:
-    """Describes what is wrong with a message of that size."""
+    """Describes the fault in a message of that size."""
     return MessageTooLargeError(
         f"{who}: {name} takes {size} B, and a message of ns3-ai holds {MOST_BYTES} B: "
         "smaller boxes, float32 instead of float64, or fewer elements"
@@ -194,13 +194,13 @@ class GymWire:
             self._health()
 
     def send_nonsense(self) -> None:
-        """Sends what is no message: ns3-ai's Python, which would wait for ever, raises an error."""
+        """Sends an invalid message: ns3-ai's Python, which would wait for ever, raises an error."""
         self._end.send(_NO_MESSAGE, _NONSENSE_PATIENCE_S)
 
     def receive(self, name: str) -> Any:
         """The next message, which must be one of that name.
 
-        Raises MessageTooLargeError where it was written past the buffer's end, WireError where it is another.
+        Raises MessageTooLargeError if it was written past the buffer's end, WireError if it is another.
         """
         try:
             while (content := self._end.receive(SLICE_S)) is None:

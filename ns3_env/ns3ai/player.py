@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays one episode of our environment as the simulator's end of ns3-ai's Gym interface."""
+"""Runs one episode of our environment as the simulator's end of ns3-ai's Gym interface."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ns3_env.ns3ai.targets import Settings, Target
 
 
 class PeerGone(Exception):  # noqa: N818
-    """The Python on the other end has ended: nobody will say so."""
+    """The Python on the other end has ended: it will not send a message."""
 
 
 @contextlib.contextmanager
 def heard(tell: Callable[[], object]) -> Iterator[None]:
-    """Whatever goes wrong in here is told to a Python that waits, and would for ever."""
+    """Reports any error of the block to the waiting Python, which would otherwise wait for ever."""
     try:
         yield
     except PeerGone:
@@ -36,7 +36,7 @@ def heard(tell: Callable[[], object]) -> Iterator[None]:
 def play(target: Target, settings: Settings) -> None:
     """One episode, until its end or until Python asks for a stop.
 
-    Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for what Python sends.
+    Raises PeerGone, ScenarioError, SimulatorError, SegmentError, and ValueError for invalid actions.
     """
     end = opened(settings.names)
     peer = Peer(settings.segment)
@@ -74,12 +74,12 @@ def _converse(wire: GymWire, env: FlowEnv, seed: int | None) -> None:
 
 
 def _said(info: dict[str, Any]) -> str:
-    """Returns what goes along as text: the simulated time. Telemetry takes more than a message holds."""
+    """Returns the text of a step's info: the simulated time. Telemetry does not fit into a message."""
     return f"time_ns={info['time_ns']:.3f}"
 
 
 def leave_if_gone(end: SegmentEnd, peer: Peer) -> None:
-    """Raises PeerGone, and takes the segment's name away, which a Python that was killed has left."""
+    """Raises PeerGone, and removes the segment's name, which a Python that was killed has left."""
     if peer.is_gone():
         end.unlink()
         raise PeerGone(f"the Python that made the segment (pid {peer.pid}) has ended")

@@ -20,7 +20,7 @@ _MOST_BYTES_KEPT = 1 << 20
 
 
 class _Keeper(Program):
-    """The keeper, told to end what it keeps."""
+    """Keeper's process, which ends its command at a SIGTERM."""
 
     ending = signal.SIGTERM
 
@@ -35,7 +35,7 @@ class KeptProcess:
         segment: name of the shared-memory segment to remove if this process is killed.
         show_output: true sends its output to this process's; otherwise the end of it is kept for errors.
 
-    Raises SimulatorNotFound where the keeper is not installed.
+    Raises SimulatorNotFound if the keeper is not installed.
     """
 
     def __init__(self, command: Sequence[str], *, folder: Path, segment: str, show_output: bool) -> None:
@@ -49,7 +49,7 @@ class KeptProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                # A session of its own: Ctrl-C at the terminal is ours to handle.
+                # Its own session: Ctrl-C at the terminal is ours to handle.
                 start_new_session=True,
             )
         except OSError as error:
@@ -60,11 +60,11 @@ class KeptProcess:
 
     @property
     def pid(self) -> int:
-        """The keeper's; it ends when the command does."""
+        """Process id of the keeper, which ends when the command does."""
         return self._process.pid
 
     def death(self) -> str | None:
-        """Says how it ended, with its last words; None while it lives."""
+        """Describes how it ended, with its last output; None while it runs."""
         code = self._process.poll()
         if code is None:
             return None
@@ -73,28 +73,28 @@ class KeptProcess:
         return f"the simulation (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
-        """The end of what it printed, as the end of a sentence."""
+        """The end of its output, as the end of a sentence."""
         return self._words.end()
 
     def forget_old_words(self) -> None:
-        """To be called now and then: a simulation that prints for hours fills no memory."""
+        """To be called regularly, so that a simulation that prints for hours fills no memory."""
         if len(self._words) > _MOST_BYTES_KEPT:
             self._words.forget()
 
     def wait(self, seconds: float) -> None:
-        """Until it has ended, but no longer than that."""
+        """Waits for its end, up to the given time."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
 
 def signal_of(code: int) -> int | None:
-    """The signal that ended a process, or its child where it is a script that ends as its child did.
+    """The signal that ended a process, or its child if it is a script that ends as its child did.
 
     Args:
-        code: -n is death by signal n, as Python has it; 128 + n is a shell's word for it, 256 - n that of a
+        code: -n is death by signal n, as Python has it; 128 + n is a shell's code for it, 256 - n that of a
             script in Python, such as ns-3's, which ends with ``exit(returncode)``.
 
-    None where the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
+    None if the code is no signal's: -1 is exit code 255, and far more common than a signal 1.
     """
     if code < 0:
         number = -code
@@ -108,7 +108,7 @@ def signal_of(code: int) -> int | None:
 def _end(process: subprocess.Popen[bytes], words: LastWords, owner: int) -> None:
     """Ends and reaps it, unless this is a fork of the process that owns it."""
     if os.getpid() == owner:
-        process.terminate()  # the keeper kills what it keeps
+        process.terminate()  # the keeper kills its command
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_PATIENCE_S)
         process.kill()
@@ -127,12 +127,12 @@ class Peer:
         self.pid = next((pid for pid in (*_ancestors(), *_others()) if _mapped(pid, segment)), None)
 
     def is_gone(self) -> bool:
-        """It has ended. False where none was found: then nobody is watched."""
+        """Returns whether it has ended. False if no process was found to watch."""
         return self.pid is not None and process_state(self.pid)[0] in ("Z", "X")
 
 
 def user_of(segment: str) -> int | None:
-    """A process, this one among them, that has the segment of that name; None for one that was left over."""
+    """A process, this one among them, that has the segment of that name; None for a leftover segment."""
     try:
         inode = os.stat(_file(segment)).st_ino
     except OSError:
@@ -141,7 +141,7 @@ def user_of(segment: str) -> int | None:
 
 
 def name_of(pid: int) -> str:
-    """Returns the name of the process; nothing where it has ended."""
+    """Returns the name of the process; nothing if it has ended."""
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
             return comm.read().strip()
@@ -154,8 +154,8 @@ def _file(segment: str) -> str:
 
 
 def _mapped(pid: int, segment: str) -> set[int]:
-    """Inodes of the segments of that name which the process has mapped, those included that nobody finds any
-    more; none where it may not be looked at."""
+    """Inodes of the segments of that name which the process has mapped, including those without a name any
+    more; empty without permission to read them."""
     try:
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
             lines = [line.rstrip("\n").removesuffix(" (deleted)").split(maxsplit=5) for line in maps]
@@ -177,7 +177,7 @@ def _ancestors() -> Iterator[int]:
 
 
 def _others() -> Iterator[int]:
-    """Every process that there is, but this one."""
+    """Every process except this one."""
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != os.getpid():

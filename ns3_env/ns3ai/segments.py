@@ -22,20 +22,20 @@ class Names(NamedTuple):
 
 
 #: One end of a segment, in either layout. ``send``, ``finish`` (nothing more comes) and ``receive`` give
-#: False or None where the peer lets them wait for longer than ``timeout_s``; ``rows`` are elements of the
-#: vectors; after ``unlink`` nobody finds the segment any more, and who has it keeps it.
+#: False or None if the peer lets them wait for longer than ``timeout_s``; ``rows`` are elements of the
+#: vectors; after ``unlink`` no process finds the segment any more, and processes that have it keep it.
 SegmentEnd = _ns3ai.SegmentEnd
 
 
 class SegmentError(RuntimeError):
-    """No such segment, one that cannot be made, or one in which something else lies than should."""
+    """No such segment, one that cannot be made, or one with unexpected contents."""
 
 
-#: What a message that no buffer holds raises, in either layout; its text is the bytes it takes.
+#: Exception for a message larger than a buffer, in either layout; its text is the bytes it needs.
 TooLarge = (_ns3ai.TooLarge, _ns3ai_boost187.TooLarge)
 
-#: Makes Python's end, of so many bytes: as Boost up to 1.84 does, which most simulations are built with, and
-#: as from 1.87 on.
+#: Makes Python's end, of a given number of bytes: as Boost up to 1.84 does, which most simulations are built
+#: with, and as from 1.87 on.
 MAKERS: Sequence[Callable[[Names, int], SegmentEnd]] = (
     _ns3ai.SegmentEnd.create,
     _ns3ai_boost187.SegmentEnd.create,
@@ -70,6 +70,6 @@ def opened(names: Names, element_bytes: tuple[int, int] | None = None) -> Segmen
         try:
             return in_layout(_ns3ai_boost187.SegmentEnd)
         except _ns3ai_boost187.SegmentError as newer:
-            # Where the newer layout has found them, what it says of them is what is wrong.
+            # If the newer layout has found them, its complaint is the actual fault.
             is_newer = "has no object" in str(older) and "has no object" not in str(newer)
             raise SegmentError(str(newer if is_newer else older)) from None

@@ -20,21 +20,21 @@ from ns3_env.ns3ai.segments import MAKERS, Names, SegmentEnd, SegmentError, made
 from ns3_env.ns3ai.targets import command_line
 
 _LOOK_S = 0.005
-#: What a simulator that has been told to stop may take, s.
+#: Time that a simulator may need after a request to stop, s.
 _STOP_PATIENCE_S = 1.0
 _MESSAGES_BETWEEN_TIDYING = 1000
 
 
 class NameLock:
-    """A name in the kernel, no file: held from :meth:`take` until :meth:`release`, or the process's end."""
+    """A name in the kernel, no file: reserved from :meth:`take` to :meth:`release`, or the process's end."""
 
     def __init__(self, segment: str) -> None:
         self._segment = segment
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 
     def take(self, timeout_s: float | None) -> None:
-        """Waits for it; None: for ever. Raises SimulatorHung where another environment has it for longer."""
-        name = hashlib.sha256(self._segment.encode()).hexdigest()  # as long as the kernel takes it
+        """Waits for it; None: for ever. Raises SimulatorHung if another environment has it for longer."""
+        name = hashlib.sha256(self._segment.encode()).hexdigest()  # no longer than the kernel allows
         start_s = time.monotonic()
         while True:
             try:
@@ -51,12 +51,12 @@ class NameLock:
             time.sleep(_LOOK_S)
 
     def release(self) -> None:
-        """Others may have it; may be called again."""
+        """Releases it for other environments; may be called again."""
         self._socket.close()
 
 
 def _refuse_anothers(segment: str) -> None:
-    """Raises SegmentError where a program that is no environment of ours uses the segment."""
+    """Raises SegmentError if a program that is no environment of ours uses the segment."""
     if (pid := user_of(segment)) is not None:
         who = "this process" if pid == os.getpid() else f"process {pid} ({name_of(pid)})"
         raise SegmentError(
@@ -67,10 +67,10 @@ def _refuse_anothers(segment: str) -> None:
 
 
 class Session:
-    """One run of a simulation: from :meth:`start`, with a segment of its own, to :meth:`end`.
+    """One run of a simulation: from :meth:`start`, with its own segment, to :meth:`end`.
 
-    The segment's name is there only until the simulation has said its first words: from then on both ends
-    have the segment, nobody else finds it, and it is gone when they are, however they end.
+    The segment's name is there only until the simulation has sent its first message: from then on both ends
+    have the segment, no other process finds it, and it vanishes with them, however they end.
 
     Args:
         target, ns3_path, settings, segment_bytes, timeout_s, show_output: see ``Ns3AiEnv``.
@@ -101,7 +101,7 @@ class Session:
         self._end: SegmentEnd | None = None
 
     def start(self) -> None:
-        """Starts the simulation. An interrupt anywhere in here leaves nothing that :meth:`end` does not end.
+        """Starts the simulation. After an interrupt anywhere in here, :meth:`end` ends all that runs.
 
         Raises:
             SimulatorNotFound: there is no ``ns3`` in that folder.
@@ -123,7 +123,7 @@ class Session:
                 segment=names.segment,
                 show_output=self._show_output,
             )
-            look = weakref.WeakMethod(self._look)  # a session that nobody has ends at once
+            look = weakref.WeakMethod(self._look)  # a session without references ends at once
             self._wire = GymWire(self._end, f"the simulation (pid {self.pid})", lambda: look()())  # type: ignore[misc]
         except BaseException:
             self.end()
@@ -140,13 +140,13 @@ class Session:
         self._living().send(message)
 
     def receive(self, name: str) -> Any:
-        """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and what that raises."""
+        """See :meth:`GymWire.receive`. Raises SimulatorDied, SimulatorHung and as that method."""
         self._asked = time.monotonic()
         try:
             message = self._living().receive(name)
         except WireError:
             process = self._kept()
-            process.wait(_STOP_PATIENCE_S)  # nonsense may be all that one that ends can say on the wire
+            process.wait(_STOP_PATIENCE_S)  # a process that ends may send nonsense
             if (death := process.death()) is None:
                 raise
             self.end()
@@ -168,7 +168,7 @@ class Session:
         return self._wire
 
     def _name_is_free(self) -> None:
-        """Others may make a segment of the name."""
+        """Lets other environments make a segment of the name."""
         if self._end is not None:
             self._end.unlink()
         if self._lock is not None:
@@ -188,7 +188,7 @@ class Session:
             raise SimulatorHung(f"the simulation said nothing for {waited_s:.1f} s and was killed{words}")
 
     def stop(self) -> None:
-        """Waits a moment for a process that has been told to stop; then :meth:`end`."""
+        """Waits a moment for a process that has been asked to stop; then :meth:`end`."""
         if self._process is not None:
             self._process.wait(_STOP_PATIENCE_S)
         self.end()
@@ -199,4 +199,4 @@ class Session:
             self._process.end()
         if self._lock is not None:
             self._name_is_free()
-        self._wire = self._end = None  # our part of the segment's memory goes, too
+        self._wire = self._end = None  # this also frees our part of the segment's memory

@@ -13,14 +13,14 @@ from numpy.typing import DTypeLike, NDArray
 from ns3_env.ns3ai.gym_wire import Dtype, SpaceType, message, put, taken
 
 Space = spaces.Space[Any]
-#: What a box holds, by its description's dtype.
+#: NumPy type of a box, by its description's dtype.
 DTYPES: dict[Dtype, np.dtype[Any]] = {
     Dtype.INT: np.dtype(np.int32),
     Dtype.UINT: np.dtype(np.uint32),
     Dtype.FLOAT: np.dtype(np.float32),
     Dtype.DOUBLE: np.dtype(np.float64),
 }
-#: Where a box's numbers lie, by their dtype.
+#: Field with a box's numbers, by their dtype.
 _DATA = {
     Dtype.INT: "intData",
     Dtype.UINT: "uintData",
@@ -30,9 +30,9 @@ _DATA = {
 
 
 def dtype_on_the_wire(dtype: DTypeLike) -> Dtype:
-    """The one that holds every value of ``dtype``; of 64-bit integers, those that fit 32.
+    """The type that represents every value of ``dtype``; of 64-bit integers, those that fit 32.
 
-    Raises ValueError where none does.
+    Raises ValueError if no type does.
     """
     numpy_type = np.dtype(dtype)
     if numpy_type.kind == "f" and numpy_type.itemsize <= 8:
@@ -112,7 +112,7 @@ def contain(space: Space, value: Any, name: str = "", *, doubles: bool = True) -
         value: value of the space's shape; integers fit 32 bits.
         name: key of the value in a dictionary.
         doubles: boxes of float64 are sent as doubles, as ns3-ai's C++ does. False: as floats, as its Python
-            does whatever the space, because simulations cast actions to containers of floats: a box of
+            does for any space, because simulations cast actions to containers of floats: a box of
             doubles would be a null pointer to them.
 
     Raises ValueError for another shape, a missing key, or an integer that does not fit.
@@ -150,9 +150,9 @@ def _box_content(space: spaces.Box, value: Any, doubles: bool) -> dict[str, Any]
 
 
 def value_of(space: Space, container: Any) -> Any:
-    """The value that a ``DataContainer`` holds, in the space's shape and dtype.
+    """The value in a ``DataContainer``, in the space's shape and dtype.
 
-    Raises ValueError where it is none of the space's.
+    Raises ValueError if the space does not contain it.
     """
     if isinstance(space, spaces.Discrete):
         return np.int64(_held(container, SpaceType.Discrete).data)

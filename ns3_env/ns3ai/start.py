@@ -3,7 +3,7 @@
 
 ``python start.py HELD run TARGET -- --key=value ...``; HELD: the folder's own settings, as JSON.
 
-ns3-ai's Python looks once, half a second after its start, whether the simulation has died, and waits for
+ns3-ai's Python checks once, half a second after its start, whether the simulation has died, and waits for
 ever for one that dies later. The first lines of our packages load Gymnasium, for its ids, which may take as
 long. So modules are taken out of them before these lines have run; they run as soon as target, settings and
 the vectors' length are known to be right.
@@ -22,7 +22,7 @@ _PACKAGES = ("ns3_env", "ns3_env.ns3ai")
 
 
 def _unread(names: tuple[str, ...]) -> Iterator[ModuleType]:
-    """Packages of which modules can be imported, while their own first lines have not run."""
+    """Packages whose modules can be imported although their own first lines have not run."""
     for name in names:
         spec = importlib.util.find_spec(name)
         assert spec is not None
@@ -35,7 +35,7 @@ def _unread(names: tuple[str, ...]) -> Iterator[ModuleType]:
 
 def _main() -> int:
     if sys.path[0] == os.path.dirname(os.path.realpath(__file__)):
-        sys.path[0] = os.getcwd()  # as for `python -m`; our modules have no names of their own in this folder
+        sys.path[0] = os.getcwd()  # as for `python -m`; our modules have no top-level names in this folder
     packages = list(_unread(_PACKAGES))
 
     def read_them() -> None:

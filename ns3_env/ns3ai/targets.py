@@ -14,7 +14,7 @@ from ns3_env.config.model import Strict, nearest, validate
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.ns3ai.segments import Names, opened
 
-if TYPE_CHECKING:  # start.py says why nothing heavy is imported here
+if TYPE_CHECKING:  # start.py explains why nothing heavy is imported here
     from ns3_env.scenario import Scenario
 
 #: Other names of settings: ns-3's command line knows a seed as its run.
@@ -27,7 +27,7 @@ class Settings(Strict):
     Attributes:
         scenario: file of the scenario; by default the target's own, with ``flows`` senders.
         flows: senders of the default scenario; None: the target's default.
-        flow: the controlled flow, for targets with one; the other flows are under ``others``.
+        flow: the controlled flow, for targets with one; all other flows are under ``others``.
         others: controller of the other flows.
         fields: fields of the observation, with commas between.
         reward: name of the reward.
@@ -72,9 +72,9 @@ class Settings(Strict):
         return Scenario.load(self.scenario)
 
     def arguments(self, *also: str) -> dict[str, Any]:
-        """Keywords of an environment: those that were given, and the settings named besides.
+        """Keywords of an environment: the settings that were given, and those named in addition.
 
-        Raises ScenarioError, and ConfigError for a name that there is not.
+        Raises ScenarioError, and ConfigError for an unknown name.
         """
         from ns3_env.decision.actions import make_action_map
         from ns3_env.decision.observations import field_indices
@@ -119,7 +119,7 @@ class Target:
     vectors: bool = False
 
 
-#: By name.
+#: Targets by name.
 TARGETS: Mapping[str, Target] = {
     "rdma-incast": Target("one RDMA flow in an incast; Gym interface", "player", "rdma", 4),
     "tcp-bottleneck": Target("one TCP flow at a bottleneck; Gym interface", "player", "tcp", 2),
@@ -142,7 +142,7 @@ def read_settings(options: Mapping[str, str], target: str) -> Settings:
 
 
 def check(target: Target, settings: Settings) -> None:
-    """Looks at what can be known before anything is played: the scenario's file, the length of the vectors.
+    """Checks everything known before the run: the scenario's file, the length of the vectors.
 
     Raises ScenarioError, and SegmentError.
     """
@@ -150,7 +150,7 @@ def check(target: Target, settings: Settings) -> None:
     if not target.vectors:
         return
     flows = settings.flows if scenario is None else scenario.agent_flow_count
-    rows = opened(settings.names, (1, 1)).rows  # whatever is in an element
+    rows = opened(settings.names, (1, 1)).rows  # for any element
     if flows is not None and rows < flows:
         raise ScenarioError(
             f"the vectors have {rows} elements, and the scenario {flows} flows under 'agent': resize "
@@ -164,13 +164,13 @@ def plain(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def command_line(settings: Mapping[str, Any]) -> list[str]:
-    """Returns what stands behind ``ns3 run TARGET``: nothing, or ``--`` and the settings."""
+    """Returns the arguments after ``ns3 run TARGET``: nothing, or ``--`` and the settings."""
     written = [f"--{key}={value}" for key, value in plain(settings).items()]
     return ["--", *written] if written else []
 
 
 def merged(defaults: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
-    """All settings; the options win over the defaults, whatever name each goes by."""
+    """All settings; the options win over the defaults, under any of their names."""
     names = {ALIASES.get(key, key) for key in options}
     return {**{key: defaults[key] for key in defaults if ALIASES.get(key, key) not in names}, **options}
 
@@ -178,7 +178,7 @@ def merged(defaults: Mapping[str, str], options: Mapping[str, str]) -> dict[str,
 def read_command_line(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Target and settings of ``run TARGET [-- --key=value ...]``.
 
-    What ns-3's script takes before ``--`` (``--no-build``) is passed over; target and settings may be one
+    Options of ns-3's script before ``--`` (``--no-build``) are ignored; target and settings may be one
     text.
 
     Raises ConfigError.

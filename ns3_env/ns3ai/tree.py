@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a folder that ns3-ai's Python takes for an ns-3 tree, with an ``ns3`` that runs ours."""
+"""Makes a folder that ns3-ai's Python accepts as an ns-3 tree, with an ``ns3`` that runs ours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from ns3_env.config.model import validate
 from ns3_env.ns3ai.targets import Settings, plain
 
-#: The interpreter of the process that asks, whatever PATH says where the script is run.
+#: The interpreter of the calling process, whatever PATH is when the script is run.
 _SCRIPT = """\
 #!/bin/sh
 # Runs a simulation of ns3-env as an ns-3 tree does: ns3 run TARGET [-- --key=value ...]
@@ -28,8 +28,8 @@ exec {python} {start} {defaults} "$@"
 def path(settings: Mapping[str, Any] | None = None) -> Path:
     """The folder to give to ns3-ai's Python, or to :class:`Ns3AiEnv`, as that of ns-3.
 
-    It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder where that cannot be written,
-    and stays; each Python installation has one, and each choice of settings. What ``ns3 run`` runs there:
+    It lies in the user's cache (``XDG_CACHE_HOME``), or in a temporary folder if that cannot be written,
+    and stays; each Python installation has one, and each choice of settings. ``ns3 run`` there runs:
     :data:`ns3_env.ns3ai.TARGETS`.
 
     Args:
@@ -37,7 +37,7 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
             command line override them, key by key. ns3-ai's Python passes its own at its first start only,
             and not at a ``reset()``. A scenario's file is looked up from the caller's working directory.
 
-    Raises ConfigError for a setting that there is not.
+    Raises ConfigError for an unknown setting.
     """
     defaults = plain(settings or {})
     validate(defaults, Settings, "path()")
@@ -57,7 +57,7 @@ def path(settings: Mapping[str, Any] | None = None) -> Path:
 
 
 def _written(folder: Path, script: str) -> Path:
-    """The folder, with the script in it; others may be writing the same."""
+    """The folder, with the script in it; other processes may be writing the same."""
     file = folder / "ns3"
     if file.is_file() and os.access(file, os.X_OK) and file.read_text(encoding="utf-8") == script:
         return folder

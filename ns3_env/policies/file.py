@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads and writes a policy's safetensors file; reading it runs nothing.
 
-docs/policy-format.md says what is in it.
+docs/policy-format.md describes its contents.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Shape, Tensors, check_shapes, check_values, sha256
 
-#: Key of the header under which a policy's own JSON stands.
+#: Key of the header of a policy's JSON.
 KEY = "ns3_env.policy"
 #: Its name in a folder: a checkpoint's, a released policy's.
 POLICY_FILE = "policy.safetensors"
-#: Of the format; a newer one is refused.
+#: Version of the format; a newer one is refused.
 VERSION = 1
 #: Largest file; a network of 16 million weights decides too slowly for any flow.
 MAX_POLICY_BYTES = 64 << 20
 
-#: Configurations and scenarios, which stand beside policies on command lines.
+#: Configurations and scenarios, which appear next to policies on command lines.
 _YAML = (".yaml", ".yml")
 
 
 class Header(PolicySpec):
-    """The header: the policy, and what the file is checked by."""
+    """The header: the policy, and the file's checksum."""
 
     version: int = Field(ge=1, le=VERSION, strict=True)
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -46,7 +46,7 @@ class Header(PolicySpec):
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """A policy as its file holds it.
+    """A policy in the form of its file.
 
     Attributes:
         spec: header: inputs, network and action of the policy.
@@ -57,7 +57,7 @@ class PolicyFile:
     tensors: Tensors
 
     def __post_init__(self) -> None:
-        """Raises ValueError where the tensors are not those of such a policy."""
+        """Raises ValueError if the tensors are not those of such a policy."""
         check_shapes(self.spec, {name: tensor.shape for name, tensor in self.tensors.items()})
         check_values(self.tensors)
 
@@ -85,10 +85,10 @@ def write_policy(path: Path, policy: PolicyFile) -> None:
 
 
 def read_policy(path: str | Path) -> PolicyFile:
-    """The policy in a file that anybody may have written.
+    """The policy in an untrusted file.
 
     Raises:
-        ConfigError: one line: it is not there, too large, cut short, foreign, newer, or of contents that make
+        ConfigError: one line: it is missing, too large, truncated, foreign, newer, or its contents make
             no policy.
     """
     path = Path(path)
@@ -172,7 +172,7 @@ def _no_number(text: str) -> NDArray[Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The mapping, whose keys stand there once: another reader could take another one."""
+    """The mapping, each of whose keys is unique: another reader could choose another duplicate."""
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -34,10 +34,10 @@ from ns3_env.scenario import Clock
 Transform = Literal["none", "symlog"]
 Activation = Literal["relu", "tanh"]
 
-#: What the simulator reads at most: inputs, K.
+#: Limits of the simulator: inputs, K.
 MAX_INPUTS, MAX_HISTORY = 64, 64
 _TEXT = 200
-#: No field has more.
+#: Upper limit of every field.
 _MOST_OF_FIELDS = 1e15
 
 
@@ -50,21 +50,21 @@ def _known_field(name: str) -> str:
 
 
 class Input(Strict):
-    """One input of the network: a telemetry field, cut to its range, and what is done to it then."""
+    """One input of the network: a telemetry field, clipped to its range, and the operations on it."""
 
     field: Annotated[str, AfterValidator(_known_field)]
     transform: Transform = "none"
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Telemetry fields that it takes."""
+        """Telemetry fields that it reads."""
         return (self.field,)
 
 
 class DerivedInput(Strict):
-    """One input of the network that is worked out of several telemetry fields, each cut to its range first.
+    """One input of the network computed from several telemetry fields, each cut to its range first.
 
-    The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, which is what it can be.
+    The keys but ``derived`` are settings of ``ns3_env.decision.rtt_target``, the only one so far.
     """
 
     derived: Literal["rtt_target"]
@@ -85,17 +85,17 @@ class DerivedInput(Strict):
 
     @property
     def formula(self) -> RttTarget:
-        """Formula that it works out."""
+        """Formula that it computes."""
         return RttTarget(**self.model_dump(exclude={"derived"}))
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Telemetry fields that it takes."""
+        """Telemetry fields that it reads."""
         return self.formula.fields
 
 
 def _kind(entry: Any) -> str:
-    """Returns which of both an entry is; no key has such a name, so that errors name keys alone."""
+    """Returns which of both an entry is; no key has such a name, so that errors name only keys."""
     derived = "derived" in entry if isinstance(entry, Mapping) else isinstance(entry, DerivedInput)
     return "<derived>" if derived else "<field>"
 
@@ -106,7 +106,7 @@ AnyInput = Annotated[
 
 
 class Network(Strict):
-    """Tensors of a network, and what lies between them."""
+    """Tensors of a network, and the activations between them."""
 
     kind: Literal["mlp", "lstm"]
     memory: Literal["history", "carried"] = "history"
@@ -115,7 +115,7 @@ class Network(Strict):
 
     @property
     def carries(self) -> bool:
-        """Tells whether a flow's hidden state and cell go on from decision to decision."""
+        """Returns whether a flow's hidden state and cell continue from decision to decision."""
         return self.memory == "carried"
 
     @model_validator(mode="after")
@@ -230,9 +230,9 @@ class PolicySpec(Strict):
     @field_validator("action")
     @classmethod
     def _one_scaled_number(cls, action: Mapping[str, Any]) -> dict[str, Any]:
-        """The map exists, takes these settings, and an action of it is one number in [-1, 1].
+        """The map exists, accepts these settings, and an action of it is one number in [-1, 1].
 
-        Settings that are not there get their defaults: whoever deploys the policy need not know them.
+        Settings that are not there get their defaults: users who deploy the policy need not know them.
         """
         settings = dict(action)
         name = settings.pop("name", None)
@@ -267,7 +267,7 @@ class PolicySpec(Strict):
 
     @property
     def remembers(self) -> bool:
-        """Tells whether more than the current observation is read, so that a history has to be kept."""
+        """Returns whether more than the current observation is read, so that a history has to be kept."""
         return not self.network.carries and (self.network.kind == "lstm" or self.history > 1)
 
     @property

@@ -17,7 +17,7 @@ from ns3_env.policies.policy import State
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-#: What a network that carries a state does with observations (n, D) and the state, None at a flow's first:
+#: Step of a network with a hidden state, from observations (n, D) and the state (None at a flow's first) to
 #: actions (n, 1) and the state after them.
 Step = Callable[[Floats, "State | None"], "tuple[Floats, State]"]
 
@@ -58,7 +58,7 @@ def histories_of(inputs: Floats, age: Ints, depth: int) -> tuple[Floats, Ints]:
 
 
 def in_a_row(windows: Floats, lengths: Ints) -> Floats:
-    """Each history as what an MLP reads of it: (n, K x F), the current input last, zeros before a flow's
+    """Each history as an MLP's input: (n, K x F), the current input last, zeros before a flow's
     first.
 
     Args:
@@ -76,7 +76,7 @@ def in_a_row(windows: Floats, lengths: Ints) -> Floats:
 def remembered(
     rows: Floats, depth: int, state: State | None, episode_start: npt.NDArray[np.bool_] | None
 ) -> tuple[Floats, Ints]:
-    """Histories (n, K, F) and lengths (n,) of n flows that go on with ``rows``.
+    """Histories (n, K, F) and lengths (n,) of n flows that continue with ``rows``.
 
     Args:
         rows: (n, F), the current observations.

@@ -18,7 +18,7 @@ from ns3_env.policies.policy import FloatArray, State
 
 
 class NetworkPolicy:
-    """A ``Policy`` from a file; its state is each flow's history, where it reads one, or what it carries."""
+    """A ``Policy`` from a file; its state is each flow's history, if it reads one, or its hidden state."""
 
     def __init__(self, spec: PolicySpec, network: _native.Policy, path: Path) -> None:
         """
@@ -36,7 +36,7 @@ class NetworkPolicy:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The policy in a file. Raises ConfigError, in one line, where it is none (``policy_file``)."""
+        """The policy in a file. Raises ConfigError, in one line, if it is invalid (``policy_file``)."""
         spec = read_policy(path).spec
         try:
             return cls(spec, _native.Policy(str(path)), path.absolute())
@@ -46,8 +46,8 @@ class NetworkPolicy:
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """Actions (n, 1) in [-1, 1] for histories (n, K, D), zero-padded at the end, of lengths (n,).
 
-        K is the policy's; a network that carries a state takes any, from the flows' first decisions on.
-        Raises ConfigError where weights are so large that an action is no number.
+        K is the policy's; a network that carries a state reads any number, from the flows' first decisions
+        on. Raises ConfigError if weights are so large that an action is no number.
         """
         if self.spec.network.carries:
             return after_steps(self._step, histories, lengths)
@@ -64,7 +64,7 @@ class NetworkPolicy:
         deterministic: bool = False,
     ) -> tuple[FloatArray, State | None]:
         """See ``Policy``; it is deterministic either way. The state is (windows (n, K, D), lengths (n,)), or
-        where the network carries one (hidden and cell (n, 2H),).
+        if the network carries one (hidden and cell (n, 2H),).
 
         Raises ConfigError for a file with a safety.
         """

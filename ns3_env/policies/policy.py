@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policy protocol, and the policy states of flows that decide apart."""
+"""Policy protocol, and the policy states of flows that decide at different times."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ns3_env.decision.actions import ActionMap, make_action_map
 
 FloatArray = npt.NDArray[Any]
 State = tuple[npt.NDArray[Any], ...]
-#: Where a policy decides: inside the simulator, or in Python, which the simulator asks.
+#: Place of a policy's decisions: inside the simulator, or in Python, which the simulator queries.
 Placement = Literal["simulator", "python"]
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """Stable-Baselines3's ``predict`` over a batch of flows, plus what the policy reads and what its action
-    means.
+    """Stable-Baselines3's ``predict`` over a batch of flows, plus the fields that the policy reads and the
+    meaning of its action.
 
     Attributes:
         fields: names of the telemetry fields it reads, in the order of its observation's columns.
@@ -57,9 +57,9 @@ class Policy(Protocol):
 
 
 def action_map_for(policy: Policy) -> ActionMap:
-    """The map of a policy's actions, with the settings in its ``action_settings`` where it has any.
+    """The map of a policy's actions, with the settings in its ``action_settings`` if it has any.
 
-    Raises KeyError where there is no map of that name.
+    Raises KeyError if there is no map of that name.
     """
     settings: Mapping[str, Any] = getattr(policy, "action_settings", {})
     return make_action_map(policy.action_map, **settings)
@@ -69,21 +69,21 @@ class SlotStates:
     """Keeps the policy states of flows that do not decide at the same instants.
 
     ``Policy.predict`` returns a state whose rows belong to the rows of its batch. Under an asynchronous
-    clock a batch holds the due flows only, so the rows are put away by slot and gathered again when the slot
-    is due. Slots are numbers from 0 on; there is room for as many as are asked for.
+    clock a batch contains only the due flows, so the rows are put away by slot and gathered again when the
+    slot is due. Slots are numbers from 0 on; storage grows with the slots requested.
     """
 
     def __init__(self, policy: Policy) -> None:
         """
         Args:
-            policy: the policy asked.
+            policy: the policy to evaluate.
         """
         self.policy = policy
         self._state: State | None = None
         self._fresh = np.ones(0, dtype=bool)
 
     def forget(self, slots: npt.NDArray[np.intp] | None = None) -> None:
-        """A new episode begins in each of ``slots`` (m,); None: in all."""
+        """A new episode starts in each of ``slots`` (m,); None: in all."""
         if slots is None:
             self._fresh[:] = True
         elif len(slots) > 0:
@@ -91,7 +91,7 @@ class SlotStates:
             self._fresh[slots] = True
 
     def state_of(self, slots: npt.NDArray[np.intp]) -> State | None:
-        """The policy's state of ``slots`` (m,); None where it keeps none, or nothing was decided yet."""
+        """The policy's state of ``slots`` (m,); None if it keeps none, or nothing was decided yet."""
         return None if self._state is None else tuple(part[slots] for part in self._state)
 
     def predict(

@@ -16,7 +16,7 @@ from ns3_env.programs.transport import Transport
 from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
 
-#: Says of a checkpoint's folder what is in it; a folder without it is a policy's file and what belongs to it.
+#: File that describes a checkpoint's folder; a folder without it is a policy's file and its companions.
 LAYOUT = "layout.json"
 #: One folder for each: the policy's file, a model card, its learning curve.
 FOLDER = DATA / "checkpoints"
@@ -38,7 +38,7 @@ def trained_names() -> list[str]:
 
 
 def is_released(path: Path) -> bool:
-    """Tells whether this is no path but the bare name of a released policy, or of a trained entry of the
+    """Returns whether this is no path but the bare name of a released policy, or of a trained entry of the
     leaderboard; a folder of that name is named by its absolute path."""
     names = {*released_names(), *trained_names()}
     return len(path.parts) == 1 and not path.is_absolute() and path.name in names
@@ -46,7 +46,7 @@ def is_released(path: Path) -> bool:
 
 def released(name: str) -> Path:
     """The file of a released policy, or of the first seed of a trained entry of the leaderboard. Raises
-    ConfigError, naming those that there are."""
+    ConfigError, naming the existing ones."""
     names = released_names()
     if name in trained_names():
         return TRAINED / name / "1" / POLICY_FILE
@@ -57,17 +57,17 @@ def released(name: str) -> Path:
 
 
 def policy_path(path: Path) -> Path:
-    """Finds the policy's file that a path or a released name stands for.
+    """Finds the policy's file of a path or a released name.
 
     Args:
         path: name of a released policy, a policy's file, the folder of such a file, or the folder of a
             checkpoint or a run, which ``ns3_env.agents.training.checkpoint`` reads.
 
     Returns:
-        The policy's file, or ``path`` where it is something else.
+        The policy's file, or ``path`` if it is something else.
 
     Raises:
-        ConfigError: it is the name of a policy that went.
+        ConfigError: it is the name of a removed policy.
     """
     if is_released(path):
         return released(path.name)
@@ -78,22 +78,22 @@ def policy_path(path: Path) -> Path:
 
 
 def load_policy(source: str | Path) -> NetworkPolicy:
-    """A trained policy to ask in Python (``predict``), by the network alone: no agent's code, no PyTorch.
+    """A trained policy to call in Python (``predict``), with only the network: no agent's code, no PyTorch.
 
     Args:
         source: name of a released policy, a policy's file, or the folder of such a file, e.g. of a
             checkpoint.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such policy.
     """
     path = policy_path(Path(source))
     return NetworkPolicy.load(path / POLICY_FILE if path.is_dir() else path)
 
 
 def controller_names(transport: Transport = "rdma") -> list[str]:
-    """Names that ``named_controller`` takes: those of the transport's controllers, and of policies that read
-    nothing which it does not know."""
+    """Names that ``named_controller`` accepts: those of the transport's controllers, and of policies that do
+    not read fields unknown to it."""
     names = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
     if transport == "tcp":
         return [*names, *released_under(transport)]
@@ -101,12 +101,12 @@ def controller_names(transport: Transport = "rdma") -> list[str]:
 
 
 def released_under(transport: Transport) -> list[str]:
-    """Names of the released policies that read nothing which the transport does not know."""
+    """Names of the released policies that read only fields of the transport."""
     return [name for name in released_names() if unfit(name, transport) is None]
 
 
 def unfit(name: str, transport: Transport) -> str | None:
-    """Why a released policy cannot play under a transport; None where it can."""
+    """Why a released policy cannot run under a transport; None if it can."""
     return None if transport == "rdma" else unknown_fields(transport, read_policy(released(name)).spec.fields)
 
 

@@ -29,7 +29,7 @@ class Layer:
 @dataclass(frozen=True)
 class Widths:
     """Widths that the header leaves open: the layers, and of ``lstm`` the widths of the LSTM and of its
-    shortcut, 0 where there is none."""
+    shortcut, 0 without one."""
 
     layers: tuple[Layer, ...]
     hidden: int = 0
@@ -60,7 +60,7 @@ def tensor_shapes(spec: PolicySpec, widths: Widths) -> dict[str, Shape]:
 
 
 def find_widths(spec: PolicySpec, shapes: Mapping[str, Shape]) -> Widths:
-    """The widths that tensors of these shapes have. Raises ValueError where one of them has none."""
+    """The widths that tensors of these shapes have. Raises ValueError if one of them has none."""
     layers: list[Layer] = []
     while (name := f"layers.{len(layers)}.weight") in shapes:
         layers.append(Layer(_size(shapes, name, 0), f"layers.{len(layers)}.bias" in shapes))
@@ -74,7 +74,7 @@ def find_widths(spec: PolicySpec, shapes: Mapping[str, Shape]) -> Widths:
 
 
 def check_shapes(spec: PolicySpec, shapes: Mapping[str, Shape]) -> None:
-    """Raises ValueError, naming a tensor, where tensors of these shapes are not such a policy's."""
+    """Raises ValueError, naming a tensor, if tensors of these shapes are not such a policy's."""
     widths = find_widths(spec, shapes)
     expected = tensor_shapes(spec, widths)
     for name in shapes:
@@ -92,7 +92,7 @@ def check_shapes(spec: PolicySpec, shapes: Mapping[str, Shape]) -> None:
 
 
 def check_values(tensors: Mapping[str, NDArray[np.float32]]) -> None:
-    """Raises ValueError, naming the tensor, where a weight is NaN or infinite."""
+    """Raises ValueError, naming the tensor, if a weight is NaN or infinite."""
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             where = np.argwhere(~np.isfinite(tensor))[0].tolist()

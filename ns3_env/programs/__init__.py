@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simulator programs: where they are, plugins, what each transport offers."""
+"""The simulator programs: their paths, plugins, and the controllers of each transport."""

@@ -21,7 +21,7 @@ EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
 TCP_EXECUTABLE_VARIABLE = "NS3_ENV_TCP_SIM"
 #: Names plugins, a list of paths as PATH is; :func:`ns3_env.simulator.load_plugins` adds to it.
 PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
-#: What a simulator ends with where the mistake is its caller's.
+#: Exit status of a simulator if its input is at fault.
 EXIT_BAD_INPUT = 2
 
 
@@ -34,7 +34,7 @@ _PROGRAMS: dict[Transport, tuple[str, str]] = {
 
 def find_executable(transport: Transport = "rdma") -> Path:
     """Path of the transport's program, rdma-sim or tcp-sim: that in NS3_ENV_RDMA_SIM or NS3_ENV_TCP_SIM, or
-    the one installed beside the compiled module.
+    the one installed next to the compiled module.
 
     Raises SimulatorNotFound.
     """
@@ -49,7 +49,7 @@ def find_executable(transport: Transport = "rdma") -> Path:
 
 @functools.lru_cache(maxsize=16)
 def _path_of(override: str, program: str) -> Path:
-    """Kept, for every episode asks for it several times."""
+    """The path, cached, as every episode needs it several times."""
     return Path(override) if override else Path(_native.__file__).parent / "bin" / program
 
 
@@ -65,7 +65,7 @@ def plugins_of(transport: Transport) -> list[Path]:
 
 
 def plugin_options(transport: Transport = "rdma") -> list[str]:
-    """The same, as the simulator takes them."""
+    """The same, in the form that the simulator accepts."""
     return [f"--plugin={path}" for path in plugins_of(transport)]
 
 
@@ -82,14 +82,14 @@ def list_controllers(
 def describe_controllers(
     executable: str | os.PathLike[str] | None = None, *, transport: Transport = "rdma"
 ) -> Mapping[str, Mapping[str, Any]]:
-    """Returns what each congestion controller of the simulator declares, by name, sorted.
+    """Returns the declarations of the simulator's congestion controllers, by name, sorted.
 
-    ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: what they are.
-    ``reference``: a bound, which nobody
+    ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: their descriptions.
+    ``reference``: a bound, which no network
     could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
-    ``switch.ecn``; None where it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
-    of ``switch``. ``plugin``: the file it came from, where it is one's own. Under TCP, ``marking``: the
-    threshold from which on queues mark for it, None where it needs none. The program is asked once, and again
+    ``switch.ecn``; None if it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
+    of ``switch``. ``plugin``: the file of a custom controller. Under TCP, ``marking``: the
+    threshold from which on queues mark for it, None if it needs none. The program is queried once, and again
     when it or a plugin has changed.
 
     Args:
@@ -97,7 +97,7 @@ def describe_controllers(
         transport: transport of the controllers.
 
     Raises:
-        ConfigError: a plugin cannot be loaded; the message says why.
+        ConfigError: a plugin cannot be loaded; the message explains why.
         SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
     """
     path = find_executable(transport) if executable is None else Path(executable)
@@ -109,7 +109,7 @@ def describe_controllers(
 
 
 def _stamp(plugin: Path) -> tuple[Path, int, int]:
-    """The file, and what tells it from a later one of the same name."""
+    """The file, with its time and size, which differ for a later one of the same name."""
     try:
         status = plugin.stat()
     except OSError as error:
@@ -134,7 +134,7 @@ def default_attributes(controller: str, transport: Transport = "rdma") -> dict[s
 def references(transport: Transport = "rdma") -> frozenset[str]:
     """Controllers that are bounds: they are shown and not ranked, and have all flows of a scenario.
 
-    None where there is no such simulator: whoever needs it will say so.
+    None if there is no such simulator: the code that needs it will report that.
     """
     try:
         controllers = describe_controllers(transport=transport)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plugins: controllers as shared objects that the command line or the environment names.
 
-A plugin is code: no file names one. Which are in force stands in the environment (``NS3_ENV_PLUGINS``), so
+A plugin is code: no file names one. The active ones are listed in the environment (``NS3_ENV_PLUGINS``), so
 that worker processes load the same ones.
 """
 
@@ -29,10 +29,10 @@ from ns3_env.programs.executable import (
 
 
 def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
-    """The controllers of these plugins are known from now on, in this process and those that it starts.
+    """Makes the controllers of these plugins known from now on, in this process and those that it starts.
 
     Raises:
-        ConfigError: a file is not there, is no plugin, or was built against another contract; nothing is
+        ConfigError: a file is missing, is no plugin, or was built against another contract; nothing is
             loaded then.
         SimulatorNotFound, SimulatorDied: see :func:`describe_controllers`.
     """
@@ -63,9 +63,9 @@ def load_plugins(files: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def plugin_versions() -> dict[str, str]:
-    """For each controller that a plugin brought, ``"plugin NAME"``: the file's name and its content's hash.
+    """For each controller of a plugin, ``"plugin NAME"``: the file's name and its content's hash.
 
-    Raises what :func:`describe_controllers` raises.
+    Raises as :func:`describe_controllers`.
     """
     if not named_plugins():
         return {}
@@ -82,24 +82,24 @@ def _content(path: Path, changed_ns: int) -> str:
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
 
 
-#: Where the compiled parts were installed to; in a clone not the folder of this file.
+#: Folder of the compiled parts; in a clone not the folder of this file.
 _ROOT = Path(_native.__file__).resolve().parent
 
 
 def cmake_dir() -> Path:
-    """The folder of ``ns3_env-config.cmake``. Raises ConfigError where the installation lacks it."""
+    """The folder of ``ns3_env-config.cmake``. Raises ConfigError if the installation lacks it."""
     return _installed(_ROOT / "cmake", "ns3_env-config.cmake")
 
 
 def include_dir() -> Path:
-    """The folder of the contract's headers and of ns-3's core. Raises ConfigError where it is not there."""
+    """The folder of the contract's headers and of ns-3's core. Raises ConfigError if it is not there."""
     return _installed(_ROOT / "include", "ns3_env/cpp/contract/congestion-control.h")
 
 
 def compiler_flags() -> list[str]:
     """Returns the options of a compiler; ``-shared -fPIC`` and an optimisation level are the caller's.
 
-    Raises ConfigError where the headers are not there.
+    Raises ConfigError if the headers are not there.
     """
     return ["-std=c++20", "-D__LINUX__", "-DNS3_BUILD_PROFILE_RELEASE", f"-isystem{include_dir()}"]
 

@@ -25,12 +25,12 @@ NS3_MODULES = (
     "stats",
     "core",
 )
-#: Of ns-3, 3.NS3_MINOR.
+#: Minor version of ns-3, 3.NS3_MINOR.
 NS3_MINOR = 44
 
 
 def library_dir() -> Path:
-    """Folder of the package's libraries. Raises ConfigError where the installation lacks RDMA's."""
+    """Folder of the package's libraries. Raises ConfigError if the installation lacks RDMA's."""
     folder = Path(_native.__file__).resolve().parent / "lib"
     if not (folder / "libns3_env-rdma.so").is_file():
         raise ConfigError(f"{folder} has no libns3_env-rdma.so: install the package again")
@@ -38,7 +38,7 @@ def library_dir() -> Path:
 
 
 def linker_flags() -> list[str]:
-    """Options for the linker, behind the sources; libraries that a script does not use are not loaded."""
+    """Options for the linker, after the sources; libraries that a script does not use are not loaded."""
     folder = library_dir()
     modules = [f"-lns3.{NS3_MINOR}-{module}" for module in NS3_MODULES]
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-Wl,--as-needed", "-lns3_env-rdma", *modules]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transports, RDMA and TCP: two programs, each with controllers of its own."""
+"""Transports, RDMA and TCP: two programs, each with its own controllers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Transport = Literal["rdma", "tcp"]
 
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 
-#: As texts say them.
+#: Names in texts.
 SHOWN: dict[Transport, str] = {"rdma": "RDMA", "tcp": "TCP"}
 
 
 def transport_of(content: Mapping[str, Any]) -> Transport:
-    """Returns the transport of a scenario as the simulator reads it, where RDMA is not named."""
+    """Returns the transport of a scenario as the simulator reads it, which omits RDMA's name."""
     return "tcp" if content.get("transport") == "tcp" else "rdma"
 
 
 def other(transport: Transport) -> Transport:
-    """The other one."""
+    """The other transport."""
     return "tcp" if transport == "rdma" else "rdma"

@@ -32,9 +32,9 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
 from ns3_env.scenario.traffic import ENDLESS_BYTES, ConstantRate, Flows, Mix, TrafficKind
 
-#: Hosts whose paths are looked at for windows that are too narrow.
+#: Maximum number of hosts whose paths are checked for windows that are too narrow.
 _MOST_SOURCES = 100
-#: Keys that one transport alone has, and what to do under the other one.
+#: Keys that only one transport has, and the advice under the other one.
 TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
     "rdma": {
         "preset": "there is no published simulator of TCP here: leave it out",
@@ -58,7 +58,7 @@ TRANSPORT_KEYS: dict[Transport, dict[str, str]] = {
 
 
 def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
-    """Lists what is wrong with it, a line each, by key."""
+    """Lists its faults, a line each, by key."""
     faults = transport_faults(scenario)
     faults += [f"topology.{fault}" for fault in scenario.topology.faults(network)]
     if not faults:
@@ -93,7 +93,7 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
 
 
 def time_faults(scenario: ScenarioFields) -> list[str]:
-    """Nothing that is asked for may lie behind the time limit."""
+    """Refuses times after the time limit."""
     first, limit = scenario.traffic.first_start_ns(), scenario.time_limit_ns
     faults = []
     if first is not None and first >= limit:
@@ -107,7 +107,7 @@ def time_faults(scenario: ScenarioFields) -> list[str]:
 def buffer_faults(scenario: ScenarioFields, network: Network) -> list[str]:
     """Reserves and headrooms (3 x rate x delay and some frames) must leave something to share.
 
-    Without PFC nothing is kept as headroom, and what is left must hold a packet; the published simulator
+    Without PFC nothing is kept as headroom, and the rest must have room for a packet; the published simulator
     keeps it all the same.
     """
     needed = committed_bytes(scenario, network)
@@ -162,7 +162,7 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
 
 
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
-    """A bound is the whole network's: it has no flows beside those of others."""
+    """A bound covers the whole network: all flows must be under it."""
     names = [controller.name for controller in scenario.controllers]
     others = {x.name for x in played_controllers(scenario)} | scenario.traffic.named_controllers()
     bounds = references(scenario.transport) if len(others) > 1 else frozenset()
@@ -178,8 +178,8 @@ def _bound_faults(scenario: ScenarioFields) -> list[str]:
 def declared_faults(
     scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
 ) -> list[str]:
-    """Lists where the controllers of flows (``controllers()``: their indices) need different things of a
-    port."""
+    """Lists conflicts if the controllers of flows (``controllers()``: their indices) need different things of
+    a port."""
     if scenario.classes:
         return class_conflicts(scenario, flows, controllers)
     settings = DECLARED[scenario.transport]
@@ -187,7 +187,7 @@ def declared_faults(
 
 
 def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
-    """Lists what will be played as it says, though hardly anybody wants it, a line each, by key."""
+    """Lists settings that are simulated as written but are probably unintended, a line each, by key."""
     return [
         *_rate_warnings(scenario, network),
         *_marking_warnings(scenario, network),
@@ -197,7 +197,7 @@ def warnings_of(scenario: ScenarioFields, network: Network) -> list[str]:
 
 
 def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """With such least rates no controller can empty the queue."""
+    """Warns of minimum rates at which no controller can empty the queue."""
     if scenario.min_rate_bps is None:
         return
     for host, flows in scenario.traffic.senders_at(network).items():
@@ -211,7 +211,7 @@ def _rate_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
 
 
 def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """No queue is ever as long as a threshold above the buffer."""
+    """Warns of marking thresholds above the buffer, which no queue reaches."""
     ecn = scenario.switch.ecn
     if scenario.transport != "rdma" or ecn is None or ecn == "auto":
         return
@@ -230,7 +230,7 @@ def _marking_warnings(scenario: ScenarioFields, network: Network) -> Iterator[st
 
 
 def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """No window of TCP is wider than its socket's buffer, whatever its path could hold."""
+    """Warns of TCP flows whose window the socket's buffer limits to less than the path's BDP."""
     if scenario.transport != "tcp":
         return
     buffer = scenario.tcp.socket_buffer_bytes
@@ -256,7 +256,7 @@ def _window_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str
 
 
 def _tie_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
-    """Packets of equal streams over equal links reach a switch together, always in the same order."""
+    """Warns of equal streams over equal links: their packets always reach a switch in the same order."""
     fabric = [x.rate_bps for x in network.links if "switch" == network.nodes[x.a] == network.nodes[x.b]]
     together: dict[tuple[object, ...], list[ConstantRate]] = defaultdict(list)
     for stream in _streams(scenario.traffic):
@@ -283,7 +283,7 @@ def _streams(traffic: TrafficKind) -> Iterator[ConstantRate]:
 
 
 def transport_faults(scenario: ScenarioFields) -> list[str]:
-    """Lists what is said of the other transport, a line each."""
+    """Lists keys of the other transport, a line each."""
     foreign = other(scenario.transport)
     fields = type(scenario).model_fields
     faults = [
@@ -302,7 +302,7 @@ def transport_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def controllers_faults(scenario: ScenarioFields) -> list[str]:
-    """Controllers that only the other transport has; of a name that nobody knows the simulator will tell."""
+    """Controllers that only the other transport has; unknown names are reported by the simulator."""
     places = [(f"controllers.{i}", controller.name) for i, controller in enumerate(scenario.controllers)]
     places += [(f"groups.{name}.controller", x.controller or AGENT) for name, x in scenario.groups.items()]
     if not {name for _, name in places} - {AGENT, POLICY}:
@@ -320,7 +320,7 @@ def controllers_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def _known(transport: Transport) -> list[str]:
-    """Nothing where there is no such simulator: whoever needs it will say so."""
+    """Nothing if there is no such simulator: the code that needs it will report that."""
     try:
         return list_controllers(transport=transport)
     except SimulatorError:

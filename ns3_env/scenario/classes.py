@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups and classes of a scenario's flows: who controls each, where it queues, and what is wrong."""
+"""Groups and classes of a scenario's flows: their controllers, queues and faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic import DATA_GROUP, Flows
 
-#: Settings that a class may have of its own, by its key.
+#: Settings that a class may override, by its key.
 _OWN: dict[str, Declared[Any]] = {"ecn": MARKING, "congestion_points": CONGESTION_POINTS}
 
 
@@ -54,7 +54,7 @@ def _setting(traffic_class: TrafficClass, key: str, scenario: ScenarioFields, in
 def class_conflicts(
     scenario: ScenarioFields, flows: Callable[[], Flows], controllers: Callable[[], list[int]]
 ) -> list[str]:
-    """Lists where controllers of one class need different things of its queue, and where no class can be."""
+    """Lists conflicts of controllers over the queue of their class, and ports that cannot have classes."""
 
     def inside(which: int) -> list[int]:
         return [index for index, chosen in zip(under, classes, strict=True) if chosen == which]
@@ -72,7 +72,7 @@ def class_conflicts(
 
 
 def class_faults(scenario: ScenarioFields) -> list[str]:
-    """Lists what is wrong with the classes by themselves, a line each, by key."""
+    """Lists the faults of the classes by themselves, a line each, by key."""
     names = [traffic_class.name for traffic_class in scenario.classes]
     faults = [f"classes: {name!r} is there twice" for name in sorted(set(names)) if names.count(name) > 1]
     weighted = [traffic_class.weight is not None for traffic_class in scenario.classes]
@@ -89,7 +89,7 @@ def class_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def group_faults(scenario: ScenarioFields) -> list[str]:
-    """Lists what is wrong with the groups, a line each, by key."""
+    """Lists the faults of the groups, a line each, by key."""
     group_names = ", ".join(map(repr, scenario.groups)) or "there are none"
     faults = [
         f"traffic.group: {name!r} is none of the groups ({group_names})"
@@ -110,7 +110,7 @@ def group_faults(scenario: ScenarioFields) -> list[str]:
 
 
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
-    """A bound is the whole network's."""
+    """A bound covers the whole network."""
     bounds = references(scenario.transport) if scenario.groups else frozenset()
     controllers: list[Controller] = played_controllers(scenario)
     return [

@@ -26,25 +26,25 @@ from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import TRANSPORTS
 from ns3_env.scenario.parameters import with_preset
 
-#: The controller that asks across the channel.
+#: The controller that requests decisions across the channel.
 AGENT = "agent"
 #: The controller whose decisions come from a policy's file, inside the simulator.
 POLICY = "policy"
-#: Endings of a controller's file, where one of another ending is a policy's; its name in a run's folder.
+#: Endings of controllers' files (other files are policies); the name of one in a run's folder.
 CONTROLLER_ENDINGS = (".yaml", ".yml")
 CONTROLLER_FILE = "controller.yaml"
-#: The first line of what ``write_controller`` writes.
+#: The first line of files by ``write_controller``.
 CONTROLLER_HEAD = (
     "# A controller of ns3-env: --checkpoint NAME=FILE, or {file: FILE} among a scenario's controllers\n"
 )
 
 
 class Controller(Strict):
-    """A congestion controller by name, and its ns-3 attributes; a name alone stands for {name: NAME}.
+    """A congestion controller by name, and its ns-3 attributes; a bare name means {name: NAME}.
 
-    ``parameters: paper`` stands for the attributes that the controller's own paper sets, ``published``, the
-    default, for the published simulator's. ``{file: controller.yaml}`` stands for what is in that file
-    (``read_controller``), which lies beside the scenario's.
+    ``parameters: paper`` means the attributes that the controller's own paper sets, ``published``, the
+    default, for the published simulator's. ``{file: controller.yaml}`` means the contents of that file
+    (``read_controller``), which lies next to the scenario's.
     """
 
     name: str = Field(min_length=1)
@@ -62,7 +62,7 @@ class Controller(Strict):
 def read_controller(path: Path) -> Controller:
     """Reads a controller's file: YAML with ``name`` and ``attributes``, as a scenario's ``controllers`` have.
 
-    Raises ConfigError, naming the file: it is none, or the simulator has no such controller or attribute.
+    Raises ConfigError, naming the file: not a controller's file, or an unknown controller or attribute.
     """
     if path.suffix not in CONTROLLER_ENDINGS:
         raise ConfigError(
@@ -95,7 +95,7 @@ def read_controller(path: Path) -> Controller:
 
 
 def write_controller(path: Path, controller: Controller) -> None:
-    """Writes a controller's file, as ``read_controller`` reads it: complete or not there. Raises OSError."""
+    """Writes a controller's file for ``read_controller``, complete or not at all. Raises OSError."""
     write_atomically(path, CONTROLLER_HEAD + to_text(controller.model_dump(mode="json")))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of ports under ``auto``: what the flows' controllers declare that they need."""
+"""Settings of ports under ``auto``: the needs that the flows' controllers declare."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Declared(Generic[T]):
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def published(self, names: Iterable[str] | None = None) -> dict[str, T]:
-        """Returns what controllers are published with; those not named need nothing.
+        """Returns the needs of controllers as published; those not named have none.
 
         Args:
             names: names of controllers; None: all.
@@ -56,7 +56,7 @@ class Declared(Generic[T]):
         return dict(self.needed(Controller(name=name) for name in everyone))
 
     def needed(self, controllers: Iterable[Controller]) -> list[tuple[str, T]]:
-        """Returns what controllers with these attributes need, by name; raises as :meth:`published`."""
+        """Returns the needs of controllers with these attributes, by name; raises as :meth:`published`."""
         declared = describe_controllers(transport=self.transport)
         values: list[tuple[str, T]] = []
         for controller in controllers:
@@ -79,7 +79,7 @@ class Declared(Generic[T]):
         return next((value for _, value in self.needed(present)), None)
 
     def faults(self, scenario: ScenarioFields, controllers: Callable[[], list[int]]) -> list[str]:
-        """A port does one thing only; where two controllers need two, the user has to choose.
+        """A port does one thing only; if two controllers need two, the user has to choose.
 
         ``controllers()``: each flow's, as an index.
         """
@@ -137,7 +137,7 @@ SCHEDULING = Declared(
 
 
 def _threshold(declared: Mapping[str, Any]) -> Threshold | RedMarking:
-    """Returns what a controller of TCP declares: a threshold of a port of some rate."""
+    """Returns the declaration of a TCP controller: a threshold of a port of some rate."""
     rest = {key: value for key, value in declared.items() if key != "threshold_packets"}
     packets = QueueLength(amount=declared["threshold_packets"], unit="packets")
     return Threshold(threshold=packets, **rest)
@@ -158,7 +158,7 @@ HOST_QUEUE_MARKING = _of_queue(
     "tcp.host_queue.marking", lambda scenario: scenario.tcp.host_queue and scenario.tcp.host_queue.marking
 )
 
-#: Every setting of ports that ``auto`` takes from controllers, by transport.
+#: Every setting of ports that ``auto`` sets from controllers, by transport.
 DECLARED: dict[Transport, tuple[Declared[Any], ...]] = {
     "rdma": (MARKING, CONGESTION_POINTS, SCHEDULING),
     "tcp": (QUEUE_MARKING, HOST_QUEUE_MARKING),

@@ -44,12 +44,12 @@ def buffer_bytes(scenario: ScenarioFields, network: Network) -> int:
 
 
 def enough_bytes(needed: float) -> int:
-    """A buffer of which half is left beside reserves and headrooms, in whole MiB, at most the largest."""
+    """A buffer of which half is left after reserves and headrooms, in whole MiB, at most the largest."""
     return min(math.ceil(2 * needed / MIB) * MIB, MAX_BUFFER_BYTES)
 
 
 def keeps_headroom(scenario: ScenarioFields) -> bool:
-    """Tells whether ports keep headroom: with PFC, and always in the published simulator."""
+    """Returns whether ports keep headroom: with PFC, and always in the published simulator."""
     return has_pfc(scenario) or timing(scenario) == "published"
 
 
@@ -74,7 +74,7 @@ def committed_bytes(scenario: ScenarioFields, network: Network) -> dict[int, flo
 
 
 def has_pfc(scenario: ScenarioFields) -> bool:
-    """Tells whether ports pause each other, in one class at least."""
+    """Returns whether ports pause each other, in one class at least."""
     pfc = scenario.switch.pfc
     return any(pfc if x.pfc is None else x.pfc for x in scenario.classes) if scenario.classes else pfc
 
@@ -92,10 +92,10 @@ def accounts_bytes(scenario: ScenarioFields, headroom: float) -> float:
 
 
 def most_kmax_bytes(scenario: ScenarioFields, network: Network, ecn: Ecn) -> float | None:
-    """Returns the largest kmax of any port; None where it is less at the fastest one.
+    """Returns the largest kmax of any port; None if it is less at the fastest one.
 
-    By ``auto`` half of the buffer: the other half takes what comes until senders hear of the mark. Thresholds
-    that are given are played as they are, and published timing keeps what is published.
+    By ``auto`` half of the buffer: the other half absorbs the packets that arrive until senders react to the
+    mark. Thresholds in the scenario are used unchanged, and published timing keeps the published ones.
     """
     if scenario.switch.ecn != "auto" or timing(scenario) == "published":
         return None
@@ -104,13 +104,13 @@ def most_kmax_bytes(scenario: ScenarioFields, network: Network, ecn: Ecn) -> flo
 
 
 def fastest_port_bps(network: Network) -> float:
-    """Rate of the fastest link of a switch, bit/s; 0 where there is no switch."""
+    """Rate of the fastest link of a switch, bit/s; 0 if there is no switch."""
     switched = (link for link in network.links if "switch" in (network.nodes[link.a], network.nodes[link.b]))
     return max((link.rate_bps for link in switched), default=0.0)
 
 
 def min_rate_bps(scenario: ScenarioFields, network: Network) -> float | None:
-    """The simulator's default, a hundredth of the host's rate, is too much for more than 100 flows."""
+    """Minimum rate; None: the simulator's default, a hundredth of the host's rate, suits up to 100 flows."""
     if scenario.min_rate_bps is not None:
         return scenario.min_rate_bps
     needed: float | None = None
@@ -123,7 +123,7 @@ def min_rate_bps(scenario: ScenarioFields, network: Network) -> float | None:
 
 
 def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
-    """The flows under the scenario's seed, not to be changed: whoever asks for the same again gets these."""
+    """The flows under the scenario's seed, not to be changed: later calls return the same object."""
     for traffic, topology, seed, flows in tuple(_DRAWN):
         if traffic is scenario.traffic and topology is scenario.topology and seed == scenario.seed:
             return flows
@@ -135,9 +135,9 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
 
 
 def between_cards(flows: Flows, network: Network) -> Flows:
-    """The same flows, each between two cards of its hosts, in turn where several pairs are equally near.
+    """The same flows, each between two cards of its hosts, in turn if several pairs are equally near.
 
-    Raises ScenarioError where there are none that reach each other.
+    Raises ScenarioError if no two hosts reach each other.
     """
     turns: Counter[tuple[int, int]] = Counter()
     ends = []
@@ -151,13 +151,13 @@ def between_cards(flows: Flows, network: Network) -> Flows:
     return replace(flows, src=[src for src, _ in ends], dst=[dst for _, dst in ends], streams=streams)
 
 
-#: The last ones: traffic, topology, seed, flows.
+#: The last draw: traffic, topology, seed, flows.
 _DRAWN: deque[tuple[object, object, int, Flows]] = deque(maxlen=1)
 
 
 def played_controllers(scenario: ScenarioFields) -> list[Controller]:
     """Returns the controllers of the scenario, and then an entry for each group that has a controller or
-    attributes of its own.
+    its own attributes.
 
     A group's controller has the attributes that the scenario gives to one of its name, its own before them.
     """
@@ -173,12 +173,12 @@ def played_controllers(scenario: ScenarioFields) -> list[Controller]:
 
 
 def own_controllers(scenario: ScenarioFields) -> dict[str, Group]:
-    """The groups with a controller or attributes of their own, in the order in which they are played."""
+    """The groups with their own controller or attributes, in the order in which they are simulated."""
     return {name: x for name, x in scenario.groups.items() if x.controller is not None or x.attributes}
 
 
 def class_indices(scenario: ScenarioFields, groups: Iterable[str | None]) -> list[int]:
-    """The class of each flow, by the names of their groups; the last one where nothing says another."""
+    """The class of each flow, by the names of their groups; the last one by default."""
     index = {traffic_class.name: i for i, traffic_class in enumerate(scenario.classes)}
     of_group = {name: index.get(x.traffic_class or "", len(index) - 1) for name, x in scenario.groups.items()}
     return [len(index) - 1 if name is None else of_group[name] for name in groups]

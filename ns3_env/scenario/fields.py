@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scenario's keys, and what follows from them alone."""
+"""A scenario's keys, and the values that follow only from them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HOSTS_PER_THREAD = 64
 
 
 class SimulatorOptions(Strict):
-    """Settings of how the simulator plays a scenario."""
+    """Settings of how the simulator runs a scenario."""
 
     threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
         default=None,
@@ -44,7 +44,7 @@ class SimulatorOptions(Strict):
     )
 
     def thread_count(self, hosts: int) -> int | None:
-        """Threads of a network of so many hosts in parts; None of one that is played as a whole.
+        """Threads of a network of this number of hosts in parts; None of one that is run as a whole.
 
         ``auto`` is one for each core, but for each 64 hosts at most: fewer give a thread too little to do.
         """
@@ -54,7 +54,7 @@ class SimulatorOptions(Strict):
 
 
 class ScenarioFields(Strict):
-    """Keys of a scenario; ``Scenario`` adds what it can do."""
+    """Keys of a scenario; ``Scenario`` adds the methods."""
 
     transport: Transport = "rdma"
     preset: Literal["default", "published"] = "default"
@@ -104,7 +104,7 @@ class ScenarioFields(Strict):
 
     @property
     def given_controllers(self) -> tuple[Controller, ...]:
-        """``controllers`` as they were read, whoever plays now."""
+        """``controllers`` as they were read, even after a replacement."""
         return self._initial_controllers
 
     @property
@@ -113,5 +113,5 @@ class ScenarioFields(Strict):
         return self.payload_bytes if self.transport == "rdma" else self.tcp.payload_bytes
 
     def measured_ns(self) -> tuple[int, int] | None:
-        """Begin and end of what counts; None where the whole run does."""
+        """Start and end of the counted time; None if the whole run counts."""
         return None if self.measurement is None else self.measurement.span_ns(self.traffic.arrivals_end_ns())

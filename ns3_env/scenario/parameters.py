@@ -54,9 +54,9 @@ def parameters_of(controller: str, parameters: str) -> Attributes:
 
 
 def with_preset(data: Any, controller_key: str) -> Any:
-    """A controller as a file writes it, its ``parameters: paper`` replaced by the attributes it stands for.
+    """A controller as a file writes it, its ``parameters: paper`` replaced by its attributes.
 
-    The file's own attributes take the place of the preset's.
+    The file's own attributes override the preset's.
 
     Args:
         data: content of the file.

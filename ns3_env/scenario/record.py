@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of what a run records, and of the time in it that counts."""
+"""Settings of a run's records, and of the time in it that counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ns3_env.config.model import Strict
 
 
 class Record(Strict):
-    """Parts of the results beside the flows."""
+    """Parts of the results in addition to the flows."""
 
     queues: bool = True
     queue_series_ns: Nanoseconds = Field(
@@ -54,16 +54,16 @@ class Measurement(Strict):
     )
 
     def span_ns(self, arrivals_end_ns: int | None) -> tuple[int, int] | None:
-        """Begin and end; None where there is no end.
+        """Start and end; None without an end.
 
         Args:
-            arrivals_end_ns: until when flows arrive at random; None of traffic that does not.
+            arrivals_end_ns: time until which flows arrive at random; None of other traffic.
         """
         end = arrivals_end_ns if self.end_ns is None else self.end_ns
         return None if end is None else (self.warm_up_ns, end)
 
     def faults(self, arrivals_end_ns: int | None, time_limit_ns: int) -> list[str]:
-        """Lists what does not fit the traffic and the time limit, as "key: text"."""
+        """Lists conflicts with the traffic and the time limit, as "key: text"."""
         span = self.span_ns(arrivals_end_ns)
         if span is None:
             return ["end_ns: none of this traffic arrives at random, so that it must be given"]

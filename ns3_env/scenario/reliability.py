@@ -29,10 +29,10 @@ class GoBackN(Strict):
 
 
 class SelectiveRepeat(Strict):
-    """The receiver keeps what comes out of order, and the sender repeats what is missing (IRN, Mittal 2018).
+    """The receiver keeps packets out of order, and the sender repeats missing ones (IRN, Mittal 2018).
 
-    A packet beyond a gap is answered by a NACK that says what is missing first and which packet it answers.
-    Each packet that is missing before an acknowledged one is sent again once in a recovery; one that is lost
+    A packet beyond a gap is answered by a NACK that names the first missing packet and the one packet it
+    answers. Each packet missing before an acknowledged one is sent again once in a recovery; one that is lost
     again waits for a timeout. The longer timeout, RTO_high, is ``retransmission_timeout_ns``, or else the
     largest base RTT and the time in which a full buffer drains at the slowest link.
     """
@@ -59,7 +59,7 @@ _Recoveries = GoBackN | SelectiveRepeat
 
 
 def _spelled_out(value: Any) -> Any:
-    """The name alone stands for all defaults."""
+    """The name without settings means all defaults."""
     return {"kind": value} if value in ("go_back_n", "selective_repeat") else value
 
 
@@ -114,7 +114,7 @@ class Corruption(Strict):
         return self
 
     def fault(self, joined: frozenset[tuple[int, int]]) -> str | None:
-        """Describes what is wrong with its ends; ``joined``: the nodes that links join, from and to."""
+        """Describes the fault in its ends; ``joined``: the nodes that links join, from and to."""
         if self.link == "all":
             return None
         if self.link not in joined:

@@ -35,7 +35,7 @@ class Scenario(ScenarioFields):
     """One episode's network, traffic and controllers.
 
     Every flow is under the first of ``controllers``; with ``controlled_flows``, those flows are under "agent"
-    (or "policy", a policy's file) and the others under the first other controller; a traffic's own
+    (or "policy", a policy's file) and all other flows under the first other controller; a traffic's own
     ``controller`` comes before both. Flows under "agent" have the slots 0, 1, ... in the order of the flow
     list.
 
@@ -43,9 +43,9 @@ class Scenario(ScenarioFields):
     nanoseconds and the published simulator's other accidents) in ``published``. ``switch.ecn: auto`` marks as
     the controllers that the flows are under are published with, as each declares it (``published_ecn``).
 
-    ``transport`` says what carries the flows, and with it who simulates them, which controllers there are,
-    and which keys: ``tcp`` is TCP's; ``preset``, ``timing``, ``payload_bytes``, ``min_rate_bps``, ``switch``
-    and ``retransmission_timeout_ns`` are RDMA's.
+    ``transport`` is the flows' transport protocol, which determines the simulator, which controllers there
+    are, and which keys: ``tcp`` is TCP's; ``preset``, ``timing``, ``payload_bytes``, ``min_rate_bps``,
+    ``switch`` and ``retransmission_timeout_ns`` are RDMA's.
     """
 
     @classmethod
@@ -108,7 +108,7 @@ class Scenario(ScenarioFields):
     ) -> Scenario:
         """The scenario with its flows under one controller, "agent" for a policy.
 
-        The controller keeps the attributes that the scenario gives it; ``attributes`` take their place. Flows
+        The controller keeps the attributes that the scenario gives it; ``attributes`` override them. Flows
         that the traffic itself puts under a controller stay there, except under a bound, which has them all.
 
         Raises:
@@ -131,9 +131,9 @@ class Scenario(ScenarioFields):
         return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
 
     def playing(self, file: str | Path) -> Scenario:
-        """The scenario with a policy's file in the place of "agent": the simulator evaluates it itself.
+        """The scenario with a policy's file instead of "agent": the simulator evaluates it itself.
 
-        What the scenario says of "agent" (its telemetry, its first window) holds for the policy; the clock is
+        The scenario's settings of "agent" (its telemetry, its first window) apply to the policy; the clock is
         the file's.
 
         Raises:
@@ -158,7 +158,7 @@ class Scenario(ScenarioFields):
         return "traffic.controller" if AGENT in self.traffic.named_controllers() else "groups"
 
     def with_agent(self, attributes: Mapping[str, bool | int | float | str]) -> Scenario:
-        """The scenario with attributes of "agent", where it does not give them itself."""
+        """The scenario with attributes of "agent", unless it sets them itself."""
         controllers = [
             x.model_copy(update={"attributes": {**attributes, **x.attributes}}) if x.name == AGENT else x
             for x in self.controllers
@@ -178,22 +178,22 @@ class Scenario(ScenarioFields):
 
     @model_serializer(mode="wrap")
     def _without_the_other_transport(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The other transport's keys say nothing here."""
+        """Leaves out the other transport's keys, which have no effect."""
         content: dict[str, Any] = handler(self)
         return {key: content[key] for key in content if key not in TRANSPORT_KEYS[other(self.transport)]}
 
     def warnings(self) -> list[str]:
-        """Lists what will be played as the scenario says, though hardly anybody wants it: a line each, by
+        """Lists settings that are simulated as written but are probably unintended: a line each, by
         key."""
         return warnings_of(self, self.topology.build())
 
     def measured_text(self) -> str:
-        """ ", measured from 1 to 10 ms", as tables and reports say it; "" where the whole run counts."""
+        """ ", measured from 1 to 10 ms", as tables and reports write it; "" if the whole run counts."""
         span = self.measured_ns()
         return "" if span is None else f", measured from {span[0] / 1e6:g} to {span[1] / 1e6:g} ms"
 
     def without_files(self) -> Scenario:
-        """The same scenario with what its files hold written out: it then says all by itself."""
+        """The same scenario with the contents of its files written out, so that it needs no other file."""
         update = {"traffic": self.traffic.without_files(), "topology": self.topology.without_files()}
         return self.model_copy(update=update)
 
@@ -218,24 +218,24 @@ class Scenario(ScenarioFields):
         return len(self.agent_flows())
 
     def has_endless_agents(self) -> bool:
-        """Tells whether some flow under "agent" never ends."""
+        """Returns whether some flow under "agent" never ends."""
         sizes = self.flows().size_bytes
         return ENDLESS_BYTES in sizes and any(sizes[flow] == ENDLESS_BYTES for flow in self.agent_flows())
 
     def resolved_tcp(self) -> Tcp:
-        """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""
+        """The section ``tcp`` with the declarations of the flows' controllers instead of ``auto``."""
         return resolved(self, controller_indices(self, self.flows()))
 
     def refusal(self, text: str) -> str:
-        """Says what the simulator refuses of it, as an error does: with the file and the key in it."""
+        """Describes the simulator's complaint about it as an error with the file and the key."""
         return refusal(self, text)
 
     def to_simulator_json(self) -> dict[str, Any]:
-        """Returns what the transport's simulator reads. Traffic is drawn from the scenario's seed."""
+        """Returns the input of the transport's simulator. Traffic is drawn from the scenario's seed."""
         return simulator_json(self)
 
     def to_simulator_text(self) -> str:
-        """The same as JSON's text: cheap where a scenario before differs in its seed alone."""
+        """The same as JSON's text: cheap if an earlier scenario differs only in its seed."""
         return simulator_text(self)
 
 
@@ -251,7 +251,7 @@ def named_files(controllers: Iterable[Controller]) -> set[str]:
 
 
 def read_files(paths: Iterable[str]) -> dict[str, bytes]:
-    """Content of these files. Raises ScenarioError where one cannot be read."""
+    """Content of these files. Raises ScenarioError if one cannot be read."""
     try:
         return {path: Path(path).read_bytes() for path in paths}
     except OSError as error:
@@ -259,7 +259,7 @@ def read_files(paths: Iterable[str]) -> dict[str, bytes]:
 
 
 def renamed(scenario: Scenario, paths: Mapping[str, str]) -> Scenario:
-    """The scenario with other paths in the place of those that ``paths`` knows."""
+    """The scenario with other paths instead of those that ``paths`` knows."""
     if not named_files(scenario.controllers) & paths.keys():
         return scenario
     controllers = [renamed_controller(controller, paths) for controller in scenario.controllers]
@@ -267,7 +267,7 @@ def renamed(scenario: Scenario, paths: Mapping[str, str]) -> Scenario:
 
 
 def renamed_controller(controller: Controller, paths: Mapping[str, str]) -> Controller:
-    """The controller with another path of its policy, where ``paths`` knows it."""
+    """The controller with another path of its policy, if ``paths`` contains it."""
     path = str(controller.attributes.get(_FILE))
     if controller.name != POLICY or path not in paths:
         return controller

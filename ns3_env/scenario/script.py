@@ -14,7 +14,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario.scenario import Scenario
 from ns3_env.scenario.simulator_json import simulator_json
 
-#: Keys of what the simulator reads that are attributes of ``ns3::RdmaNetwork``; the switch's lie in "switch".
+#: Keys of the simulator's input that are attributes of ``ns3::RdmaNetwork``; the switch's lie in "switch".
 _ATTRIBUTES = {
     "payload_bytes": ("PayloadBytes", "UintegerValue({})"),
     "buffer_bytes": ("BufferBytes", "UintegerValue({})"),
@@ -25,7 +25,7 @@ _ATTRIBUTES = {
     "headroom_frames": ("HeadroomFrames", "UintegerValue({})"),
     "retransmission_timeout_ns": ("RetransmissionTimeout", "NanoSeconds({})"),
 }
-#: Keys that a script's own objects say, or nothing of it.
+#: Keys that other objects of a script represent, or that it lacks.
 _OWN = {"nodes", "links", "flows", "streams", "controllers", "seed", "time_limit_ns", "switch", "threads"}
 _OWN |= {"clock", "decision_quantum_ns", "groups", "cards"}
 _PAGE = """\
@@ -168,10 +168,10 @@ _CARDS = """\
 
 
 def script_text(scenario: Scenario) -> str:
-    """The script that plays what ``rdma-sim`` plays of the scenario, flow by flow to the nanosecond.
+    """The script that reproduces ``rdma-sim``'s run of the scenario, flow by flow to the nanosecond.
 
-    Raises ScenarioError for what scripts do not have: TCP's transport, flows that wait for others, clusters
-    of GPUs, rates that are no whole bits per second.
+    Raises ScenarioError for features that scripts lack: TCP's transport, flows that wait for other flows,
+    clusters of GPUs, rates that are no whole bits per second.
     """
     place = f"{scenario.source}: " if scenario.source else ""
     if scenario.transport != "rdma":

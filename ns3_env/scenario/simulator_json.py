@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenario as JSON for the simulator, with its network built and its flows drawn.
 
-And what the simulator refuses of it, in the user's words: with the file, and the key as it was written there.
+Also reports the simulator's complaints in the user's words: with the file, and the key as written there.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def tcp_sections(scenario: ScenarioFields, network: Network, controllers: list[i
 
 
 def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) -> None:
-    """A queue that is full before it is as long as its threshold marks nothing, and drops instead."""
+    """Warns of thresholds above a queue's capacity: such a queue drops and never marks."""
     marking, limit = tcp.queue.marking, tcp.queue.limit
     packets = {"packets": limit.amount, "bytes": limit.amount / tcp.mtu_bytes, "bdps": math.inf}[limit.unit]
     if not isinstance(marking, Threshold):
@@ -116,7 +116,7 @@ def _warn_of_thresholds(scenario: ScenarioFields, tcp: Tcp, network: Network) ->
 
 
 def resolved(scenario: ScenarioFields, controllers: list[int]) -> Tcp:
-    """The section ``tcp`` with what the flows' controllers declare in the place of ``auto``."""
+    """The section ``tcp`` with the declarations of the flows' controllers instead of ``auto``."""
     queues = {"queue": QUEUE_MARKING, "host_queue": HOST_QUEUE_MARKING}
     update = {
         name: queue.model_copy(update={"marking": declared.of(scenario, controllers)})
@@ -126,7 +126,7 @@ def resolved(scenario: ScenarioFields, controllers: list[int]) -> Tcp:
     return scenario.tcp.model_copy(update=update)
 
 
-#: What a transport's simulator reads beside what both do.
+#: Sections that only one transport's simulator reads.
 _SECTIONS: dict[Transport, Callable[[ScenarioFields, Network, list[int]], dict[str, Any]]] = {
     "rdma": rdma_sections,
     "tcp": tcp_sections,
@@ -134,7 +134,7 @@ _SECTIONS: dict[Transport, Callable[[ScenarioFields, Network, list[int]], dict[s
 
 
 def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
-    """Returns what the transport's simulator reads. Traffic is drawn from the scenario's seed."""
+    """Returns the input of the transport's simulator. Traffic is drawn from the scenario's seed."""
     network = scenario.topology.build()
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
@@ -143,7 +143,7 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
 
 
 def simulator_text(scenario: ScenarioFields) -> str:
-    """The same as JSON's text; scenarios that differ in their seed alone share what it does not touch."""
+    """The same as JSON's text; scenarios that differ only in their seed share all other parts."""
     parts = tuple(value for key, value in scenario.__dict__.items() if key != "seed")
     cached_parts = _WRITTEN_PARTS.get(tuple(map(id, parts)))
     if cached_parts is None:
@@ -163,16 +163,16 @@ def _dumped(content: dict[str, Any]) -> str:
 
 @dataclass
 class _Parts:
-    """Parts of a scenario but its seed, kept alive so that these objects are known by their ids."""
+    """Parts of a scenario without its seed, kept alive so that their ids stay valid."""
 
     parts: tuple[Any, ...]
     network: Network
-    #: By the controllers that flows are under, and their groups: what the simulators declared of them then,
+    #: By the controllers that flows are under, and their groups: the simulators' declarations of them,
     #: and the text.
     texts: dict[tuple[tuple[int, str | None], ...], tuple[object, str]] = field(default_factory=dict)
 
     def text(self, scenario: ScenarioFields, flows: Flows, controllers: list[int]) -> str:
-        """Parts that the seed does not touch, as JSON; ``controllers``: each flow's, as an index."""
+        """Parts that do not depend on the seed, as JSON; ``controllers``: each flow's, as an index."""
         pairs = set(zip(controllers, flows.group, strict=True))
         under = tuple(sorted(pairs, key=lambda pair: (pair[0], pair[1] or "")))
         try:
@@ -193,7 +193,7 @@ _MOST_PARTS = 16
 def _drawn(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """Draws what follows from the seed; ``controllers``: each flow's, as an index."""
+    """Draws the parts that depend on the seed; ``controllers``: each flow's, as an index."""
     slots = []
     slot_count = 0
     agents = [x.name == AGENT for x in played_controllers(scenario)]
@@ -237,7 +237,7 @@ def _drawn(
 def _fixed(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
-    """Parts that do not follow from the seed, but from the controllers and groups of flows."""
+    """Parts that do not depend on the seed, but on the controllers and groups of flows."""
     faults = controllers_faults(scenario) or declared_faults(scenario, lambda: flows, lambda: controllers)
     if faults:
         place = _place(scenario)
@@ -271,7 +271,7 @@ def _fixed(
     return {**content, **_SECTIONS[scenario.transport](scenario, network, controllers)}
 
 
-#: A key of the simulator's JSON, quoted and first, and what it says of it.
+#: A key of the simulator's JSON, quoted and first, and the complaint about it.
 _REFUSED = re.compile(r"'([^']+)':? (.+)", re.DOTALL)
 
 
@@ -280,7 +280,7 @@ _WRITTEN = {"nodes": "topology", "links": "topology", "flows": "traffic", "strea
 
 
 def refusal(scenario: ScenarioFields, text: str) -> str:
-    """Says what the simulator refuses: ``FILE: KEY: what is wrong``.
+    """Describes the simulator's complaint: ``FILE: KEY: FAULT``.
 
     Args:
         scenario: the scenario that it refuses.
@@ -320,7 +320,7 @@ def _controllers_key(scenario: ScenarioFields, key: str) -> str:
 
 
 def _groups_key(scenario: ScenarioFields, number: int, section: str, attribute: str) -> str:
-    """Key of the controller of a group, which stands behind the scenario's own."""
+    """Key of the controller of a group, which follows the scenario's own."""
     group_names = list(own_controllers(scenario))
     key = "controller" if section == "name" else section
     return ".".join(filter(None, ("groups", group_names[number - len(scenario.controllers)], key, attribute)))

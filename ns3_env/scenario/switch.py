@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of switches: buffer, PFC, marking, feedback of congestion points, and how they count flows."""
+"""Settings of switches: buffer, PFC, marking, feedback of congestion points, and their count of flows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class CongestionPoints(Strict):
     """A congestion point at each egress queue (Jiang 2015, section 2.2; IEEE 802.1Q, clause 32).
 
     Some of the data frames that join the queue are samples. The source of a sample gets a feedback frame of
-    102 B, which goes back by the way that the data came, before all other frames and in spite of pauses. It
-    says the queue's offset Q_off = q − q0 and its change ΔQ since the last sample, in units of 64 B, and
+    102 B, which returns on the path of the data, before all other frames and in spite of pauses. It
+    contains the queue's offset Q_off = q − q0 and its change ΔQ since the last sample, in units of 64 B, and
     −Fb = Q_off + w ΔQ in 6 bits. The defaults are those of QCN, with the target of Jiang 2015.
     """
 
@@ -130,7 +130,7 @@ class TrafficClass(Strict):
     """A traffic class at all ports, hosts' and switches': its own queue, pauses, headroom and marks.
 
     Classes without a weight are served in their order, each before all that follow; those with weights share
-    what is left by deficit round robin (IEEE 802.1Qaz). The least weight sends a full frame in each round.
+    the rest by deficit round robin (IEEE 802.1Qaz). The least weight sends a full frame in each round.
     """
 
     name: str = Field(min_length=1, description="by which groups of flows name it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TCP's queues: how much they hold, and when they mark or drop before they are full."""
+"""TCP's queues: their capacity, and when they mark or drop before they are full."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def _wrong(value: object) -> dict[str, Any]:
 class Threshold(Strict):
     """ECN-capable packets that find the queue longer than this are marked (DCTCP's marking).
 
-    With ``at_rate_bps`` the threshold is of a port of that rate and grows with a port's rate, but is at least
-    ``least_packets``.
+    With ``at_rate_bps`` the threshold is that of a port of this rate and grows with a port's rate, but is at
+    least ``least_packets``.
     """
 
     threshold: QueueLength
@@ -122,7 +122,7 @@ class Threshold(Strict):
         return self
 
     def packets_at(self, rate_bps: float) -> float:
-        """The threshold at a port of that rate; infinite where it is not in packets."""
+        """The threshold at a port of that rate; infinite if it is not in packets."""
         if self.threshold.unit != "packets":
             return math.inf
         growth = rate_bps / self.at_rate_bps if self.at_rate_bps is not None else 1.0
@@ -205,7 +205,7 @@ class Queue(Strict):
 
     @property
     def content(self) -> dict[str, Any]:
-        """Keys as the simulator reads it, where ``marking`` is none of "auto"."""
+        """Keys as the simulator reads it, unless ``marking`` is "auto"."""
         marking: dict[str, Any] | None = None
         if isinstance(self.marking, Threshold):
             marking = {"kind": "threshold", **_content(self.marking)}
@@ -215,12 +215,12 @@ class Queue(Strict):
 
 
 def _content(model: Strict) -> dict[str, Any]:
-    """Keys of a model that are given, with lengths in numbers and not in words."""
+    """Keys of a model that are set, with lengths in numbers and not in words."""
     fields = {key: value for key, value in model if value is not None}
     return {key: _content(x) if isinstance(x, QueueLength) else x for key, x in fields.items()}
 
 
-#: Of the headers of IP and TCP without options: a segment carries so much less than the MTU.
+#: Bytes of IP's and TCP's headers without options: a segment carries the MTU less these bytes.
 HEADER_BYTES = 40
 
 _Packets = Annotated[int, Field(ge=1), at_most(MAX_PACKETS, WHY_SETTING)]

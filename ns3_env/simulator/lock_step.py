@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several simulators stepped together: one call takes all their decisions, one hands over all actions."""
+"""Several simulators stepped together: one call receives all decisions, one sends all actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ns3_env.simulator.simulator import Simulator
 
 
 class JointDecisions(NamedTuple):
-    """Decisions of several simulators, k rows, one simulator's after the other's; all of flows that go on.
+    """Decisions of several simulators, k rows, one simulator's after the other's; all of flows that continue.
 
     Attributes:
         flows, first, terminated, truncated, due, records: see :class:`DecisionBatch`.
@@ -51,12 +51,12 @@ class JointDecisions(NamedTuple):
 
 
 class LockStep:
-    """Simulators of which all are waited for before any goes on.
+    """Simulators of which all are waited for before any continues.
 
     Attributes:
         simulators: the simulators, in the constructor's order.
 
-    Where a message is another than decisions of flows that go on, nothing is taken, and
+    If any message is not decisions of flows that continue, nothing is received, and
     :meth:`Simulator.receive` of each has it.
     """
 
@@ -74,11 +74,11 @@ class LockStep:
     def receive(
         self, meanwhile: Callable[[], object] = lambda: None, *, partly: bool = False
     ) -> JointDecisions | None:
-        """Waits for all of them; None where they have to be taken one by one.
+        """Waits for all of them; None if they have to be taken one by one.
 
         Args:
             partly: true to accept the messages that can be merged; the remaining simulators have no rows.
-            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+            meanwhile: function called every 0.02 s during the wait; an exception that it
                 raises ends the wait.
 
         Raises as :meth:`Simulator.receive`.
@@ -101,9 +101,9 @@ class LockStep:
         return decisions
 
     def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
-        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), so many rows of each.
+        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each.
 
-        Raises ValueError for an action that is none: nothing is sent then, to nobody.
+        Raises ValueError for an invalid action: then nothing is sent to any simulator.
         """
         group = self._of_now()
         assert group is not None
@@ -116,7 +116,7 @@ class LockStep:
         self._ends, self._group = (), None
 
     def _of_now(self) -> _native.ChannelGroup | None:
-        """The simulators' channels; None where one has none. A simulator that was replaced has another."""
+        """The simulators' channels; None if one has none. A simulator that was replaced has another."""
         ends = tuple([simulator._agent for simulator in self.simulators])
         if ends != self._ends:
             present = tuple(end for end in ends if end is not None)

@@ -38,7 +38,7 @@ class DecisionBatch:
 
     @cached_property
     def due(self) -> NDArray[np.bool_]:
-        """(k,) rows that need an action, in the order in which :meth:`Simulator.send_actions` takes them."""
+        """(k,) rows that need an action, in the order of :meth:`Simulator.send_actions`."""
         return ~(self.terminated | self.truncated)
 
     @cached_property
@@ -48,7 +48,7 @@ class DecisionBatch:
 
     @cached_property
     def slot_range(self) -> tuple[int, int]:
-        """Least and largest slot; (0, 0) where there are no rows."""
+        """Least and largest slot; (0, 0) without rows."""
         return (int(self.slots.min()), int(self.slots.max())) if len(self.slots) else (0, 0)
 
     @classmethod

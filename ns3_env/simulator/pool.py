@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays jobs, each with a simulator, in worker processes of this machine; the interface of every pool."""
+"""Runs jobs, each with a simulator, in worker processes of this machine; the interface of every pool."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from ns3_env.simulator.simulator import Simulator
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-#: Of a process that starts, or that ends.
+#: Time for a process to start or to end, s.
 _PATIENCE_S = 60.0
-#: Processes are forked from one that has imported what jobs need, and no thread.
+#: Processes are forked from one that has imported the jobs' modules, and has no threads.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
 
 
 def prepare(*modules: str) -> None:
-    """Begins to import what jobs of this process will need, beside whatever the caller does next.
+    """Starts to import the modules that jobs of this process will need, while the caller continues.
 
-    Worker processes are then forked with it. Without effect where there were some before.
+    Worker processes are then forked with it. Without effect if there were some before.
     """
     _CONTEXT.set_forkserver_preload([__name__, *modules])
     with _no_interrupts(), _no_main_module():
@@ -55,7 +55,7 @@ class Job(Protocol[T_co]):
     """Work for a simulator: a job and its result travel between processes."""
 
     def run(self, simulator: Simulator) -> T_co:
-        """Does the work. Raises what the pool's future is to raise."""
+        """Does the work. Raises the exception that the pool's future is to raise."""
         ...
 
 
@@ -63,17 +63,17 @@ class MobileJob(Job[T_co], Protocol[T_co]):
     """A job that may be done on another machine."""
 
     def packed(self) -> tuple[MobileJob[T_co], Files]:
-        """The job as it travels, and what it reads. Raises ScenarioError."""
+        """The job in packed form, with the files that it reads. Raises ScenarioError."""
         ...
 
     def at(self, paths: Mapping[str, str]) -> MobileJob[T_co]:
-        """Returns what was packed, where the files that it reads have these paths, by those that they had."""
+        """Returns the packed job, if the files that it reads have these paths, by those that they had."""
         ...
 
 
 @dataclass(frozen=True)
 class Play(Generic[T]):
-    """An episode without a policy across the channel, and what is kept of its results.
+    """An episode without a policy across the channel, and the part of its results that is kept.
 
     Attributes:
         scenario: the scenario, with its seed; or the simulator's JSON, which stays on this machine.
@@ -102,16 +102,16 @@ class Pool(Protocol):
     """Does jobs: processes of this machine (``LocalPool``), or tasks of a Ray cluster (``RayPool``)."""
 
     def submit(self, job: MobileJob[T], timeout_s: float | None = None) -> Future[T]:
-        """Begins jobs in the order in which they come; the future runs when its job does.
+        """Starts jobs in the order in which they come; the future runs when its job does.
 
-        The future raises what the job does; TimeoutError where it takes longer than ``timeout_s``,
-        SimulatorDied where the process dies that does it. Both cost that job alone.
+        The future raises the job's exception; TimeoutError if it needs longer than ``timeout_s``,
+        SimulatorDied if its process dies. Both cost only that job.
         """
         ...
 
 
 def _open_standard_streams() -> None:
-    """Puts /dev/null where a standard stream is closed: multiprocessing starts no process without."""
+    """Opens /dev/null for each closed standard stream: multiprocessing starts no process without."""
     while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(fd)
@@ -145,7 +145,7 @@ class LocalPool:
             self._free.put(worker)
 
     def close(self) -> None:
-        """Ends the processes, and their simulators; what is still under way is given up."""
+        """Ends the processes, and their simulators; jobs still under way are given up."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for (
             worker
@@ -163,7 +163,7 @@ class LocalPool:
 
 
 class _Worker:
-    """A process, and the pipe to it; started when there is a job, and again where it had to be ended."""
+    """A process, and the pipe to it; started when there is a job, and again if it had to be ended."""
 
     def __init__(self) -> None:
         self._process: ForkServerProcess | None = None
@@ -223,7 +223,7 @@ class _Worker:
 
 
 def _start() -> tuple[ForkServerProcess, Connection]:
-    """Starts a worker process; our end of the pipe to it. Raises OSError, which says that it could not."""
+    """Starts a worker process; our end of the pipe to it. Raises OSError if it could not."""
     try:
         pipe, worker_end = _CONTEXT.Pipe()
         with worker_end, _no_interrupts(), _no_main_module():
@@ -263,7 +263,7 @@ _MAIN_LOCK = threading.Lock()
 @contextmanager
 def _no_main_module() -> Iterator[None]:
     """A process started here does not run the caller's script again, which may have no ``__main__`` guard:
-    cloudpickle sends what a job needs of it."""
+    cloudpickle sends the parts of it that a job needs."""
     with _MAIN_LOCK:
         script = sys.modules["__main__"].__dict__
         hidden: dict[str, Any] = {
@@ -296,7 +296,7 @@ def _work(pipe: Connection, environment: dict[str, str], of_command: bool) -> No
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed cannot end us; what is played on would meet that of its next run."""
+    """A parent that is killed cannot end us; jobs that continued would meet those of its next run."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])
@@ -304,7 +304,7 @@ def _end_with_parent() -> None:
 
 
 class HealthCheck:
-    """Looks at several simulators every 0.1 s, however often it is called; calls in between cost nothing."""
+    """Checks several simulators at most every 0.1 s; calls in between cost nothing."""
 
     def __init__(self, simulators: Sequence[Simulator]) -> None:
         """
@@ -315,7 +315,7 @@ class HealthCheck:
         self._next_look = 0.0
 
     def __call__(self) -> None:
-        """Raises SimulatorError for any that has died, is stopped or hangs, whoever has the turn."""
+        """Raises SimulatorError for any that has died, is stopped or hangs, no matter whose turn it is."""
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + LOOK_S

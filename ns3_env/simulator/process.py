@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Process of a simulator: started, watched and ended, with its last words kept."""
+"""Process of a simulator: started, watched and ended, with the end of its output kept."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _SHOWN_BYTES = 4096
 
 
 class LastWords:
-    """A file in memory that takes a process's output, until :meth:`close` or its own end."""
+    """A file in memory that receives a process's output, until :meth:`close` or its own end."""
 
     def __init__(self, name: str) -> None:
-        """``name`` is what /proc shows."""
+        """``name`` is the name in /proc."""
         self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
-        if self.fd <= 2:  # a closed standard stream's number: a child's own stream would take its place
+        if self.fd <= 2:  # a closed standard stream's number: a child's own stream would replace it
             with self._file as low:
                 self._file = FileIO(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
@@ -53,18 +53,18 @@ class LastWords:
         return os.fstat(self.fd).st_size
 
     def end(self) -> str:
-        """The end of what is kept, as the end of a sentence."""
+        """The end of the output that is kept, as the end of a sentence."""
         text = os.pread(self.fd, _SHOWN_BYTES, max(0, len(self) - _SHOWN_BYTES))
         words = text.decode(errors="replace").strip()
         return f"; its last words:\n{words}" if words else "; it left no last words"
 
     def forget(self) -> None:
-        """Keeps nothing of what was printed so far."""
+        """Discards the output so far."""
         if len(self):  # cutting costs much more than looking
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Nothing is to be read any more; may be called again."""
+        """Closes the file; may be called again."""
         self._file.close()
 
     def __del__(self) -> None:
@@ -73,13 +73,13 @@ class LastWords:
 
 
 def killed_by(number: int) -> str:
-    """Says how a process ended that a signal killed."""
+    """Describes how a process ended that a signal killed."""
     return f"was killed by signal {number} ({signal.strsignal(number)})"
 
 
 #: One sleep while waiting, s; between two, the process is looked at and Python's signal handlers run.
 SLICE_S = 0.02
-#: Between two looks at a simulator that nobody waits for, s.
+#: Time between two checks of a simulator that no caller waits for, s.
 LOOK_S = 0.1
 #: Signals of a program's own faults.
 FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
@@ -87,7 +87,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Program(subprocess.Popen[bytes]):
-    """A child that is ended when nobody refers to it, as after an interrupt while it starts."""
+    """A child that is ended when no reference to it is left, as after an interrupt while it starts."""
 
     ending = signal.SIGKILL
 
@@ -139,7 +139,7 @@ class SimulatorProcess:
                 stdout=words.fd,
                 stderr=words.fd,
                 pass_fds=(agent.channel_fd, agent.blob_fd),
-                # A session of its own: Ctrl-C at the terminal is the parent's to handle.
+                # Its own session: Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
         except OSError as error:
@@ -148,7 +148,7 @@ class SimulatorProcess:
         return cls(process, words, command)
 
     def copied(self, pid: int, words: LastWords) -> SimulatorProcess:
-        """Returns what this process has become in its copy ``pid``, which prints to ``words``."""
+        """Returns the object of this process's copy ``pid``, which prints to ``words``."""
         return SimulatorProcess(Sibling(pid), words, self._command)
 
     @property
@@ -161,9 +161,9 @@ class SimulatorProcess:
         return self._process.poll() is not None or process_state(self.pid)[0] in ("Z", "X")
 
     def death(self, scenario_json: Callable[[], bytes]) -> str | None:
-        """Says how the process ended, with its last words; None while it lives.
+        """Describes how the process ended, with its last output; None while it runs.
 
-        ``played()``: the JSON of what it played, for the command that shows again what it died of.
+        ``played()``: the JSON of its episode, for the command that reproduces the fault.
         """
         code = self._process.poll()
         if code is None:
@@ -174,23 +174,23 @@ class SimulatorProcess:
         return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
 
     def last_words(self) -> str:
-        """The end of what it printed since ``forget_words``, as the end of a sentence."""
+        """The end of its output since ``forget_words``, as the end of a sentence."""
         return self._words.end()
 
     def forget_words(self) -> None:
-        """Forgets what was printed so far, in an episode that is over."""
+        """Discards the output so far, in an episode that is over."""
         self._words.forget()
 
     def wait(self, seconds: float) -> None:
-        """Until the process has ended, but no longer than that."""
+        """Waits for the process's end, up to ``seconds``."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
 
 class Watch:
-    """Tells a hung process from one that computes, waits for a core, or has nothing to do.
+    """Distinguishes a hung process from one that computes, waits for a core, or has nothing to do.
 
-    Lives as long as the process; two looks may be any time apart.
+    Lives as long as the process; two checks may be any time apart.
     """
 
     def __init__(self) -> None:
@@ -202,7 +202,7 @@ class Watch:
         self._stopped_since: float | None = None
 
     def hears(self, sign: object) -> bool:
-        """Tells whether there is another sign of life than when this was asked last: then no look is
+        """Returns whether there is another sign of life than when this was asked last: then no look is
         needed."""
         heard, self._heard = self._heard, sign
         if sign == heard:
@@ -221,7 +221,7 @@ class Watch:
         """
         now = time.monotonic()
         state, cpu_s = process_state(pid)
-        # Time in which nobody looked says nothing of sleep: it may have worked in between.
+        # Time between checks is no evidence of sleep: it may have worked in between.
         gap_s, self._looked = min(now - self._looked, LOOK_S), now
         if state in "Tt":
             if self._stopped_since is None:
@@ -248,8 +248,8 @@ class Watch:
 
 
 def _shown_again(command: Sequence[str], scenario_json: bytes) -> str:
-    """Returns the command that shows a simulator's own fault again; "" where what it played is none, or
-    nowhere kept."""
+    """Returns the command that reproduces a simulator's own fault; "" if its JSON is invalid or cannot
+    be stored."""
     from ns3_env.scenario.controllers import AGENT  # scenarios need simulators
 
     try:

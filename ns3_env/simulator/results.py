@@ -4,36 +4,36 @@
 ``results`` is a mapping:
 
 ``flows``
-    columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 where a flow did not
-    finish), standalone_ns (completion time alone), base_rtt_ns (of one full packet alone on the flow's path;
-    0 for a flow that never started), payload_bytes and header_bytes (of a full data packet; headers include
-    in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. Where flows never end there is a
-    column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they have started.
-    With selective repeat, or ``record.reordering``, there are columns out_of_order_packets (data packets
-    that came before an earlier one of the flow) and duplicate_bytes (payload that came though its receiver
-    had it).
-    Where the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
+    columns of equal length: src, dst, size_bytes, start_ns, end_ns, fct_ns (both −1 if a flow did not
+    finish), standalone_ns (ideal completion time on an idle network), base_rtt_ns (of one full packet on the
+    flow's path; 0 for a flow that never started), payload_bytes and header_bytes (of a full data packet;
+    headers include in-band telemetry), acked_bytes, retransmitted_bytes, pause_ns, timeouts. If flows
+    never end there is a column ``endless`` (1: this one); their size_bytes is 0, standalone_ns −1 once they
+    have started. With selective repeat, or ``record.reordering``, there are columns out_of_order_packets
+    (data packets that came before an earlier one of the flow) and duplicate_bytes (payload that came though
+    its receiver had it).
+    If the scenario has groups, or traffic classes, there are ``group`` ("" of none) and ``class``, names.
     Under TCP there are columns rtt_samples (how many), rtt_mean_ns, rtt_p50_ns, rtt_p99_ns, rtt_max_ns: of
-    the flow's data segments as its sender measures them; −1 where there was no sample.
-    In a branch that its horizon cuts (:meth:`ns3_env.simulator.Simulator.branch`) there is left_ns: what the
-    rest of the flow would take if its links were shared equally from then on and no flow joined, the longest
-    of them counting (−1: it is done, has not begun, or has no end).
-    Where flows wait for others there is delivered_ns: when the receiver had the last byte (−1: never).
+    the flow's data segments as its sender measures them; −1 if there was no sample.
+    In a branch that its horizon cuts (:meth:`ns3_env.simulator.Simulator.branch`) there is left_ns: the time
+    that the rest of the flow would need if its links were shared equally from then on and no flow joined, the
+    longest of them counting (−1: it is done, has not started, or has no end).
+    If flows wait for other flows there is delivered_ns: when the receiver had the last byte (−1: never).
     start_ns is then when they started; a flow that waited in vain has the run's end.
 ``steps``
-    where flows wait for others: columns start_ns and end_ns of the computations, −1 of what never came.
+    if flows wait for other flows: columns start_ns and end_ns of the computations, −1 if one never ran.
 ``jobs``
-    where there are training jobs: names and parts (collectives, "compute"), and columns over all flows and
-    then all steps: job and part (indices, −1 of none), iteration, rank (that sends or computes), peer (that
-    receives, −1 of a step).
+    if the scenario has training jobs: names and parts (collectives, "compute"), and columns over all flows
+    and then all steps: job and part (indices, −1 of none), iteration, rank (that sends or computes), peer
+    (that receives, −1 of a step).
 ``reordering``
     with those columns: the sums of either over all flows.
 ``rtt``
-    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 where
+    under TCP: samples, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns over all flows' samples; −1 if
     there was none. ``percentiles_ns``: the 1 % to the 99 % point, a distribution to draw; empty without
     samples.
 ``streams``
-    where the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
+    if the scenario has background of a constant rate: columns src, dst, rate_bps (on the wire), start_ns,
     stop_ns (−1: never), sent_bytes, received_bytes, lost_bytes (payload; the rest was on its way at the end).
     Streams are no flows: no other column has them, but queues, losses and totals count their packets.
 ``queues``
@@ -42,34 +42,34 @@
 ``losses``
     one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
     packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
-    room for what was to leave by this port; "link", lost on the link that the port sends on; "failure", on
-    its way or waiting when that link failed, or sent to it while it was down; of what a switch knew no way
-    for, the port is the one that it came in by.
+    room for a packet that was to leave by this port; "link", lost on the link that the port sends on;
+    "failure", on its way or waiting when that link failed, or sent to it while it was down; of packets that a
+    switch had no route for, the port is the one that they came in by.
 ``paths``
-    where the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
+    if the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
     flows), reordered_packets (of these: after one that was sent later, RFC 4737), reorder_distance (the most
     packets between one and the first that overtook it), outages (of single links). The flows then have
     columns reordered_packets and reorder_distance.
 ``all_active``
-    ``interval_ns``: [begin, end] of the time in which every flow was active, [0, 0] where they never were
+    ``interval_ns``: [start, end] of the time in which every flow was active, [0, 0] if they never were
     together; ``received_bytes``: in-order payload that each flow's receiver got in it, (n,) or empty.
 ``measurement``
-    where the scenario has a measurement window: ``interval_ns``, its [begin, end], and ``received_bytes``:
+    if the scenario has a measurement window: ``interval_ns``, its [start, end], and ``received_bytes``:
     in-order payload that each flow's receiver got in it, (n,). The flows then have a column ``counted`` (1:
     the flow starts within the window), the queues ``window_tx_bytes``, and queue lengths are those within it.
 ``pause_circle``
-    only where PFC pauses wait for each other in a circle at the end, a deadlock: ``ports`` (node, port, and
-    the peer that pauses it), each of which waits for the next; ``others``, how many ports wait for these;
-    ``text``, a sentence.
+    only if PFC pauses wait for each other in a circle at the end, a deadlock: ``ports`` (node, port, and
+    the peer that pauses it), each of which waits for the next; ``others``, the number of ports that wait for
+    these; ``text``, a sentence.
 ``totals``
     sums over the network.
 ``film``
     with ``record.film_ns``: t_ns, samples' times; ports (node, port, peer, rate_bps), hosts' ones too; and
     samples of ports, flows, losses and ways (``ns3_env.eval.film.recording``).
 
-Of TCP's flows ``pause_ns`` is 0, and so is all that queues and totals say of PFC.
+Of TCP's flows ``pause_ns`` is 0, and so are all PFC counters of queues and totals.
 
-``windows``, ``marks``, ``pauses`` and the queues' ``series`` are there where the scenario records them; the
+``windows``, ``marks``, ``pauses`` and the queues' ``series`` exist if the scenario records them; the
 first and the last may be arrays (:mod:`ns3_env.simulator.results`).
 """
 
@@ -110,12 +110,12 @@ def groups_of(results: Results) -> list[str]:
 
 
 def of_group(results: Results, name: str) -> Results:
-    """The results with the flows of one group alone.
+    """The results with only the flows of one group.
 
-    Queues, losses, streams and totals are the network's, but for ``unfinished``. What else is told by flow
+    Queues, losses, streams and totals are the network's, but for ``unfinished``. Other results by flow
     number (windows, marks, states of controllers) is left out.
 
-    Raises KeyError where there is no such group.
+    Raises KeyError if there is no such group.
     """
     flows = results["flows"]
     indices = [i for i, group in enumerate(flows.get("group", ())) if group == name]
@@ -141,7 +141,7 @@ def of_group(results: Results, name: str) -> Results:
 
 
 def flow_ends(results: Results) -> Floats:
-    """Returns when each flow ended, ns; the episode's end where it did not, or never does: (n,)."""
+    """Returns when each flow ended, ns; the episode's end if it did not, or never does: (n,)."""
     end = flow_column(results, "end_ns")
     return np.where(end < 0, float(results["totals"]["end_ns"]), end)
 
@@ -149,9 +149,9 @@ def flow_ends(results: Results) -> Floats:
 def charged_slowdowns(results: Results) -> Floats:
     """Slowdown of each flow as the reward "slowdown" charges it: (n,).
 
-    A flow that is cut has lived for so many ideal completion times, and pays the share of its bytes that is
-    left; at a branch's horizon (``left_ns``) it pays the time that they would take were its links shared
-    equally. NaN of flows that do not count, never end or have not begun.
+    A truncated flow has lived for a number of ideal completion times, and is charged the share of its bytes
+    that is left; at a branch's horizon (``left_ns``) the time that these would need were its links shared
+    equally. NaN of flows that do not count, never end or have not started.
     """
     start, fct = flow_column(results, "start_ns"), flow_column(results, "fct_ns")
     lived = np.where(fct >= 0, fct, flow_ends(results) - start)
@@ -210,7 +210,7 @@ def decisions_taken(results: Results) -> int:
     return sum(name == "PolicyDecisions" for _, _, name, _ in results.get("controller_counters", ()))
 
 
-#: Begins a scenario's JSON that asks for them, in the place of its first brace.
+#: Starts a scenario's JSON that asks for them, instead of its first brace.
 ASKED = '{"columns":true,'
 
 
@@ -231,7 +231,7 @@ class Windows(NamedTuple):
 
     @classmethod
     def of(cls, results: Mapping[str, Any]) -> Windows:
-        """Reads those of results that were read either way; no rows where none were recorded."""
+        """Reads them from either form of results; no rows if none were recorded."""
         rows = results.get("windows", [])
         if isinstance(rows, Windows):
             return rows
@@ -241,10 +241,10 @@ class Windows(NamedTuple):
 
 
 def results_with_columns(blob: bytes) -> dict[str, Any]:
-    """The results of an episode whose scenario begins with ``ASKED``.
+    """The results of an episode whose scenario starts with ``ASKED``.
 
     ``windows`` is a :class:`Windows`, a queue's ``series`` {"t_ns": (n,), "bytes": (n,)}. Raises ValueError
-    where it is no such blob.
+    if it is no such blob.
     """
     end = blob.find(b"\0")
     results = json.loads(blob[:end] if end >= 0 else blob)

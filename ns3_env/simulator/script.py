@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An ns-3 script as what an environment plays: a program, its arguments, and what it is asked for."""
+"""An ns-3 script in an environment: a program, its arguments, and the settings sent to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import Transport
 
-#: Of what a script's settings may be, those that belong to the decision problem.
+#: Settings of a script that belong to the decision problem.
 SETTINGS = ("clock", "decision_quantum_ns", "record", "time_limit_ns")
 
 
@@ -21,7 +21,7 @@ SETTINGS = ("clock", "decision_quantum_ns", "record", "time_limit_ns")
 class Script:
     """A program built from an ns-3 script with RDMA (docs/ns3.md). Each episode is a run of it.
 
-    Stands where a :class:`ns3_env.scenario.Scenario` does in environments. The seed arrives as ns-3's
+    Replaces a :class:`ns3_env.scenario.Scenario` in environments. The seed arrives as ns-3's
     RngRun, RngSeed is 1.
 
     Attributes:
@@ -31,12 +31,12 @@ class Script:
             reads them.
         seed: seed of the episode.
         attributes: attributes of the controller "agent", as text.
-        flow: index of the flow that is controlled among the script's flows under "agent", the other ones
+        flow: index of the flow that is controlled among the script's flows under "agent", the remaining ones
             being under ``others``; None: all of them.
         others: controller of the other flows, NAME or NAME[ATTRIBUTE=VALUE|...].
         slots: flows under "agent" that may be under way at once, for environments that need the number.
 
-    Raises ScenarioError where the program is none, or there is no such setting.
+    Raises ScenarioError if the program does not exist, or there is no such setting.
     """
 
     program: str | os.PathLike[str]
@@ -72,7 +72,7 @@ class Script:
 
     @property
     def agent_flow_count(self) -> int:
-        """Slots, for nobody knows the flows before it runs."""
+        """Slots, as the flows are unknown before it runs."""
         return self.slots
 
     @classmethod
@@ -93,16 +93,16 @@ class Script:
         return replace(self, seed=seed)
 
     def with_agent(self, values: Mapping[str, bool | int | str]) -> Script:
-        """The script whose flows under "agent" have these attributes, where they have not others."""
+        """The script whose flows under "agent" have these attributes, unless they are already set."""
         texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in values.items()}
         return replace(self, attributes={**texts, **self.attributes})
 
     def has_endless_agents(self) -> bool:
-        """Nobody knows before it runs."""
+        """Unknown before it runs."""
         return False
 
     def refusal(self, text: str) -> str:
-        """Says what the script refuses, with its name."""
+        """Describes the script's complaint, with its name."""
         return f"{self.source}: {text}"
 
     def command(self) -> list[str]:
@@ -110,13 +110,13 @@ class Script:
         return [os.fspath(Path(self.program).absolute()), *map(str, self.args)]
 
     def environment(self) -> dict[str, str]:
-        """The process's environment: seeds as ns-3 takes them from outside."""
+        """The process's environment: seeds in ns-3's environment variable."""
         outside = os.environ.get("NS_GLOBAL_VALUE")
         seeds = f"RngSeed=1;RngRun={self.seed}"
         return {**os.environ, "NS_GLOBAL_VALUE": f"{outside};{seeds}" if outside else seeds}
 
     def to_simulator_text(self) -> str:
-        """Returns what the script reads at its channel, as JSON."""
+        """Returns the script's settings as JSON, which it reads from its channel."""
         content: dict[str, Any] = {"settings": dict(self.settings), "attributes": dict(self.attributes)}
         if self.flow is not None:
             content |= {"flow": self.flow, "others": self.others}

@@ -32,13 +32,13 @@ class Sibling:
     _owner = -1  # an interrupt may come before it is known
 
     def __init__(self, pid: int) -> None:
-        """``pid`` is the process's, which nobody has waited for."""
+        """``pid`` is the process's, which has not been waited for."""
         self.pid = pid
         self._code: int | None = None
         self._owner = os.getpid()
 
     def __del__(self) -> None:
-        """Ends it where an interrupt has kept others from doing so."""
+        """Ends it if an interrupt has prevented that elsewhere."""
         if os.getpid() == self._owner and self.poll() is None:
             self.kill()
             self.wait()
@@ -70,7 +70,7 @@ class Sibling:
     def _reap(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # somebody else has waited for all children: how it ended is not known
+        except ChildProcessError:  # another thread waited for all children: its exit status is unknown
             self._code = 0
         else:
             if pid:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dialogue with a simulator in turns: reset, receive, act; its death or silence is an exception."""
+"""Dialogue with a simulator in turns: reset, receive, act; its death or silence raises an exception."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ns3_env.simulator.script import Script
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
 
-#: With an episode that is given up, and a process that is to end.
+#: Time for an abandoned episode or a process to end, s.
 _PATIENCE_S = 1.0
 
-#: Seconds, of this process and those that it starts; the commands' ``--hang-timeout`` sets it.
+#: Variable with the seconds for this process and those that it starts; ``--hang-timeout`` sets it.
 HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
 _HANG_TIMEOUT_S = 30.0
 
@@ -39,7 +39,7 @@ _HANG_TIMEOUT_S = 30.0
 def hang_timeout_s() -> float:
     """Seconds of computing without a sign of life after which a simulator of this process is killed.
 
-    Raises ConfigError where NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
+    Raises ConfigError if NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
     """
     text = os.environ.get(HANG_TIMEOUT_VARIABLE)
     if text is None:
@@ -57,9 +57,9 @@ class Simulator:
     """One simulator's process and the channel to it: rdma-sim or tcp-sim, as the scenario's transport is.
 
     Used in turns: :meth:`send_reset`, then :meth:`receive`, then :meth:`send_actions`, and so on until
-    :class:`EpisodeEnd`. A reset may take the place of any other message, and starts the process if there is
-    none, or one of another transport. After an exception of any kind at any place (Ctrl-C, say), a reset
-    begins anew and :meth:`close` closes. Not for use by two threads at once.
+    :class:`EpisodeEnd`. A reset may replace any other message, and starts the process if there is
+    none, or one of another transport. After an exception of any kind at any place (Ctrl-C, for example), a
+    reset starts afresh and :meth:`close` closes. Not for use by two threads at once.
 
     Args:
         capacity: most rows of one message.
@@ -71,7 +71,7 @@ class Simulator:
         plugins: shared objects with the user's controllers; like an import, known to all of this process and
             to the processes that it starts from then on (:func:`ns3_env.simulator.load_plugins`).
 
-    Raises ConfigError where a plugin is none.
+    Raises ConfigError if a file is not a plugin.
     """
 
     def __init__(
@@ -107,12 +107,12 @@ class Simulator:
         self._watch = Watch()
         self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
-        self._columns = False  # these were asked for
+        self._columns = False  # these were requested
         self._transport: Transport = "rdma"  # that of the process
 
     @property
     def pid(self) -> int | None:
-        """The process's id, None while there is none."""
+        """The process's id, None while it does not run."""
         return None if self._process is None else self._process.pid
 
     @property
@@ -121,10 +121,10 @@ class Simulator:
         return self._agent is not None and not self._agent.our_turn
 
     def start(self, transport: Transport = "rdma") -> None:
-        """Starts the transport's process, if there is none.
+        """Starts the transport's process, if it does not run.
 
-        Raises SimulatorNotFound, SimulatorDied, SimulatorHung, or SimulatorError where there is no memory for
-        the channel; ConfigError where a plugin cannot be loaded.
+        Raises SimulatorNotFound, SimulatorDied, SimulatorHung, or SimulatorError if there is no memory for
+        the channel; ConfigError if a plugin cannot be loaded.
         """
         if self._process is not None and self._agent is not None:
             return
@@ -134,7 +134,7 @@ class Simulator:
         else:
             executable = find_executable(transport) if self._executable is None else Path(self._executable)
         if script is None and plugins_of(transport):
-            describe_controllers(executable)  # loads them: what is wrong is a line, not a process that dies
+            describe_controllers(executable)  # loads them: a fault is a line, not a process that dies
         try:
             agent = _native.AgentChannel(self._capacity)
         except _native.ChannelError as error:  # no memory left, or none allowed
@@ -152,9 +152,9 @@ class Simulator:
     def send_reset(
         self, scenario: Scenario | Script | Mapping[str, Any], *, replace: bool = True, columns: bool = False
     ) -> None:
-        """Begins the scenario's episode, without waiting for it. An episode that still runs is given up.
+        """Starts the scenario's episode, without waiting for it. An episode that still runs is given up.
 
-        An ns-3 script plays one episode in a process: it is started here.
+        An ns-3 script runs one episode in a process: it is started here.
 
         Args:
             scenario: a mapping is sent as it is: the simulator's JSON (see ``Scenario.to_simulator_json``).
@@ -162,7 +162,7 @@ class Simulator:
                 death.
             columns: true for windows and queue series as arrays (:mod:`ns3_env.simulator.results`).
 
-        Raises what :meth:`start` raises.
+        Raises as :meth:`start`.
         """
         if isinstance(scenario, Mapping):
             text, transport = json.dumps(scenario, separators=(",", ":")), transport_of(scenario)
@@ -177,7 +177,7 @@ class Simulator:
             text = ASKED + text[1:]
         self._take_script(script)
         if transport != self._transport:
-            self.kill()  # another program, and a channel of its own
+            self.kill()  # another program, and its own channel
         if self.waiting:
             self._give_up()
         if replace and self._process is not None and self._process.has_ended():
@@ -192,7 +192,7 @@ class Simulator:
         self.handed_over()
 
     def _take_script(self, script: Script | None) -> None:
-        """Ends a process that plays no other episode: a script's, or any other where a script comes."""
+        """Ends a process that runs no other episode: that of a script, or any process before a script."""
         ended = self._due < 0 and not self.waiting
         if self._script is not None and self._process is not None and ended:
             self._process.wait(_PATIENCE_S)  # it may have something to write after the episode's end
@@ -201,7 +201,7 @@ class Simulator:
         self._script = script
 
     def _give_up(self) -> None:
-        """Takes the answer that an episode still owes; a process that gives none soon is replaced."""
+        """Receives the answer that an episode still owes; a process that does not answer soon is replaced."""
         until = time.monotonic() + _PATIENCE_S
 
         def look() -> None:
@@ -212,7 +212,7 @@ class Simulator:
             self._await(look)
 
     def send_actions(self, actions: ArrayLike) -> None:
-        """Answers the last decisions and lets the simulator go on.
+        """Answers the last decisions and lets the simulator continue.
 
         Args:
             actions: (m, 3), a row per due row of the last decisions: window (B; infinite: none), pacing rate
@@ -234,12 +234,12 @@ class Simulator:
         self.handed_over()
 
     def branch(self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True) -> list[Simulator]:
-        """Copies of the simulation at the decision that it waits for; each goes on by itself.
+        """Copies of the simulation at the decision that it waits for; each continues by itself.
 
-        A copy waits for the same actions: it takes :meth:`send_actions` next. With the same actions it comes
-        to the same results, bit for bit. It may be branched again, outlives what it was copied from, plays
-        further episodes, and ends when it is closed or no longer referred to, and with this process. Captures
-        of frames stay the original's. Memory is shared until either writes to it.
+        A copy waits for the same actions: its next call is :meth:`send_actions`. With the same actions it
+        comes to the same results, bit for bit. It may be branched again, outlives what it was copied from,
+        runs further episodes, and ends when it is closed or no longer referred to, and with this process.
+        Captures of frames stay the original's. Memory is shared until either writes to it.
 
         Args:
             copies: number of copies.
@@ -314,25 +314,25 @@ class Simulator:
                     self._process.copied(pid, words).end()
 
     def handed_over(self) -> None:
-        """The simulator has the turn: it was answered, here or as one of several."""
+        """Notes that the simulator has the turn, after an answer here or to several at once."""
         self._due = -1
 
     def took(self, due: int) -> None:
-        """Its decisions were taken as those of one of several; ``due`` of them want an action."""
+        """Notes that its decisions were received with those of others; ``due`` of them need an action."""
         self._due = due
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None
     ) -> DecisionBatch | Transitions | EpisodeEnd:
-        """Waits for the simulator's answer. Transitions want ``send_actions(())`` to go on.
+        """Waits for the simulator's answer. Transitions need ``send_actions(())`` to continue.
 
         Args:
-            meanwhile: function called now and then (every 0.02 s) during the wait; an exception that it
+            meanwhile: function called every 0.02 s during the wait; an exception that it
                 raises ends the wait.
 
         Raises:
             ScenarioError: the simulator refuses the scenario; it stays alive.
-            SimulatorDied: the process has ended; the message holds its last words.
+            SimulatorDied: the process has ended; the message contains its last output.
             SimulatorHung: the process gave no sign of life and was killed.
         """
         if self._agent is None or self._agent.our_turn:
@@ -381,11 +381,11 @@ class Simulator:
         return message.results
 
     def answered(self) -> bool:
-        """The simulator has the turn no longer: :meth:`receive` would not wait."""
+        """Returns whether the simulator has answered: :meth:`receive` would not wait."""
         return self.waiting and self._agent is not None and _native.wait_any([self._agent], 0.0) == 0
 
     def check(self) -> None:
-        """Looks whether the process is well, whoever has the turn; none is well, too.
+        """Checks that the process is well, no matter whose turn it is; no process is also well.
 
         Raises:
             SimulatorDied: the process has ended.
@@ -399,7 +399,7 @@ class Simulator:
             self._raise_hung(reason)
 
     def _sign(self) -> tuple[int, int]:
-        """Sign of life: another one while it computes."""
+        """Sign of life: it changes while the simulator computes."""
         assert self._agent is not None
         return self._agent.turns, self._agent.heartbeat
 
@@ -409,7 +409,7 @@ class Simulator:
         kind = self._next_message()
         if kind == _native.MESSAGE_NONE:
             start_s = time.monotonic()
-            while kind == _native.MESSAGE_NONE and not self._agent.our_turn:  # damage may say 0, too
+            while kind == _native.MESSAGE_NONE and not self._agent.our_turn:  # damage may read as "none"
                 self._raise_if_dead()
                 if starting:
                     if time.monotonic() - start_s > self._start_timeout_s:
@@ -431,7 +431,7 @@ class Simulator:
             self._raise_broken(str(error))
 
     def _played(self) -> bytes:
-        """The JSON of the scenario that was sent last, as the channel still has it."""
+        """The JSON of the scenario sent last, which is still in the channel."""
         assert self._agent is not None
         blob = self._agent.blob_fd
         return os.pread(blob, os.fstat(blob).st_size, 0)
@@ -444,7 +444,7 @@ class Simulator:
             self._raise_broken(str(error))
 
     def _raise_broken(self, what: str) -> NoReturn:
-        """The simulator said what it never should."""
+        """The simulator broke the protocol."""
         message = f"the simulator (pid {self.pid}) broke the protocol and was killed: {what}"
         self.kill()
         raise SimulatorDied(message) from None
@@ -485,7 +485,7 @@ class Simulator:
 def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
     """Index of a simulator that has answered; all those given must be waiting.
 
-    ``meanwhile`` is called now and then (every 0.02 s) while it waits; what it raises ends the wait.
+    ``meanwhile`` is called every 0.02 s while it waits; its exception ends the wait.
 
     Raises SimulatorDied or SimulatorHung for one that never will.
     """

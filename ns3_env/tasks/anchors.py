@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Anchors of the tasks: what the base and the reference reach on each test scenario, as measured once."""
+"""Anchors of the tasks: the measured values of the base and the reference on each test scenario."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Scenario
 from ns3_env.tasks.definition import TESTS, TaskSpec
 
-#: By the task's name.
+#: Anchors by the task's name.
 FILE = Path(__file__).parent / "anchors.json"
 
 
@@ -53,7 +53,7 @@ class Anchors:
         """0 for the base's value on a test, in steps of which the reference is 100 over all tests.
 
         The mean over the tests is 100 ln(base / value) / ln(base / reference) of the geometric means: that
-        each test is compared with the base on the same flows takes its difficulty out of it.
+        each test is compared with the base on the same flows removes its difficulty.
         """
         span = np.log(self.base_value / self.reference_value)
         return float(100 * np.log(self.base_values[number] / value) / span)
@@ -78,7 +78,7 @@ def anchors_of(spec: TaskSpec) -> Anchors:
     """The task's anchors.
 
     Raises:
-        ConfigError: there are none of this version, or its test scenarios have changed since.
+        ConfigError: there are no anchors of this version, or its test scenarios have changed since.
     """
     anchors, version = stored_anchors().get(spec.name), VERSIONS[spec.name]
     how = f"`python -m eval leaderboard {spec.name} --anchors` measures them"

@@ -12,9 +12,9 @@ from ns3_env.tasks.draws import Keys, Random, log_uniform
 
 T = TypeVar("T")
 
-#: Parameters of the transformer; ``scale`` makes of it what a scenario sends.
+#: Parameters of the transformer; ``scale`` reduces its data to those of a scenario.
 _PARAMETERS = 7e9
-#: Of a gradient, as ``model.element_bytes`` has it.
+#: Bytes of a gradient's element, as ``model.element_bytes`` has it.
 _ELEMENT_BYTES = 2
 #: Hosts of a node in SharedCluster.
 _GPUS = 4
@@ -103,7 +103,7 @@ def shared_cluster(random: Random) -> Keys:
 
 
 def _burst(random: Random, gpus: Sequence[int], storage: Sequence[int]) -> list[Keys]:
-    """A read of one GPU from all hosts of storage, or what as many GPUs write to one of these."""
+    """A read of one GPU from all hosts of storage, or a write of the same number of GPUs to one of these."""
     count = len(storage)
     clients, servers = random.permutation(gpus)[:count].tolist(), random.permutation(storage).tolist()
     reads = random.random() < 0.5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declaration of a task: its scenarios, what a flow observes, does and gets, and how it is scored."""
+"""Declaration of a task: its scenarios, a flow's observations, actions and rewards, and the score."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ns3_env.errors import ScenarioError
 from ns3_env.ids import id_of
 from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
 
-#: Seeds of test scenarios begin here. Episodes have seeds below 2^31, so that none is ever trained on.
+#: Seeds of test scenarios start here. Episodes have seeds below 2^31, so that none is ever trained on.
 FIRST_TEST_SEED = 2**40
 #: Test scenarios of a task.
 TESTS = 10
 
-#: What flows of RDMA observe: 18 B of telemetry, and the message's size, which a sender knows.
+#: Observed fields of RDMA flows: 18 B of telemetry, and the message's size, which a sender knows.
 RDMA_FIELDS = (
     "rtt",
     "qlen",
@@ -34,7 +34,7 @@ RDMA_FIELDS = (
     "last_action",
 )
 
-#: Draws of a seed, of which the first that is a scenario and has room counts.
+#: Maximum number of draws of a seed: the first valid scenario with room counts.
 _MOST_DRAWS = 1000
 
 #: Draws a scenario's keys.
@@ -86,21 +86,21 @@ class TaskSpec:
     def reference(self) -> str:
         """The controller whose score is 100.
 
-        Of job times that is the oracle, too: on the training scenarios its jobs take less time than those of
-        max-min shares. It sends the flow with the least bytes left first, and knows nothing of which flow a
+        For job times that is also the oracle: on the training scenarios its jobs need less time than those of
+        max-min shares. It sends the flow with the least bytes left first, and does not know which flow a
         job waits for, so it is no bound: the best order of a job's flows may be faster, and in single tests a
-        rule is.
+        hand-designed controller is.
         """
         return "max_min" if self.measure == "max_min" else "oracle"
 
     def problem(self) -> Task:
-        """Decision problem: what a flow observes, does and gets."""
+        """Decision problem: a flow's observations, actions and rewards."""
         return Task(self.fields, self.reward, self.action)
 
     def training(self, seed: int) -> Scenario:
         """The scenario of a seed in [0, 2^31), every flow of the task under "agent".
 
-        Raises ValueError for a seed of the test scenarios, or any other beyond.
+        Raises ValueError for a seed of the test scenarios, or beyond them.
         """
         if not 0 <= seed < 2**31:
             raise ValueError(
@@ -110,7 +110,7 @@ class TaskSpec:
         return self._drawn(seed)
 
     def test(self, number: int) -> Scenario:
-        """The fixed test scenario of this number. Raises ValueError where there is none."""
+        """The fixed test scenario of this number. Raises ValueError if there is none."""
         if not 0 <= number < TESTS:
             raise ValueError(f"{self.name}: test scenarios are 0 to {TESTS - 1}, not {number}")
         return self._drawn(FIRST_TEST_SEED + number)

@@ -17,7 +17,7 @@ from ns3_env.scenario import Scenario, Synchronous
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.networks import task as find
 
-#: Who steers the other flows of a Gymnasium environment.
+#: Controller of the other flows of a Gymnasium environment.
 OTHERS = {"rdma": "dcqcn", "tcp": "dctcp"}
 
 
@@ -92,7 +92,7 @@ def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
     return Rollouts(_by_episode(spec, seed), **{"task": spec.problem(), "seed": seed, **arguments})
 
 
-#: By name.
+#: Front ends by name.
 FRONT_ENDS: dict[str, Callable[..., Any]] = {
     "gymnasium": _gymnasium,
     "sb3": _sb3,
@@ -106,8 +106,8 @@ FRONT_ENDS: dict[str, Callable[..., Any]] = {
 def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
     """An environment of a task, on its training scenarios.
 
-    "sb3" and "pettingzoo" step every flow at once, under the clock "synchronous"; the others decide under the
-    task's own clock.
+    "sb3" and "pettingzoo" step every flow at once, under the clock "synchronous"; all other front ends decide
+    under the task's own clock.
 
     Args:
         name: name of the task, or its id.
@@ -115,7 +115,7 @@ def make(name: str, front_end: str = "gymnasium", **arguments: Any) -> Any:
         arguments: arguments of the environment, instead of the task's: ``seed``, ``num_simulators``,
             ``reward``...
 
-    Raises ValueError for a name or front end that there is not.
+    Raises ValueError for an unknown name or front end.
     """
     spec = find(name)
     if front_end not in FRONT_ENDS:

@@ -136,7 +136,7 @@ def leaf_spine(random: Random) -> Keys:
 def parking_lot(random: Random) -> Keys:
     """A flow over 2 to 4 links, and one over each of them, 100 Gb/s; scored by max-min fairness."""
     links = int(random.integers(2, 5))
-    hosts = [1 + i for i in range(2 * (links + 1))]  # two at each switch, beside host 0 at the first one
+    hosts = [1 + i for i in range(2 * (links + 1))]  # two at each switch, besides host 0 at the first one
     size = _bytes(random, 3e6, 8e6)
     across = {"src": 0, "dst": hosts[-1], "start_ns": 0, "size_bytes": size}
     single = [

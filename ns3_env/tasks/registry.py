@@ -30,7 +30,7 @@ def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
 def task(name: str) -> TaskSpec:
     """The task of this name, or of an id such as "ns3_env/Incast-v2".
 
-    Raises ValueError, naming those that there are.
+    Raises ValueError, naming the known ones.
     """
     for spec in TASKS.values():
         if name in (spec.name, spec.id, spec.id.partition("/")[2]):

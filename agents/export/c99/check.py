@@ -23,7 +23,7 @@ from ns3_env.scenario import Scenario
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
-#: What a share is counted in, where the simulator tells the share alone.
+#: Count of ACKs over which a share is taken, as the simulator reports only the share.
 _ACKS = 65536
 
 
@@ -56,8 +56,8 @@ def record_decisions(
 def telemetry(records: Numbers) -> dict[str, Integers]:
     """Counters of a NIC, by members of the C file's path and observation; each (n,).
 
-    The simulator tells an agent of shares: the most congested hop stands for one of the sender's rate, and so
-    does the receiver's link.
+    The simulator gives an agent shares only: the most congested hop is taken to have the sender's rate, and
+    so is the receiver's link.
     """
     field = {name: records[:, at] for name, at in INDEX.items()}
     rate, base, interval = field["host_rate_bps"], field["base_rtt_ns"], field["interval_ns"]
@@ -82,7 +82,7 @@ def telemetry(records: Numbers) -> dict[str, Integers]:
         "hop_flows": field["flow_count"],
         "shorter_backlog_ns": field["shorter_backlog"] * base,
         "fair_share_kbps": field["fair_share"] * rate / 1e3,
-        # what the flow's last action left
+        # values after the flow's last action
         "window_q8": 256 * np.minimum(field["window_bytes"], field["bdp_bytes"]),
         "rate_q8": 256 * field["rate_bps"] / 1e3,
         "last_action_q16": 65536 * field["last_action"],
@@ -90,12 +90,12 @@ def telemetry(records: Numbers) -> dict[str, Integers]:
     return {name: np.round(values).astype(np.int64) for name, values in counts.items()}
 
 
-#: What the file has to pass.
+#: Compiler's options under which the file has to compile.
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-O2")
 _PASSES = 20
 _PATH = ("host_rate_kbps", "base_rtt_ns", "packet_bytes")
 _FORCED = ("window_q8", "rate_q8", "last_action_q16")
-#: Plays rows of integers: the path where a flow begins, what its last action left, the observation.
+#: Runs rows of integers: the path where a flow starts, the values after its last action, the observation.
 _HARNESS = """\
 #define _POSIX_C_SOURCE 199309L
 #include "{file}"
@@ -169,7 +169,7 @@ class Measured:
 
 
 def compiler() -> str:
-    """The C compiler: $CC, cc or gcc. Raises ConfigError where there is none."""
+    """The C compiler: $CC, cc or gcc. Raises ConfigError if there is none."""
     for name in (os.environ.get("CC", ""), "cc", "gcc"):
         if name and (path := shutil.which(name)):
             return path
@@ -177,7 +177,7 @@ def compiler() -> str:
 
 
 def measure(file: CFile, path: Path, decisions: Decisions, folder: Path) -> Measured:
-    """Compiles the file and plays the decisions, each from the window, rate and action the original had left.
+    """Compiles the file and runs the decisions, each from the window, rate and action the original had left.
 
     Args:
         file: the C file's content.
@@ -218,7 +218,7 @@ def _most(values: Numbers) -> float:
 def _compiled(
     file: CFile, path: Path, folder: Path, path_members: list[str], columns: list[str]
 ) -> ctypes.CDLL:
-    """The file, which the compiler takes by itself without a warning, with what plays it."""
+    """The file, which must compile by itself without a warning, with the code that runs it."""
     column = {name: at for at, name in enumerate(columns)}
     observation = [f"s.{name} = row[{column[name]}];" for name in _FORCED]
     observation += [f"o.{name} = row[{column[name]}];" for name in file.members]
@@ -247,7 +247,7 @@ def _compiled(
 
 
 def _play(run: ctypes.CDLL, rows: Integers, first: np.ndarray, out: Integers) -> tuple[int, int]:
-    """ns and ticks that it took."""
+    """ns and ticks of the run."""
     ns, ticks = ctypes.c_int64(), ctypes.c_int64()
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, first)]
     count, answers = ctypes.c_int64(len(rows)), ctypes.c_void_p(out.ctypes.data)

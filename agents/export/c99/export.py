@@ -30,7 +30,7 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
         out: the file; its name is the prefix of its functions.
 
     Raises:
-        ConfigError: the checkpoint or the file's name will not do, the policy has something that the C file
+        ConfigError: the checkpoint or the file's name is unsuitable, the policy has something that the C file
             cannot have, or there is no C compiler.
         ScenarioError: the run's scenario is wrong.
         SimulatorError: the simulator failed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inputs of a policy's network in C, worked out of what a NIC counts: integers in ns, B and kbit/s."""
+"""Inputs of a policy's network in C, computed from a NIC's counters: integers in ns, B and kbit/s."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.header import AnyInput, DerivedInput, PolicySpec
 from ns3_env.scenario import PerFlowRtt
 
-#: Members of the observation: type of C, and what they are.
+#: Members of the observation: C type, and meaning.
 MEMBERS = {
     "interval_ns": ("uint32_t", "since the flow's last decision, or since its start"),
     "rtt_ns": ("uint32_t", "last RTT"),
@@ -31,7 +31,7 @@ MEMBERS = {
     "shorter_backlog_ns": ("uint32_t", "longest time in which a hop sends what shorter flows have left"),
     "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not told yet"),
 }
-#: Of them, what a flow whose packets carry no telemetry is not shown.
+#: Those of them that a flow without telemetry in its packets does not see.
 TELEMETRY = (
     "rtt_ns",
     "shorter_backlog_ns",
@@ -99,7 +99,7 @@ FEATURES = {
     "attained": Feature(("attained_bytes",), ("o->attained_bytes", "s->bdp_bytes")),
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
 }  # fmt: skip
-#: What a quotient that is not transformed is cut at, in Q16.
+#: Limit of a quotient that is not transformed, in Q16.
 MOST_PLAIN = 32767
 
 
@@ -123,7 +123,7 @@ class Inputs:
 def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = frozenset()) -> Inputs:
     """The inputs in C; ``also``: members that something else reads.
 
-    Raises ConfigError for a field that a NIC's integers do not give.
+    Raises ConfigError for a field that a NIC's integers cannot yield.
     """
     members = set(also)
     needs: set[str] = set()
@@ -319,7 +319,7 @@ class Start:
 def start_of(source: str, name: str, spec: PolicySpec, members: tuple[str, ...]) -> Start:
     """The start, of a file of that name whose observation has these members.
 
-    Raises ConfigError for a number of BDPs or RTTs that integers do not hold.
+    Raises ConfigError for a number of BDPs or RTTs that integers cannot represent.
     """
     start_bdps = spec.clock.start_bdps if isinstance(spec.clock, PerFlowRtt) else 0.0
     begin = min(setting_q16(source, "clock.start_bdps", start_bdps), 65536)

@@ -15,7 +15,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import KEY, PolicyFile
 from ns3_env.scenario import PerAck, PerFlowRtt
 
-#: Of constants: weights and the tables of functions.
+#: Maximum bytes of constants: weights and the tables of functions.
 MOST_TABLE_BYTES = 8192
 _HOPS = ("hop_queue_bytes", "hop_tx_bytes", "hop_flows", "fair_share_kbps")
 _SHARED = """\
@@ -57,7 +57,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
         policy: tensors and header.
 
     Raises:
-        ConfigError: it takes something that the C file cannot have, or too many tables.
+        ConfigError: it needs something that the C file cannot have, or too many tables.
     """
     spec = policy.spec
     if isinstance(spec.clock, PerFlowRtt):
@@ -155,7 +155,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
 
 
 def _functions(names: frozenset[str], tables: Tables) -> tuple[list[str], int]:
-    """The functions of those names with all that they take, as pieces.c has them; bytes of their tables."""
+    """The functions of those names in pieces.c with all that they call, and the bytes of their tables."""
     parts = re.split(r"^//@ (.+)\n", _read("pieces.c"), flags=re.MULTILINE)[1:]
     pieces = {
         heading.split()[0]: (heading.split()[1:], text)
@@ -174,13 +174,13 @@ def _functions(names: frozenset[str], tables: Tables) -> tuple[list[str], int]:
 
 
 def _body(text: str, *parameters: str) -> str:
-    """A function's body, whose unused parameters are said to be so."""
+    """A function's body that marks its unused parameters."""
     unused = [name for name in parameters if re.search(rf"\b{name}\b", text) is None]
     return "".join(f"    (void){name};\n" for name in unused) + text
 
 
 def _training(policy: PolicyFile) -> str:
-    """Origin of the policy, in characters that no comment ends with."""
+    """Origin of the policy, in characters that end no comment."""
     training = policy.spec.training.model_dump(exclude_none=True, exclude={"versions"})
     text = ", ".join(f"{key} {value}" for key, value in training.items())
     return "Training: " + (re.sub(r"[^\w .,:+-]", "_", text, flags=re.ASCII) or "not said")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A policy's network in C: which tables it has, what its state holds, and the calls that evaluate it."""
+"""A policy's network in C: its tables, its state, and the calls that evaluate it."""
 
 from __future__ import annotations
 

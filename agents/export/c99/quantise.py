@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers of a policy as tables of integers in C, and what they weigh."""
+"""Numbers of a policy as tables of integers in C, and their size."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ns3_env.errors import ConfigError
 from ns3_env.policies.file import PolicyFile
 from ns3_env.policies.tensors import Tensors, layers_of
 
-#: log2, 2^x and tanh between the points of these tables are straight lines (pieces.c); Q16, so that what is
-#: 65536 at the end of an octave stands as 0.
+#: log2, 2^x and tanh between the points of these tables are straight lines (pieces.c); Q16, so that a value
+#: of 65536 at the end of an octave is stored as 0.
 FUNCTIONS: dict[str, npt.NDArray[np.int64]] = {
     "log2": np.round(65536 * np.log2(1 + np.arange(129) / 128)).astype(np.int64) % 65536,
     "exp2": np.round(65536 * (np.exp2(np.arange(65) / 64) - 1)).astype(np.int64) % 65536,
     "tanh": np.minimum(np.round(65536 * np.tanh(np.arange(257) / 32)), 65535).astype(np.int64),
 }
 _MOST_SHIFT = 24
-#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it takes 22: the sum of
+#: A matrix whose unit in 16 bits would be coarser than 2^-12 has 32 bits, of which it uses 22: the sum of
 #: 2048 products with inputs of 32 bits fits 64, and no row of 8 kB has more.
 _COARSEST_SHIFT = 12
 _MOST_NARROW, _MOST_WIDE = 2**15 - 1, 2**21 - 1
-#: BDPs or RTTs of a setting, so that no product of 64 bits overflows.
+#: Maximum BDPs or RTTs of a setting, so that no product of 64 bits overflows.
 _MOST_OF_SETTINGS = 4096
 _WIDTH = 108
 
 
 def setting_q16(source: str, key: str, value: float) -> int:
-    """A setting in BDPs or RTTs, in Q16. Raises ConfigError for one that integers do not hold."""
+    """A setting in BDPs or RTTs, in Q16. Raises ConfigError for one that integers cannot represent."""
     if value > _MOST_OF_SETTINGS:
         raise ConfigError(
             f"{source}: {key} is {value:g}: --format c has integers for at most {_MOST_OF_SETTINGS:,}"
@@ -41,7 +41,7 @@ def setting_q16(source: str, key: str, value: float) -> int:
 
 
 class Matrix(NamedTuple):
-    """A table of weights in units of 2^-shift, of 32 bits where it is wide, else of 16."""
+    """A table of weights in units of 2^-shift, of 32 bits if it is wide, else of 16."""
 
     name: str
     shift: int
@@ -70,7 +70,7 @@ class Tables:
             self._add(name.upper(), "uint16_t", 2, FUNCTIONS[name])
 
     def matrix(self, name: str, values: npt.NDArray[np.float32]) -> Matrix:
-        """Adds weights (rows, columns). Raises ConfigError for one that integers do not hold."""
+        """Adds weights (rows, columns). Raises ConfigError for one that integers cannot represent."""
         largest = max(float(np.abs(values).max()), 2.0**-_MOST_SHIFT)
         narrow, wide = (int(np.floor(np.log2(most / largest))) for most in (_MOST_NARROW, _MOST_WIDE))
         if wide < 1:
@@ -84,7 +84,7 @@ class Tables:
         return Matrix(self._weights(name, "int16_t", 2, np.round(values * 2.0**shift)), shift, wide=False)
 
     def bias(self, name: str, values: npt.NDArray[np.float32] | None) -> str:
-        """Adds a bias in Q16; its name, or that there is none."""
+        """Adds a bias in Q16; its name, or "0" without one."""
         if values is None:
             return "0"
         if np.abs(values).max() > 32767:
@@ -119,7 +119,7 @@ _MOST_DOUBLINGS = 6
 
 
 def rewritten(policy: PolicyFile) -> Tensors:
-    """Tensors that give the same answers as the policy's, of units that are heard, in even ranges."""
+    """Tensors that give the same answers as the policy's, without unused units, in even ranges."""
     tensors, depth = dict(policy.tensors), len(layers_of(policy.tensors))
     for n in range(depth - 1, 0, -1):
         _keep(tensors, f"layers.{n - 1}", f"layers.{n}.weight", _heard(tensors[f"layers.{n}.weight"]))
@@ -141,7 +141,7 @@ def _heard(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
 
 
 def _keep(tensors: Tensors, of: str, reader: str, mask: npt.NDArray[np.bool_], at: int = 0) -> None:
-    """Leaves such units of a layer, which are the reader's columns from ``at`` on."""
+    """Keeps such units of a layer, which are the reader's columns from ``at`` on."""
     for name in {f"{of}.weight", f"{of}.bias"} & tensors.keys():
         tensors[name] = tensors[name][mask]
     columns = np.ones(tensors[reader].shape[1], bool)
@@ -150,7 +150,7 @@ def _keep(tensors: Tensors, of: str, reader: str, mask: npt.NDArray[np.bool_], a
 
 
 def _keep_cells(tensors: Tensors) -> None:
-    """Leaves the LSTM's cells and the shortcut's units that the layers hear, or another cell that is left."""
+    """Keeps the LSTM's cells and the shortcut's units that the layers or a kept cell read."""
     cells = tensors["lstm.weight_hh"].shape[1]
     first = tensors["layers.0.weight"]
     if "shortcut.weight" in tensors:
@@ -167,7 +167,7 @@ def _keep_cells(tensors: Tensors) -> None:
 
 
 def _even(tensors: Tensors, of: str, reader: str, at: int = 0) -> None:
-    """Scales a layer's ReLU units up, and their weights in the reader down, where that one's are larger.
+    """Scales a layer's ReLU units up, and their weights in the reader down, if the reader's are larger.
 
     By powers of two, which float32 does without rounding: a unit's largest weights on both sides then are the
     same (Nagel 2019, eq. 11), to a factor of four.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy in C: the bound of its windows, and ranges beyond which it hands its flow over."""
+"""Safety of a policy in C: the bound of its windows, and the ranges that trigger its fallback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Input, PolicySpec
 
-#: Ranges are so much wider, in Q16: what integers may be beside the numbers that were met.
+#: Width added to ranges, in Q16: the possible rounding error of integers.
 _SLACK = 64
 _FUNCTIONS = """\
 /* Whether the policy has met such an observation. */

@@ -13,7 +13,7 @@ from torch import nn
 from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.simulator.results import Floats
 
-#: That a network is fitted to, and of them in a step.
+#: Situations that a network is fitted to, and those in one step.
 _SITUATIONS, _BATCH = 12_000, 1024
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Law for a network to start from that knows what shorter flows have left, and defers to them.
+"""Law for a network to start from that knows the remaining data of shorter flows, and defers to them.
 
     U = switch_rate + qlen                                          (as in Li 2019, Algorithm 1)
     T = utilisation + urgency n^crowding / (1 + (s / urgent_bdps)^sharpness)
@@ -9,10 +9,10 @@
     a = gain (ln T - ln U) + share_gain ln(w n) - memory a'
     a = first - first_power ln s, before the first packet
 
-s is what the flow has still to send, in BDPs; w its pacing rate as a share of its link, n the flows at the
+s is the flow's remaining data, in BDPs; w its pacing rate as a share of its link, n the flows at the
 hop, a' its last answer, b the field ``shorter_backlog``, in BDPs. A flow with little left aims higher, so
-that others make room. A flow whose turn has come (b = 0) aims above its link's rate, one with much ahead of
-it below: the next one begins as the last one ends, as switches schedule in Hong 2012 (PDQ).
+that other flows make room. A flow whose turn has come (b = 0) aims above its link's rate, one with much ahead
+of it below: the next one starts as the last one ends, as switches schedule in Hong 2012 (PDQ).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ns3_env.config.gone import refuse
 from ns3_env.config.model import Strict
 from ns3_env.simulator.results import Floats
 
-#: The law's answers lie within it: tanh, which follows, is flat beyond.
+#: Bound of the law's answers: the tanh that follows is flat beyond it.
 _MOST = 2.5
-#: Of the situations, those before a flow's first packet, when switches have told nothing.
+#: Share of situations before a flow's first packet, when switches have not reported yet.
 _FIRST = 0.1
 
 
@@ -119,5 +119,5 @@ class OrderLaw(Strict):
 
 
 def _orders(low: float, high: float, count: int, generator: np.random.Generator) -> Floats:
-    """Numbers between both of all orders alike: (count,)."""
+    """Log-uniform numbers between both bounds: (count,)."""
     return np.exp(generator.uniform(np.log(low), np.log(high), count))

@@ -13,9 +13,9 @@ from ns3_env.config.bounds import MAX_LINKS, WHY_HOSTS, Nanoseconds, PortNumber,
 from ns3_env.config.model import Strict, named_by
 from ns3_env.scenario.topology.network import Network
 
-#: Drawn outages that are expected of a scenario, at most.
+#: Maximum expected number of drawn outages of a scenario.
 MAX_DRAWN = 100_000
-#: Beside the scenario's seed, so that failures are drawn apart from traffic.
+#: Added to the scenario's seed, so that failures are drawn apart from traffic.
 _STREAM = 0xFA11
 
 
@@ -60,7 +60,7 @@ class DrawnOutages(Strict):
     mean_down_ns: Nanoseconds = Field(gt=0)
 
     def elements(self, network: Network) -> list[Outage]:
-        """Each that may fail, as one that fails at once and for ever."""
+        """Each link or switch that may fail, as a failure at the start and for ever."""
         if self.of == "switches":
             nodes = enumerate(network.nodes)
             return [Outage(switch=i, at_ns=0) for i, kind in nodes if kind == "switch"]
@@ -86,15 +86,15 @@ class DrawnOutages(Strict):
 
 class Failures(Strict):
     """Links and switches that fail and come back. Routes are those of the links that were up
-    ``convergence_ns`` ago; what is sent to a link that is down is lost, with what waits for it in a switch
-    and what is on the wire."""
+    ``convergence_ns`` ago; packets sent to a link that is down are lost, with those that wait for it in a
+    switch or are on the wire."""
 
     convergence_ns: Nanoseconds = Field(default=0, ge=0)
     outages: Annotated[list[Outage], few(MAX_LINKS, WHY_HOSTS)] = Field(default=[])
     drawn: DrawnOutages | None = None
 
     def faults(self, network: Network, time_limit_ns: int) -> list[str]:
-        """Lists what does not fit the network, as "key: text"."""
+        """Lists conflicts with the network, as "key: text"."""
         faults = [f"outages.{i}: {fault}" for i, x in enumerate(self.outages) if (fault := x.fault(network))]
         if self.drawn is not None:
             cycle = self.drawn.mean_up_ns + self.drawn.mean_down_ns
@@ -106,7 +106,7 @@ class Failures(Strict):
         return faults
 
     def content(self, network: Network, seed: int, time_limit_ns: int) -> dict[str, Any]:
-        """Returns what the simulator reads: outages of single links, −1 the end of one that does not come
+        """Returns the simulator's input: outages of single links, −1 the end of one that does not come
         back."""
         random_outages = () if self.drawn is None else self.drawn.draw(network, seed, time_limit_ns)
         rows = [
@@ -147,7 +147,7 @@ _Kinds = Ecmp | Flowlet | Spray
 
 
 def _alone(value: Any) -> Any:
-    """A name alone stands for {kind: NAME}."""
+    """A bare name means {kind: NAME}."""
     kinds = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
     return {"kind": value} if isinstance(value, str) and value in kinds else value
 
@@ -158,7 +158,7 @@ LoadBalancing = Annotated[
 
 
 def balancing_content(balancing: Ecmp | Flowlet | Spray) -> dict[str, Any] | None:
-    """Returns what the simulator reads; None where each flow keeps its path."""
+    """Returns the simulator's input; None if each flow keeps its path."""
     if isinstance(balancing, Ecmp):
         return None
     if isinstance(balancing, Flowlet):

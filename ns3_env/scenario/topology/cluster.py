@@ -54,9 +54,9 @@ class ScaleOut(Strict):
 class Cluster(TopologyKind):
     """Nodes of GPUs. A GPU is a host with a card on its node's switch, and one in the fabric.
 
-    Flows between GPUs of a node stay in it; others leave by the sender's network card, and arrive by the
-    receiver's. GPUs come first, node by node, then the network cards, node by node, the nodes' switches, the
-    leaves, group by group, and the spines.
+    Flows between GPUs of a node stay in it; all other flows leave by the sender's network card, and arrive by
+    the receiver's. GPUs come first, node by node, then the network cards, node by node, the nodes' switches,
+    the leaves, group by group, and the spines.
     """
 
     kind: Literal["cluster"] = "cluster"

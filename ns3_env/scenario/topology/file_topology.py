@@ -31,10 +31,10 @@ class FileTopology(TopologyKind):
 
     @abstractmethod
     def _take(self, text: TextIO) -> None:
-        """Reads the file into ``_graph``; what is wrong goes into ``_wrong``."""
+        """Reads the file into ``_graph``; faults go into ``_wrong``."""
 
     def _link(self, line: int, link: dict[str, Any], what: str = "") -> GraphLink | None:
-        """The link of these keys; None where one is out of bounds, which is a fault of the file's line.
+        """The link of these keys; None if one is out of bounds, which is a fault of the file's line.
 
         Args:
             line: number of the line that declares the link.

@@ -14,7 +14,7 @@ from ns3_env.scenario.topology.kind import GBPS, Graph, GraphLink
 
 _WHOLE = re.compile(r"\d{1,9}")
 _HEADS = ("nodes", "tiers", "podsize")
-#: Of a tier; those of queues say nothing here: a scenario's switches have one buffer for all ports.
+#: Of a tier; those of queues are ignored: a scenario's switches have one buffer for all ports.
 _OF_TIER = (
     "downlink_speed_gbps",
     "downlink_latency_ns",
@@ -26,7 +26,7 @@ _OF_TIER = (
     "queue_up",
     "queue_down",
 )
-#: Those that a tier has to have; the last one not the highest.
+#: Keys that a tier must have; the last one not in the highest tier.
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down", "radix_up")
 
 
@@ -38,7 +38,7 @@ class _Tier:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def get(self, name: str) -> int:
-        """A number, or what the file means by leaving it out."""
+        """A number, or the default if the file omits it."""
         return self.numbers.get(name, 1 if name == "bundle" else 0)
 
 
@@ -89,7 +89,7 @@ class HtsimTopology(FileTopology):
 
 
 def _fat_tree(nodes: int, podsize: int, tiers: list[_Tier]) -> Graph:
-    """The network of these tiers. Raises ValueError where their numbers do not fit together."""
+    """The network of these tiers. Raises ValueError if their numbers do not fit together."""
     down, bundle = ([tier.get(name) for tier in tiers] for name in ("radix_down", "bundle"))
     up = [tier.get("radix_up") for tier in tiers[:-1]]
     pods = nodes // podsize

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Base of the kinds of topology: they can be built, and have a known size before."""
+"""Base of the kinds of topology: they can be built, and their size is known beforehand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TopologyKind(Strict):
     """Base of topologies: each can be built."""
 
     def counts(self) -> tuple[int, int, int]:
-        """Hosts, switches and links, told before anything is built."""
+        """Hosts, switches and links, known before anything is built."""
         raise NotImplementedError
 
     def build(self) -> Network:
@@ -27,11 +27,11 @@ class TopologyKind(Strict):
         raise NotImplementedError
 
     def faults(self, network: Network) -> list[str]:
-        """Lists what is wrong with what was built, as "key: text"; [] where nothing is."""
+        """Lists the faults of the network, as "key: text"; [] without any."""
         return network.faults()
 
     def without_files(self) -> TopologyKind:
-        """The same topology with what a file holds written out."""
+        """The same topology with a file's contents written out."""
         return self
 
     @model_validator(mode="after")

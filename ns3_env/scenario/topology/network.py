@@ -12,7 +12,7 @@ from operator import or_
 
 from ns3_env.errors import ScenarioError
 
-#: Switches of the longest path that the simulators have room for.
+#: Switches of the longest path that the simulators support.
 MAX_PATH_SWITCHES = 32
 
 
@@ -30,9 +30,9 @@ class Link:
 class Network:
     """Nodes ("host", "card" or "switch"; the position is the node's id) and links.
 
-    A host's first link begins at the host's own node; each further one at a node of its own, a "card".
+    A host's first link starts at the host's own node; each further one at its own node, a "card".
     ``cards`` has the nodes of such a host's links, the host's own first. Hosts do not forward: a card carries
-    the flows that begin or end at its host.
+    the flows that start or end at its host.
     """
 
     nodes: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Network:
         return net
 
     def _card_of(self, node: int, linked: set[int]) -> int:
-        """The node at which one more link of a node begins."""
+        """The node at which one more link of a node starts."""
         if self.nodes[node] == "switch" or node not in linked:
             linked.add(node)
             return node
@@ -80,7 +80,7 @@ class Network:
         self.links += [Link(a, b, rate_bps, delay_ns) for a in near for b in far]
 
     def attach(self, hosts: Sequence[int], switches: Sequence[int], rate_bps: float, delay_ns: int) -> None:
-        """Links each host to one switch, the first ones to the first; all switches get as many."""
+        """Links each host to one switch, the first ones to the first; all switches get the same number."""
         each = len(hosts) // len(switches)
         self.links += [Link(host, switches[i // each], rate_bps, delay_ns) for i, host in enumerate(hosts)]
 
@@ -106,7 +106,7 @@ class Network:
         return access_links
 
     def bdps_from(self, host: int) -> dict[int, float]:
-        """Bytes that the path from a host to each other one holds, there and back: its slowest link's."""
+        """BDP of the path from a host to each other one, there and back, at the rate of its slowest link."""
         beside: dict[int, list[tuple[int, Link]]] = {node: [] for node in range(len(self.nodes))}
         for link in self.links:
             beside[link.a].append((link.b, link))
@@ -133,7 +133,7 @@ class Network:
         return link.b if link.a == host else link.a
 
     def link_ends(self, a: int, b: int) -> tuple[int, int]:
-        """The nodes at which the link between ``a`` and ``b`` begins: of a host with several the card's."""
+        """The nodes at which the link between ``a`` and ``b`` starts: of a host with several the card's."""
         return self._card_towards(a, b), self._card_towards(b, a)
 
     def _card_towards(self, host: int, other: int) -> int:
@@ -191,7 +191,7 @@ class Network:
 
     @cached_property
     def _onward(self) -> list[list[int]]:
-        """Neighbours that each node forwards to: a switch to its neighbours, others nowhere."""
+        """Neighbours that each node forwards to: a switch to its neighbours, other nodes nowhere."""
         onward: list[list[int]] = [[] for _ in self.nodes]
         for link in self.links:
             for node, other in ((link.a, link.b), (link.b, link.a)):
@@ -200,7 +200,7 @@ class Network:
         return onward
 
     def faults(self) -> list[str]:
-        """Lists what is wrong with the graph; [] where nothing is."""
+        """Lists the faults of the graph; [] without any."""
         n = len(self.nodes)
         faults = []
         neighbours: list[list[int]] = [[] for _ in range(n)]
@@ -249,7 +249,7 @@ class Network:
         ]
 
     def _far_from_others(self, edge: list[int], fabric: list[list[int]]) -> int | None:
-        """The first access switch that is too far from some other; ``fabric``: switches beside each node.
+        """The first access switch that is too far from some other; ``fabric``: switches next to each node.
 
         A switch's set of access switches in reach, a bit each, grows with each hop by its neighbours' sets.
         Switches with the same neighbours, as a fat-tree's, grow by the same: that is worked out once.
@@ -273,7 +273,7 @@ class Network:
 
 
 def _hops(start: int, neighbours: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Links on the shortest way from a node to each that can be reached."""
+    """Links on the shortest path from a node to each that can be reached."""
     hops = {start: 0}
     todo = deque(hops)
     while todo:

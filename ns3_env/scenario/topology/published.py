@@ -32,7 +32,7 @@ def nanoseconds(number: str, unit: str) -> int:
     It is a double, cut to 64 binary places, then multiplied by the unit and cut to whole nanoseconds.
     Half of all times with decimals become a nanosecond less: 0.35 us are 349 ns, 0.0001 ms are 99 ns.
 
-    Raises ValueError for what is no number, or a time without an end.
+    Raises ValueError for a text that is no number, or an infinite time.
     """
     return math.floor(Fraction(float(number)) * 2**64) * UNITS_NS[unit] >> 64
 
@@ -46,7 +46,7 @@ class PublishedText:
         self.line = 0
 
     def next(self, what: str) -> str:
-        """The next word. Raises ValueError where the file ends before ``what``."""
+        """The next word. Raises ValueError if the file ends before ``what``."""
         while not self._words:
             number, text = next(self._lines, (0, ""))
             if not number:
@@ -67,30 +67,30 @@ class PublishedText:
         return int(word)
 
     def line_of_words(self, what: str) -> list[str]:
-        """The words that are left of the next line that has any. Raises ValueError where the file ends."""
+        """The words left on the next line with any. Raises ValueError if the file ends."""
         words = [self.next(what), *self._words[::-1]]
         self._words = []
         return words
 
     def width(self, what: str) -> int:
-        """Words that are left of the next line that has any. Raises ValueError where the file ends."""
+        """Words left on the next line with any. Raises ValueError if the file ends."""
         words = self.line_of_words(what)
         self.put_back(words)
         return len(words)
 
     def put_back(self, words: Sequence[str]) -> None:
-        """These words of the line come once more."""
+        """Puts these words of the line back."""
         self._words = list(words[::-1])
 
     def row(self, columns: Sequence[str], what: str) -> list[str]:
-        """The next line's words, one for each column. Raises ValueError where there are others."""
+        """The next line's words, one for each column. Raises ValueError if their number differs."""
         words = self.line_of_words(what)
         if len(words) != len(columns):
             raise ValueError(f"{len(words)} values where {what} should stand: {' '.join(columns)}")
         return words
 
     def pass_over(self, file: str, columns: Sequence[str], what: str) -> None:
-        """Reads to the file's end, which is a comment; a warning where that has more rows of numbers."""
+        """Reads to the file's end, which is a comment; a warning if that has more rows of numbers."""
         rows, first = 0, 0
         while True:
             if len(self._words) == len(columns) and all(_NUMBER.match(word) for word in self._words):
@@ -110,7 +110,7 @@ class PublishedText:
 
 _COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
 _HEADER = ("nodes", "switches", "links")
-_SIMAI_WORDS = 6  # of the first line: nodes, GPUs of a server, its switches, others, links, type of GPU
+_SIMAI_WORDS = 6  # first line: nodes, GPUs of a server, its switches, other switches, links, type of GPU
 _DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
 _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
@@ -165,7 +165,7 @@ class PublishedTopology(FileTopology):
     def _head(text: PublishedText) -> tuple[int, int, int]:
         """Numbers of nodes, switches and links.
 
-        SimAI's files say how many GPUs a node has, and of which type, and count its switches by themselves.
+        SimAI's files specify the number and type of a node's GPUs, and count its switches separately.
         """
         words = text.line_of_words("the number of nodes")
         if len(words) >= _SIMAI_WORDS:
@@ -176,7 +176,7 @@ class PublishedTopology(FileTopology):
         return nodes, switches, rows
 
     def _check(self, error_rate: str, delay: str, line: int) -> None:
-        """Refuses what this simulator has not got, and what it would have to guess."""
+        """Refuses features that this simulator lacks, and values that it would have to guess."""
         try:
             lossless = float(error_rate) == 0
         except ValueError:
@@ -204,6 +204,6 @@ class PublishedTopology(FileTopology):
 
 
 def _delay_ns(text: str) -> int | str:
-    """Reads a delay as the published simulator does; what is none of its delays stays as it is."""
+    """Reads a delay as the published simulator does; other texts stay as they are."""
     match = _DELAY.fullmatch(text)
     return text if match is None else nanoseconds(match[1], match[2])

@@ -100,12 +100,12 @@ class Mix(TrafficKind):
         return sum(part.expected_flows(network) for part in self.parts)
 
     def first_start_ns(self) -> int | None:
-        """Known where it is known of all parts that have flows."""
+        """Known if it is known of all parts that have flows."""
         starts = [part.first_start_ns() for part in self.parts if not part.is_background()]
         return None if None in starts else min((x for x in starts if x is not None), default=None)
 
     def arrivals_end_ns(self) -> int | None:
-        """The first end, until which all that arrive at random do."""
+        """The earliest end of random arrivals among the parts."""
         return min((x for part in self.parts if (x := part.arrivals_end_ns()) is not None), default=None)
 
     def is_background(self) -> bool:
@@ -119,7 +119,7 @@ class Mix(TrafficKind):
         return self.model_copy(update={"controller": None, "parts": parts})
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list; each part draws from a generator of its own: parts do not disturb each other."""
+        """The flow list; each part draws from its own generator, so that parts do not affect each other."""
         flows = Flows()
         for part, generator in zip(self.parts, random.spawn(len(self.parts)), strict=True):
             flows.extend(part.draw(network, generator))

@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"\d{1,18}")
 _PICOSECONDS = re.compile(r"(\d{1,20})(?:\.\d{0,30})?")
 _HEADS = ("Nodes", "Connections", "Triggers", "Failures")
 _KINDS = ("oneshot", "multishot", "barrier")
-#: What a connection may say with a number; the first three say nothing here.
+#: Keys of a connection with a number; the first three have no effect here.
 _NUMBERS = ("id", "prio", "trigger", "size", "send_done_trigger", "recv_done_trigger")
 
 
@@ -26,7 +26,7 @@ class Connections(FlowsInFile):
 
     Numbers of nodes and connections, then a line for each: ``src->dst``, ``start`` in picoseconds or the
     ``trigger`` that starts it, ``size`` in bytes (none, or 0: it never ends), and the triggers that it fires
-    when it is sent or received, which is the same here: when its receiver has it. A trigger's line says
+    when it is sent or received, which is the same here: when its receiver has it. A trigger's line specifies
     whether it waits for one connection (``oneshot``, ``multishot``) or for ``count`` (``barrier``).
     """
 
@@ -36,7 +36,7 @@ class Connections(FlowsInFile):
 
     #: Line and kind of each trigger, with the number of connections that it waits for.
     _triggers: dict[int, tuple[int, int]] = PrivateAttr(default_factory=dict)
-    #: Flows that fire a trigger, and those that it starts.
+    #: Flows that fire a trigger, and flows that it starts.
     _fires: dict[int, list[int]] = PrivateAttr(default_factory=dict)
     _starts: dict[int, list[int]] = PrivateAttr(default_factory=dict)
 
@@ -112,7 +112,7 @@ class Connections(FlowsInFile):
             self._triggers[int(parts[1])] = line, int(parts[3] or 1)
 
     def _tie(self) -> None:
-        """Has connections wait for those that fire their triggers."""
+        """Makes connections wait for those that fire their triggers."""
         for trigger, flows in self._starts.items():
             line, count = self._triggers.get(trigger, (0, 0))
             fires = tuple(dict.fromkeys(self._fires.get(trigger, ())))

@@ -16,10 +16,10 @@ from ns3_env.scenario.traffic.kind import Flows, Stream, TrafficKind, host_fault
 class ConstantRate(TrafficKind):
     """An open-loop stream: full packets, evenly spaced, from ``start_ns`` to before ``stop_ns``.
 
-    No ACKs, no window, no controller, nothing is sent again; what a switch or a link loses is lost. Streams
-    obey PFC as all data do, and take turns with the flows of their host; what is held back so is sent as soon
-    as it can be, but not after ``stop_ns``. They are not marked, carry no telemetry (48 B of headers), and no
-    switch counts them among its flows. An episode does not wait for them: it needs flows beside, in a mix.
+    No ACKs, no window, no controller, nothing is sent again; a packet dropped by a switch or a link is lost.
+    Streams obey PFC as all data do, and alternate with the flows of their host; delayed packets are sent as
+    soon as possible, but not after ``stop_ns``. They are not marked, carry no telemetry (48 B of headers),
+    and no switch counts them among its flows. An episode does not wait for them: a mix needs other flows.
     """
 
     kind: Literal["constant_rate"] = "constant_rate"

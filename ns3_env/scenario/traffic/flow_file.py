@@ -40,11 +40,11 @@ def _with_unit(text: str, dimension: Dimension | None) -> int:
 class FlowsInFile(TrafficKind):
     """Flows of a file. Those that start together start in the order of their rows.
 
-    The file is read when the scenario is made. A relative ``file`` is looked for beside the scenario's own
+    The file is read when the scenario is made. A relative ``file`` is looked for next to the scenario's
     file (for a scenario that has none, in the working directory).
     """
 
-    #: As errors call it.
+    #: Name in errors.
     kind_of_file: ClassVar[str] = "list of flows"
 
     file: NamedFile
@@ -54,7 +54,7 @@ class FlowsInFile(TrafficKind):
     _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
 
     def _take(self, text: TextIO) -> None:
-        """Reads rows and hands each to ``_add``; what is wrong with others is told to ``_wrong``."""
+        """Reads rows and hands each to ``_add``; faulty rows are reported to ``_wrong``."""
         raise NotImplementedError
 
     @model_validator(mode="after")
@@ -66,7 +66,7 @@ class FlowsInFile(TrafficKind):
     def _wholes(
         self, line: int, texts: dict[str, str], dimensions: Mapping[str, Dimension] = {}
     ) -> list[int] | None:
-        """The columns' whole numbers; None, and a fault each, where one is none.
+        """The columns' whole numbers; None, and a fault each, if one is invalid.
 
         ``dimensions``: of the columns that may have a unit.
         """
@@ -83,7 +83,7 @@ class FlowsInFile(TrafficKind):
         return numbers if len(numbers) == len(texts) else None
 
     def _is_full(self, line: int) -> bool:
-        """Tells whether there are as many flows as there may be; a fault then."""
+        """Returns whether the maximum number of flows is reached, which is a fault."""
         if len(self._lines) + len(self._wrong) < MAX_FLOWS:
             return False
         self._wrong.add(line, f"there may be at most {MAX_FLOWS} flows: {WHY_FLOWS}")
@@ -99,8 +99,8 @@ class FlowsInFile(TrafficKind):
         endless: bool = False,
         controller: str | None = None,
     ) -> bool:
-        """Takes a row, or says what is wrong with it; ``size_bytes`` says nothing of an endless flow. A flow
-        without a controller of its own has the traffic's."""
+        """Adds a row, or reports its fault; ``size_bytes`` is ignored for an endless flow. A flow
+        without its own controller has the traffic's."""
         if not (endless or 1 <= size_bytes <= MAX_BYTES):
             self._wrong.add(line, f"size_bytes is {size_bytes}, must be in [1, {MAX_BYTES}]")
         elif not 0 <= start_ns <= MAX_TIME_NS:
@@ -175,7 +175,7 @@ class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
     Columns may come in any order; sizes and times may have units ("2MB", "1.5us"). The size of a flow that
-    never ends is ``endless``. A column ``controller`` may name each flow's; where it is empty the flow has
+    never ends is ``endless``. A column ``controller`` may name each flow's; if it is empty the flow has
     that of the traffic, or the scenario's. ``name`` names a flow, ``after`` those that it waits for (with
     spaces between); it starts ``delay_ns`` later.
     """
@@ -184,7 +184,7 @@ class FlowFile(FlowsInFile):
 
     kind: Literal["csv"] = "csv"
 
-    #: Of each flow: its name, whom it waits for, and the delay then.
+    #: Of each flow: its name, the flows it waits for, and its delay after them.
     _waits: list[tuple[str | None, list[str], int]] = PrivateAttr(default_factory=list)
 
     def _take(self, text: TextIO) -> None:
@@ -230,7 +230,7 @@ class FlowFile(FlowsInFile):
             self._wrong.add(0, "no flows after the header")
 
     def _tie(self) -> None:
-        """Makes names to flows that wait for each other; those of rows that are wrong are not known."""
+        """Turns names into waits of flows for each other; names of faulty rows are unknown."""
         if not self._wrong and any(after or delay for _, after, delay in self._waits):
             names, after, delays = zip(*self._waits, strict=True)
             self._flows.tasks.waits, wrong = named_waits(names, after, delays)

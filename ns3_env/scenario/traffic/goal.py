@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Schedules of ranks in the GOAL language, which LogGOPSim and ATLAHS play."""
+"""Schedules of ranks in the GOAL language, which LogGOPSim and ATLAHS run."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _STATEMENTS = (
 class Goal(TextJob):
     """Job whose ranks compute, send and receive as a schedule in GOAL says.
 
-    ``calc`` takes its nanoseconds; a rank's cpu (``cpu N``, 0 if none is named) does one computation after
+    ``calc`` lasts its nanoseconds; a rank's cpu (``cpu N``, 0 if none is named) does one computation after
     the other, in the order of the file. Sends and receives are matched by ranks and tag, in their order; a
-    receive with tag -1 gets the first send that no other has. What ``requires`` another begins when that is
-    over, what ``irequires`` another begins when that may. A send of at most ``eager_bytes`` is over when it
-    may begin, a larger one when its receiver has it.
+    receive with tag -1 gets the first send that no other receive has. An operation that ``requires`` another
+    starts when that is over, one that ``irequires`` another starts when that may start. A send of at most
+    ``eager_bytes`` is over when it may start, a larger one when its receiver has it.
     """
 
     kind: Literal["goal"] = "goal"
@@ -88,7 +88,7 @@ class Goal(TextJob):
         self._traces = [schedules[i].nodes() if i in schedules else [] for i in range(ranks)]
 
     def _text(self) -> str:
-        """The schedule with its lines, and without comments. Raises WireError where one never ends."""
+        """The schedule with its lines, and without comments. Raises WireError if one never ends."""
         text = "\n".join(self._lines())
         for comment in _COMMENT.finditer(text):
             if comment[0].startswith("/*") and (len(comment[0]) < 4 or not comment[0].endswith("*/")):
@@ -110,12 +110,12 @@ class _Schedule:
     budget: Budget
     _nodes: list[Node] = field(default_factory=list)
     _needs: list[list[int]] = field(default_factory=list)
-    #: For each operation those with which it may begin.
+    #: For each operation those with which it may start.
     _beside: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     _labels: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str, place: int) -> re.Match[str]:
-        """Adds the operation that stands there, or what one needs. Raises WireError."""
+        """Adds the operation on the line, or a dependency of one. Raises WireError."""
         if match := _NEED.match(text, place):
             operation, other = self._number(match[1]), self._number(match[3])
             (self._needs if match[2] == "requires" else self._beside)[operation].append(other)
@@ -152,7 +152,7 @@ class _Schedule:
         return self._labels[label]
 
     def nodes(self) -> list[Node]:
-        """The operations as nodes. One with which another begins has a node before it, its beginning, which
+        """The operations as nodes. One with which another starts has a node before it, its beginning, which
         both wait for."""
         begins = dict.fromkeys(other for others in self._beside.values() for other in others)
         number = {operation: len(self._nodes) + i for i, operation in enumerate(begins)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flows to one receiver: incasts, flows that join one after the other, a short one beside a long one."""
+"""Flows to one receiver: incasts, flows that join one after the other, a short one next to a long one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Incast(TrafficKind):
     """Many flows to one receiver.
 
     ``receiver`` is by default the last host; ``senders`` all hosts of other access switches (all other hosts
-    where there is one access switch only). With more flows than senders each sender has several. Starts lie
+    if there is only one access switch). With more flows than senders each sender has several. Starts lie
     in [start_ns, start_ns + spread_ns], Gaussian (mean in the middle, three standard deviations to each end;
     Zhang 2023, section 5.2) or uniform.
     """

@@ -14,14 +14,14 @@ from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.tasks import Tasks
 
-#: The class that the published simulator's flows are in, and these.
+#: Class of flows, here and in the published simulator.
 DATA_GROUP = 3
-#: The last of eight. In 0 switches send their own frames; they neither pause, mark nor lose what is in it.
+#: The last of eight. Switches send their own frames in class 0, which they neither pause, mark nor drop.
 MAX_GROUP = 7
 
 
 class Stream(NamedTuple):
-    """Background at a fixed rate on the wire, which nothing steers; ``stop_ns`` None: it goes on."""
+    """Background at a fixed rate on the wire, without a controller; ``stop_ns`` None: endless."""
 
     src: int
     dst: int
@@ -33,11 +33,11 @@ class Stream(NamedTuple):
 
 @dataclass
 class Flows:
-    """Columns of a flow list; ``controller`` holds the controller's name, None where the scenario decides,
+    """Columns of a flow list; ``controller`` has the controller's name, None if the scenario decides,
     ``group`` that of the flow's group, None without.
 
-    ``size_bytes`` is 0 of a flow that never ends. ``streams`` run beside the flows and are none of them.
-    ``tasks`` says which flows wait for others, and then start no sooner than at their ``start_ns``.
+    ``size_bytes`` is 0 of a flow that never ends. ``streams`` run in addition to the flows.
+    ``tasks`` lists the flows that wait for other flows and then start no sooner than at their ``start_ns``.
     """
 
     src: list[int] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Flows:
         self.streams += other.streams
 
     def in_group(self, name: str) -> Flows:
-        """The same, in this group where they have none."""
+        """The same, with flows without a group in this one."""
         group: list[str | None] = [flow_group or name for flow_group in self.group]
         streams = [stream._replace(group=stream.group or name) for stream in self.streams]
         return replace(self, group=group, streams=streams)
@@ -100,7 +100,7 @@ class TrafficKind(Strict):
     )
 
     def draw(self, network: Network, random: np.random.Generator) -> Flows:
-        """The flow list, in the traffic's group where flows have none of their own."""
+        """The flow list, with flows without a group in the traffic's group."""
         flows = self.generate(network, random)
         return flows if self.group is None else flows.in_group(self.group)
 
@@ -109,7 +109,7 @@ class TrafficKind(Strict):
         return set() if self.group is None else {self.group}
 
     def faults(self, network: Network) -> list[str]:
-        """Lists what does not fit the network, as "key: text"."""
+        """Lists conflicts with the network, as "key: text"."""
         return []
 
     def named_controllers(self) -> set[str]:
@@ -117,11 +117,11 @@ class TrafficKind(Strict):
         return set() if self.controller is None else {self.controller}
 
     def priority_groups(self) -> set[int]:
-        """PFC classes of its flows, which must be one (``DATA_GROUP``, where nothing says another)."""
+        """PFC classes of its flows, which must be one (by default ``DATA_GROUP``)."""
         return set() if self.is_background() else {DATA_GROUP}
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """Flows that send to each host at the same time; empty where that is not known beforehand."""
+        """Flows that send to each host at the same time; empty if that is not known beforehand."""
         return Counter()
 
     def expected_flows(self, network: Network) -> float:
@@ -129,19 +129,19 @@ class TrafficKind(Strict):
         return 0
 
     def first_start_ns(self) -> int | None:
-        """Returns when the first flow starts; None where that is not known beforehand."""
+        """Returns when the first flow starts; None if that is not known beforehand."""
         return None
 
     def is_background(self) -> bool:
-        """Tells whether it is streams alone, and never a flow."""
+        """Returns whether it has only streams, and never a flow."""
         return False
 
     def arrivals_end_ns(self) -> int | None:
-        """Until when flows arrive at random; None of traffic that does not."""
+        """Time until which flows arrive at random; None of other traffic."""
         return None
 
     def without_files(self) -> TrafficKind:
-        """The same traffic with what files hold written out: whoever keeps it needs no other file."""
+        """The same traffic with files' contents written out, so that it needs no other file."""
         return self
 
     def without_controllers(self) -> TrafficKind:
@@ -149,7 +149,7 @@ class TrafficKind(Strict):
         return self.model_copy(update={"controller": None})
 
     def flow_count_is_drawn(self) -> bool:
-        """Tells whether another seed may have another number of flows."""
+        """Returns whether another seed may have another number of flows."""
         return False
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:

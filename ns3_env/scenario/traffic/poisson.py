@@ -32,7 +32,7 @@ def _sizes_tag(value: Any) -> str:
     return "file" if isinstance(value, Mapping | SizeFile) else "points"
 
 
-#: The name of a distribution, its points, or the file that holds them.
+#: The name of a distribution, its points, or the file with them.
 _Sizes = Annotated[
     Annotated[str, Tag("name")] | Annotated[_Points, Tag("points")] | Annotated[SizeFile, Tag("file")],
     Discriminator(_sizes_tag),
@@ -128,7 +128,7 @@ class Poisson(TrafficKind):
 class PoissonIncast(TrafficKind):
     """Incasts at random times: ``fan_in`` random hosts send to a random host (docs/sources/traffic.md).
 
-    How often is told by ``load``, the incasts' share of what all hosts' links can send, or by
+    The frequency is set by ``load``, the incasts' share of the capacity of all hosts' links, or by
     ``events_per_s``, over the whole network. There is at least one incast.
     """
 
@@ -165,7 +165,7 @@ class PoissonIncast(TrafficKind):
         return []
 
     def senders_at(self, network: Network) -> Counter[int]:
-        """Number of senders of one incast, whichever its receiver."""
+        """Number of senders of one incast, the same for any receiver."""
         return Counter(dict.fromkeys(network.hosts, self.fan_in))
 
     def expected_flows(self, network: Network) -> float:

@@ -20,7 +20,7 @@ _COLUMNS = ("src", "dst", "priority_group", "dst_port", "size_bytes", "start_tim
 #: Forks of the published simulator write a flow's id before them.
 _COLUMNS_WITH_ID = ("id", *_COLUMNS)
 _SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]{0,30})?")
-#: Of every flow here, and of the published files (docs/sources/published-simulator.md).
+#: Priority group of every flow here, and in the published files (docs/sources/published-simulator.md).
 DESTINATION_PORT = 100
 
 
@@ -28,7 +28,7 @@ class PublishedFlows(FlowsInFile):
     """A flow.txt of the published simulator, as it is (docs/sources/published-simulator.md, "Files").
 
     The number of flows, then a row for each: src, dst, priority group, destination port, size in bytes, start
-    in seconds, which is cut to nanoseconds as its double is there; in files of some forks an id stands before
+    in seconds, which is cut to nanoseconds as its double is there; in files of some forks an id precedes
     src. A network has one data class: all have the
     same priority group. Switches neither mark, pause nor lose group 0.
     """
@@ -93,5 +93,5 @@ class PublishedFlows(FlowsInFile):
 
 
 def _nanoseconds(seconds: str) -> int | None:
-    """None for what is no number of seconds."""
+    """None for a text that is no number of seconds."""
     return nanoseconds(seconds, "s") if _SECONDS.fullmatch(seconds) else None

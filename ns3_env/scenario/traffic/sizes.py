@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sizes of flows: of one, perhaps ``endless``, and their distributions by name, points or file."""
+"""Sizes of flows: a single one, perhaps ``endless``, and distributions by name, points or file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ns3_env.config.model import Strict, shown
 
 #: As users write it.
 ENDLESS: Literal["endless"] = "endless"
-#: The same in columns of sizes: of ``Flows``, of what the simulator reads, and of results.
+#: The same in columns of sizes: of ``Flows``, of the simulator's input, and of results.
 ENDLESS_BYTES = 0
 
 _read = units.reader(units.SIZE, is_whole=True)
@@ -106,7 +106,7 @@ def to_percent(points: Sequence[tuple[float, float]]) -> list[tuple[float, float
 
 
 def distribution_fault(points: Sequence[tuple[float, float]]) -> str | None:
-    """Why points (bytes, percent) are no distribution; None where they are one."""
+    """Why points (bytes, percent) are no distribution; None if they are one."""
     ascending = all(x <= y and p <= q for (x, p), (y, q) in itertools.pairwise(points))
     if len(points) < 2 or not ascending or points[0][1] != 0 or points[-1][1] != 100 or points[0][0] < 0:
         text = "points (bytes, percent) must ascend, from 0 to 100 percent, or to 1 as fractions"
@@ -136,9 +136,9 @@ MAX_POINTS = 100_000
 class SizeFile(Strict):
     """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent, or to 1.
 
-    Shares that end at 1 are fractions. Empty lines, and what stands after a ``#``, say nothing. A first line
+    Shares that end at 1 are fractions. Empty lines, and text after a ``#``, are ignored. A first line
     with a single number is the mean, as Homa's distributions have it: their first share is above 0, and no
-    flow is smaller than its size. A relative ``file`` is looked for beside the scenario's own file.
+    flow is smaller than its size. A relative ``file`` is looked for next to the scenario's file.
     """
 
     file: NamedFile
@@ -153,7 +153,7 @@ class SizeFile(Strict):
         if not wrong and (fault := distribution_fault(self._points)) is not None:
             wrong.add(0, fault)
         if wrong:
-            # The key "file" stands before it already: it is the tag of this kind of sizes.
+            # The key "file" already precedes it: it is the tag of this kind of sizes.
             raise ValueError("\n".join(text.removeprefix("file: ") for text in wrong.texts()))
         return self
 

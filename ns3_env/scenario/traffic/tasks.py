@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tasks of a flow list: which flows and steps of computation wait for which, and the jobs they are of."""
+"""Tasks of a flow list: the waits between flows and steps of computation, and their jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Wait(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Computation: it begins when ``after`` is over, not before ``start_ns``, and takes ``delay_ns``."""
+    """Computation: it starts when ``after`` is over, not before ``start_ns``, and lasts ``delay_ns``."""
 
     delay_ns: int
     after: tuple[Task, ...] = ()
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Job that a task is of; ``peer`` is the rank that receives, -1 of a step."""
+    """Job of a task; ``peer`` is the rank that receives, -1 of a step."""
 
     job: str
     iteration: int
@@ -45,7 +45,7 @@ class Label(NamedTuple):
 
 @dataclass
 class Tasks:
-    """Waits of flows, steps, and labels of either; empty where each flow starts at its own time."""
+    """Waits of flows, steps, and labels of either; empty if each flow starts at its own time."""
 
     waits: dict[int, Wait] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Tasks:
         return self.waits[task].after if task in self.waits else ()
 
     def extend(self, other: Tasks, flows: int) -> None:
-        """Appends others', whose flows come behind ``flows`` of these; jobs keep names of their own."""
+        """Appends further tasks, whose flows follow ``flows`` of these; jobs keep their own names."""
         steps = len(self.steps)
 
         def moved(task: Task) -> Task:
@@ -88,7 +88,7 @@ class Tasks:
         )
 
     def content(self, flows: int) -> dict[str, Any]:
-        """Returns what the simulator reads of them, beside ``flows`` flows."""
+        """Returns the simulator's input on them, for ``flows`` flows."""
         nothing = Wait((), 0)
         waits = [self.waits.get(flow, nothing) for flow in range(flows)]
         after = [wait.after for wait in waits] + [step.after for step in self.steps]
@@ -119,7 +119,7 @@ class Tasks:
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Numbers names by first appearance, but for what has none."""
+    """Numbers names by first appearance, except for the unnamed."""
     return {name: i for i, name in enumerate(name for name in dict.fromkeys(names) if name)}
 
 
@@ -142,7 +142,7 @@ def named_waits(
         delays_ns: delay of each flow, ns.
 
     Returns:
-        The waits by flow, and what is wrong by flow: a name of none or of two, a circle.
+        The waits by flow, and the faults by flow: an unknown or ambiguous name, a circle.
     """
     number: dict[str, int] = {}
     wrong: dict[int, str] = {}
@@ -162,7 +162,7 @@ def named_waits(
 
 
 def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
-    """Tasks each of which waits for the next one, and the last for the first; empty where there are none."""
+    """Tasks each of which waits for the next one, and the last for the first; empty without such a circle."""
     remaining = dict.fromkeys(after, 0)
     followers: dict[Key, list[Key]] = {}
     for task, others in after.items():
@@ -182,7 +182,7 @@ def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
     way: list[Key] = []
     place: dict[Key, int] = {}
     task = next(iter(remaining))
-    while task not in place:  # whatever is left waits for another one that is left
+    while task not in place:  # each remaining one waits for another remaining one
         place[task] = len(way)
         way.append(task)
         task = next(other for other in after[task] if other in remaining)

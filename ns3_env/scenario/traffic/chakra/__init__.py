@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces of MLCommons Chakra: read, written, and played as traffic."""
+"""Execution traces of MLCommons Chakra: read, written, and run as traffic."""
 
 from __future__ import annotations
 

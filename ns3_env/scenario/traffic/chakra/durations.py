@@ -12,8 +12,8 @@ from ns3_env.scenario.traffic.chakra.wire import WireError
 
 @dataclass(frozen=True)
 class Durations:
-    """Times of nodes. One with a duration takes that; a computation without takes as long as its operations,
-    or as its bytes, whichever is longer (a roofline); loads and stores take as long as their bytes.
+    """Times of nodes. One with a duration lasts that long; a computation without one lasts as long as its
+    operations or its bytes, whichever is longer (a roofline); loads and stores last as long as their bytes.
 
     Args:
         flops_per_s: operations per second of an accelerator; None: computation is instantaneous.
@@ -24,7 +24,7 @@ class Durations:
     memory_bytes_per_s: float | None = None
 
     def ns(self, node: Node) -> int:
-        """Nanoseconds that a node takes. Raises WireError where they are too many."""
+        """Nanoseconds that a node lasts. Raises WireError if they are too many."""
         if node.duration_micros or node.of_processor():
             return round(node.duration_micros * 1000)
         seconds = 0.0

@@ -35,7 +35,7 @@ from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
 
-#: What a collective of the schema is played as; a barrier is an all-reduce of a byte a rank.
+#: Algorithm of a collective of the schema; a barrier is an all-reduce of a byte a rank.
 ALGORITHMS: dict[str, Algorithm] = {
     "ALL_REDUCE": "ring_all_reduce",
     "ALL_GATHER": "all_gather",
@@ -45,20 +45,20 @@ ALGORITHMS: dict[str, Algorithm] = {
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
     "BARRIER": "ring_all_reduce",
 }
-#: Tasks that a node waits for; in the place of more there is a step that takes no time and waits for them, so
+#: Tasks that a node waits for; instead of more there is a step that lasts 0 ns and waits for them, so
 #: that waits grow with the flows, and not with their square.
 MOST_WAITS = 16
 
 
 @dataclass
 class Graph:
-    """Makes flows of traces, node by node, each when all that it depends on is there.
+    """Makes flows of traces, node by node, each after all of its dependencies.
 
     Args:
         traces: trace of each rank.
         where: collector with the settings that flows have in common.
         algorithms: algorithm of each kind of collective.
-        groups: ranks of process groups, as far as they are known.
+        groups: ranks of process groups, as far as known.
         durations: durations of nodes.
         node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
     """
@@ -71,11 +71,11 @@ class Graph:
     node_ranks: int = 1
     flows: Flows = field(default_factory=Flows)
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
-    #: Of each send: what is over when its receiver has it.
+    #: Tasks of each send that are over when its receiver has it.
     _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
     def play(self) -> Flows:
-        """The flows. Raises WireError where nodes wait for each other in a circle, collectives do not fit
+        """The flows. Raises WireError if nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
         orders = [sort_by_need(node_needs) for node_needs in needs]
@@ -120,7 +120,7 @@ class Graph:
         return (self.flows.tasks.add_step(Step(0, needed, self.where.start_ns)),)
 
     def _drop_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
-        """Tasks that none of the others waits for."""
+        """Tasks that no other task waits for."""
         unique = dict.fromkeys(tasks)
         implied = {other for task in unique for other in self.flows.tasks.needs(task)}
         return tuple(task for task in unique if task not in implied)
@@ -153,8 +153,8 @@ class Graph:
         ready: tuple[Task, ...],
         before: int,
     ) -> list[Task]:
-        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: whatever
-        is not under way together with them need not."""
+        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: flows
+        that never run together with them need not wait."""
         pieces = where.count_pieces(send.size_bytes)
         begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
         sent, waits = where.add(self.flows, send, earlier, begins), self.flows.tasks.waits
@@ -201,11 +201,11 @@ class Graph:
         return sends(algorithm, len(sizes), sizes[0], near)
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
-        """A collective's name, and each rank's size as algorithms count it, 0 where it sends nothing. Raises
-        WireError where ranks differ, but for an all-to-all, to which each may bring as much as it has.
+        """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
+        WireError if ranks differ, but for an all-to-all, to which each rank may contribute its own size.
 
-        A trace has a rank's input (``comm_size``): of an all-gather its own part, where the algorithms' size
-        is what a rank has afterwards; otherwise all of its data. Each rank's part has a byte at least.
+        A trace has a rank's input (``comm_size``): of an all-gather its own part, whereas the algorithms'
+        size is the size of the result; otherwise all of its data. Each rank's part has a byte at least.
         """
         first = f"node {nodes[0].id}, {nodes[0].shown_name}"
         kinds = {node.number("comm_type") for node in nodes}
@@ -225,14 +225,14 @@ class Graph:
         return name, [max(size * times, ranks) if size else 0 for size in sizes]
 
     def _check_count(self, more: int) -> None:
-        """Raises WireError, before they are made, where there would be too many flows."""
+        """Raises WireError, before they are made, if there would be too many flows."""
         if len(self.flows) + more > MAX_FLOWS:
             text = f"more than {MAX_FLOWS} flows, which is the most: {WHY_FLOWS}"
             raise WireError(f"{text}; chunk_bytes says into how many a send is cut")
 
 
 def _reasons(needs: Sequence[Sequence[Sequence[int]]], match: Match) -> dict[Place, tuple[Place, ...]]:
-    """Places that each waits for: a collective for what any of its ranks needs, a receive for its send."""
+    """Places that each waits for: a collective for its ranks' dependencies, a receive for its send."""
     waits: dict[Place, tuple[Place, ...]] = {}
     for rank, of_rank in enumerate(needs):
         for i in range(len(of_rank)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Process groups: which ranks each has, as a file says or as PyTorch wrote it into ranks' traces."""
+"""Process groups: the ranks of each, from a file or as PyTorch wrote it into ranks' traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERYONE = ("", "0")
 
 
 class ProcessGroups:
-    """Ranks of groups by their names, which each rank's trace may say, or a file for all.
+    """Ranks of groups by their names, which each rank's trace may contain, or a file for all.
 
     Args:
         traces: trace of each rank; nodes of PyTorch's ``process_group:init`` list groups.
@@ -32,7 +32,7 @@ class ProcessGroups:
         self._in_traces = [_read_records(trace) for trace in traces]
 
     def members(self, node: Node, rank: int) -> tuple[int, ...] | None:
-        """Ranks of the group that a node of a rank is in; None where nothing says them.
+        """Ranks of the group that a node of a rank is in; None if unknown.
 
         Raises:
             WireError: there is no such group, this rank is not in it, or no trace is of one of its ranks.
@@ -78,7 +78,7 @@ def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
 def read_groups(path: str) -> dict[str, list[int]]:
     """Process groups of a file of ASTRA-sim: an object of lists of ranks, by name.
 
-    Raises OSError, and WireError where it is another.
+    Raises OSError, and WireError if it has another form.
     """
     try:
         content: Any = json.loads(read_text(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that are traces of their ranks, of files or made otherwise."""
+"""Jobs of ranks' traces, from files or generated."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TraceJob(TrafficKind):
         groups: Mapping[str, Sequence[int]] | None = None,
         durations: Durations | None = None,
     ) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
         where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
         algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
         process_groups = ProcessGroups(traces, groups)
@@ -79,7 +79,7 @@ class FileJob(TraceJob):
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)
     _wrong: str = PrivateAttr(default="")
     _budget: Budget = PrivateAttr(default_factory=Budget)
-    #: As errors call what is being read.
+    #: Name in errors of the file being read.
     _place: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class FileJob(TraceJob):
         raise NotImplementedError
 
     def traces(self) -> list[list[Node]]:
-        """The nodes of each rank. Raises ScenarioError where the files are none, or do not fit together."""
+        """The nodes of each rank. Raises ScenarioError if the files are no traces, or do not match."""
         if self._wrong:
             raise ScenarioError(self._wrong)
         return self._traces
@@ -118,7 +118,7 @@ class FileJob(TraceJob):
         return texts
 
     def flows_between(self, hosts: Sequence[int]) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError where traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
         return self._play(self._traces, hosts)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
@@ -131,7 +131,7 @@ class TextJob(FileJob):
     content: str | None = Field(default=None, description="in the place of a file: its text")
 
     def _lines(self) -> list[str]:
-        """The text's lines. Raises OSError, and WireError where there is none."""
+        """The text's lines. Raises OSError, and WireError if there is no text."""
         self._place = "file" if self.file is None else f"file: {self.file}"
         if (self.file is None) == (self.content is None):
             raise WireError("say either file or content")
@@ -146,7 +146,7 @@ class TextJob(FileJob):
         return text.splitlines()
 
     def _at(self, line: int) -> None:
-        """Has errors name a line, the first being 1."""
+        """Makes errors name a line, the first being 1."""
         self._place = f"content:{line}" if self.file is None else f"file: {self.file}:{line}"
 
     def without_files(self) -> Self:

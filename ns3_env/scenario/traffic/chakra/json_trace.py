@@ -2,9 +2,9 @@
 """Execution traces as JSON, as three projects write them.
 
 Chakra's jsonizer: the metadata and then each node, an object behind the other, as protocol buffers are in
-JSON (numbers of 64 bits as texts, what is 0 left out). Chakra's feeder: one object, whose ``workload_graph``
-lists nodes with their attributes beside ``Id``, ``NodeType``, ``runtime``. STAGE: the same as ``nodes``, with
-names in the place of types' numbers.
+JSON (numbers of 64 bits as texts, zeros left out). Chakra's feeder: one object, whose ``workload_graph``
+lists nodes with their attributes next to ``Id``, ``NodeType``, ``runtime``. STAGE: the same as ``nodes``,
+with names instead of types' numbers.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _PARTS = {"id", "name", "type", "duration_micros", "start_time_micros", "inputs"
 
 
 def is_json(data: bytes) -> bool:
-    """Tells whether a file begins as one of JSON does."""
+    """Returns whether a file starts as one of JSON does."""
     return _BEGIN.match(data) is not None
 
 
 def read_json(data: bytes, budget: Budget) -> list[Node]:
-    """The nodes of a file of JSON. Raises WireError: what is wrong with it, and at which node."""
+    """The nodes of a file of JSON. Raises WireError: its fault, and at which node."""
     try:
         objects = list(_objects(data.decode(), budget))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -114,7 +114,7 @@ def _spelling(key: str) -> str:
 
 
 def _take_attribute(attribute: Any, where: str, numbers: dict[str, int], texts: dict[str, str]) -> None:
-    """Keeps an AttributeProto: its name, and its one value beside the description."""
+    """Keeps an AttributeProto: its name, and its one value, without the description."""
     if not isinstance(attribute, Mapping):
         raise WireError(f"{where}: an attribute is {shown(attribute)}, no object")
     name = str(attribute.get("name", ""))

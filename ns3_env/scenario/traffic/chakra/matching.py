@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Matches ranks' traces: which nodes are one collective, and which send a receive is of."""
+"""Matches ranks' traces: the nodes of each collective, and the send of each receive."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def match_nodes(
     """Matches collectives by process group, sends and receives by ranks and tag, each in the ranks' orders.
 
     Raises:
-        WireError: a node names a rank that there is not, a receive has no send, a rank of a group has fewer
-            collectives than the others.
+        WireError: a node names an unknown rank, a receive has no send, a rank of a group has fewer
+            collectives than its other ranks.
     """
     calls: dict[tuple[str, tuple[int, ...] | None, int], list[Place]] = defaultdict(list)
     sends: dict[tuple[int, int], list[Place]] = defaultdict(list)
@@ -88,7 +88,7 @@ def _senders(
 def _check_all_are_there(
     name: str, members: tuple[int, ...] | None, places: Sequence[Place], traces: Sequence[Sequence[Node]]
 ) -> None:
-    """Raises WireError where a rank of a known group has no node of a collective."""
+    """Raises WireError if a rank of a known group has no node of a collective."""
     missing = sorted(set(members or ()) - {rank for rank, _ in places})
     if missing:
         rank, i = places[0]
@@ -105,7 +105,7 @@ def _peer(node: Node, rank: int, groups: ProcessGroups, ranks: int) -> int:
 
 
 def _named_peer(node: Node, rank: int, groups: ProcessGroups) -> int:
-    """The rank that a node names: one that names none, as PyTorch's converter leaves it, has the other one of
+    """The rank that a node names: without a name, as PyTorch's converter leaves it, the other one of
     a process group of two. Raises WireError."""
     name = "comm_dst" if node.type == SEND else "comm_src"
     if not node.has(name) and node.group:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Order of a trace's nodes: what each needs, and whose turn it is to compute."""
+"""Order of a trace's nodes: the dependencies of each, and the turns of computation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Unit = tuple[int, bool, int]  # rank, and Node.unit
 
 
 def find_needs(trace: Sequence[Node]) -> list[list[int]]:
-    """Numbers of the nodes that each depends on; a node that is not in the file is waited for by none."""
+    """Numbers of the nodes that each depends on, without those that are not in the file."""
     number = {node.id: i for i, node in enumerate(trace)}
     return [[number[other] for other in node.after if other in number] for node in trace]
 
 
 def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
-    """The nodes in the order of the file, but that a node comes after what it needs; circles come last."""
+    """The nodes in the order of the file, but each after its dependencies; circles come last."""
     open_needs = [len(set(node_needs)) for node_needs in needs]
     followers: list[list[int]] = [[] for _ in needs]
     for i, node_needs in enumerate(needs):
@@ -39,7 +39,7 @@ def sort_by_need(needs: Sequence[Sequence[int]]) -> list[int]:
 
 class Turns:
     """Turns of computation: each unit of a rank (``Node.unit``) computes one node after the other, and units
-    beside each other.
+    in parallel.
 
     Args:
         traces: trace of each rank.
@@ -63,7 +63,7 @@ class Turns:
         return [self._last[unit]] if self._computes(place) and unit in self._last else []
 
     def may_begin(self, place: Place) -> bool:
-        """Tells whether a node that waits for no other may begin; keeps a computation out of its turn."""
+        """Returns whether a node that waits for no other may start; keeps a computation out of its turn."""
         if not self._computes(place) or self._left[self._unit(place)][0] == place[1]:
             return True
         self._early.add(place)
@@ -71,14 +71,14 @@ class Turns:
         return False
 
     def first_early(self) -> list[Place]:
-        """The first computation that was kept, for where nothing else can go on."""
+        """The first computation that was kept, for the case that nothing else can continue."""
         while self._early_in_order:
             if (first := heapq.heappop(self._early_in_order)) in self._early:
                 return [first]
         return []
 
     def pass_on(self, place: Place) -> list[Place]:
-        """Ends a node; the computation that was kept until its turn, which has come."""
+        """Ends a node; returns the computation whose turn has come."""
         if not self._computes(place):
             return []
         (rank, i), unit = place, self._unit(place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of ranks' traces: which there are, what they are compressed with, and the nodes in them."""
+"""Files of ranks' traces: their names, their compression, and the nodes in them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
         budget: budget of the job that the file belongs to; None: it is the only file.
 
     Raises:
-        WireError: what is wrong with it.
+        WireError: its fault.
     """
     budget = budget or Budget()
     if data.startswith(_GZIP):
@@ -56,9 +56,9 @@ def common_name(file: str) -> str:
 
 
 def find_files(file: str, most: int, why: str) -> list[Path]:
-    """Each rank's file: FILE.0.et and so on, or FILE with the rank where ``%d`` stands.
+    """Each rank's file: FILE.0.et and so on, or FILE with the rank instead of ``%d``.
 
-    Raises OSError where one is missing, WireError where there are more than ``most``, or where a rank's trace
+    Raises OSError if one is missing, WireError if there are more than ``most``, or if a rank's trace
     has another form than rank 0's.
     """
     begin, end = file.split("%d", 1) if "%d" in file else (f"{file}.", _suffix(file))
@@ -80,5 +80,5 @@ def find_files(file: str, most: int, why: str) -> list[Path]:
 
 
 def _suffix(file: str) -> str:
-    """The end of rank 0's name: of those that there may be the first that is there."""
+    """The end of rank 0's name: the first possible one that exists."""
     return next((end for end in SUFFIXES if os.path.exists(f"{file}.0{end}")), SUFFIXES[0])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Execution traces of MLCommons Chakra: the nodes that one rank's file of protocol buffers has.
 
-Of the schema (``et_def.proto``, package ChakraProtoMsg) what traffic needs: GlobalMetadata (version 1), Node
-(id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo (values 1),
-AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes, each behind
-its length.
+Of the schema (``et_def.proto``, package ChakraProtoMsg) the parts that traffic needs: GlobalMetadata (version
+1), Node (id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo
+(values 1), AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes,
+each behind its length.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra import wire
 
 METADATA, LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 1, 2, 3, 4, 5, 6, 7
-#: The schema's NodeType, by number; 0 is of a node that says nothing, which is over when its duration is.
+#: The schema's NodeType, by number; 0 is a node without a type, which is over after its duration.
 NODE_TYPES = (
     "INVALID_NODE",
     "METADATA_NODE",
@@ -33,12 +33,12 @@ NODE_TYPES = (
     "BATCH_NODE",
     "CHECKPOINT_NODE",
 )
-#: Attribute of a metadata node: its inputs' values, where PyTorch writes down process groups.
+#: Attribute of a metadata node: its inputs' values, in which PyTorch records process groups.
 INPUTS = "inputs.values"
 #: Attributes of schedules' nodes, which files of traces lack: number of the unit that computes; a receive has
-#: the first send of any tag; the node is over when it may begin.
+#: the first send of any tag; the node is over when it may start.
 CPU, ANY_TAG, AT_ONCE = "goal cpu", "goal any tag", "goal at once"
-#: Attribute of a collective: what its ranks share ("tensor", "data"); results name it beside the collective.
+#: Attribute of a collective: the kind of parallelism ("tensor", "data"); results name it with the collective.
 PARALLELISM = "parallelism"
 COLLECTIVES = {
     0: "ALL_REDUCE",
@@ -56,7 +56,7 @@ COLLECTIVES = {
 COMM_TYPES = {name: number for number, name in COLLECTIVES.items()}
 VERSION = b"0.0.4"
 _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _INPUTS, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 8, 10
-#: Fields of AttributeProto that hold one value: whole numbers and bools as varints, numbers of fixed length,
+#: Fields of AttributeProto with one value: whole numbers and bools as varints, numbers of fixed length,
 #: texts.
 _WHOLE = dict.fromkeys((7, 9, 11, 13, 27), wire.signed) | dict.fromkeys((15, 17), wire.unzigzag)
 _FIXED = {3: "d", 5: "f", 19: "I", 21: "Q", 23: "i", 25: "q"}
@@ -82,7 +82,7 @@ class Node:
 
     @property
     def shown_name(self) -> str:
-        """The name as an error shows it: in a line, cut."""
+        """The name as an error shows it: in one line, shortened."""
         return shown(self.name)[1:-1]
 
     def number(self, name: str, default: int | None = None) -> int:
@@ -100,11 +100,11 @@ class Node:
         return checked_bits(number, f"{self}: {name}")
 
     def has(self, name: str | None) -> bool:
-        """Tells whether it has this attribute."""
+        """Returns whether it has this attribute."""
         return name in self.numbers or name in self.texts
 
     def text(self, name: str) -> str:
-        """An attribute as a text, "" where there is none."""
+        """An attribute as a text, "" without one."""
         return self.texts.get(name) or str(self.numbers.get(name, ""))
 
     @property
@@ -125,7 +125,7 @@ class Node:
         return self.numbers.get("iteration", 0)
 
     def takes_turns(self) -> bool:
-        """Tells whether it is a computation, of which a unit of its rank does one after the other."""
+        """Returns whether it is a computation, of which a unit of its rank does one after the other."""
         return self.type == COMPUTE
 
     @property
@@ -134,24 +134,24 @@ class Node:
         return self.of_processor(), self.numbers.get(CPU, 0)
 
     def of_processor(self) -> bool:
-        """Tells whether the processor does it (``is_cpu_op``), and not the accelerator."""
+        """Returns whether the processor does it (``is_cpu_op``), and not the accelerator."""
         return bool(self.numbers.get("is_cpu_op"))
 
     def launches(self) -> bool:
-        """Tells whether the processor starts another node's communication here."""
+        """Returns whether the processor starts another node's communication here."""
         required = {COLLECTIVE: "comm_type", SEND: "comm_dst", RECEIVE: "comm_src"}.get(self.type)
         return self.of_processor() and not self.has(required)
 
 
 def read_protobuf(data: bytes, budget: wire.Budget) -> list[Node]:
-    """The nodes of a file of protocol buffers. Raises wire.WireError: what is wrong with it."""
+    """The nodes of a file of protocol buffers. Raises wire.WireError: its fault."""
     _, *nodes = islice(wire.messages(data), budget.nodes + 2) if data else (b"",)
     budget.spend(nodes=len(nodes))
     return [_node(message) for message in nodes]
 
 
 def check_nodes(trace: Sequence[Node]) -> None:
-    """Raises wire.WireError where nodes are none of the schema, or two have the same id."""
+    """Raises wire.WireError if nodes do not follow the schema, or two have the same id."""
     if len({node.id for node in trace}) < len(trace):
         raise wire.WireError("several nodes have the same id")
     for node in trace:
@@ -183,7 +183,7 @@ def _node(message: bytes) -> Node:
 
 
 def _text_field(message: bytes, number: int) -> str:
-    """A message's text with this number, "" where there is none."""
+    """A message's text with this number, "" without one."""
     texts = (value for key, _, value in wire.fields(message) if key == number and isinstance(value, bytes))
     return next(texts, b"").decode("utf-8", "replace")
 

@@ -28,13 +28,13 @@ from ns3_env.scenario.traffic.kind import Flows
 class Chakra(FileJob):
     """Training job whose ranks compute and send as their execution traces say (Sridharan 2023).
 
-    Computation takes its node's ``duration_micros``; a rank's accelerator computes one node after the other,
-    and beside it so does its processor (``is_cpu_op``), in the order of the file, but that a node comes after
-    what it depends on. A node that is not in the file is waited for by none. A collective is that of the
-    ranks of its process group (``pg_name``), which ``groups`` or the traces say, otherwise of all ranks whose
-    traces have it, matched in the same order: a rank's part in it begins when its node may, and is over when
-    all that it sends and receives is delivered, at once where there is nothing to send. Sends and receives
-    are matched by ranks and tag. Other nodes take their duration, and so does what a processor does to launch
+    Computation lasts its node's ``duration_micros``; a rank's accelerator computes one node after the other,
+    and in parallel so does its processor (``is_cpu_op``), in the order of the file, but that a node comes
+    after its dependencies. No node waits for one that is not in the file. A collective is that of the
+    ranks of its process group (``pg_name``), which ``groups`` or the traces specify, otherwise of all ranks
+    whose traces have it, matched in the same order: a rank's part in it starts when its node may, and is over
+    when all that it sends and receives is delivered, at once if there is nothing to send. Sends and receives
+    are matched by ranks and tag. Other nodes last their duration, and so does a processor's work to launch
     communication.
     """
 

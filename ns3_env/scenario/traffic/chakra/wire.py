@@ -30,7 +30,7 @@ class Budget:
     size_bytes: int = MAX_JOB_BYTES
 
     def spend(self, nodes: int = 0, size_bytes: int = 0) -> None:
-        """Takes off what was read. Raises WireError where it is more than a job may have."""
+        """Subtracts the amount read. Raises WireError if it is more than a job may have."""
         self.nodes -= nodes
         self.size_bytes -= size_bytes
         if self.nodes < 0:
@@ -40,7 +40,7 @@ class Budget:
 
 
 def varint(data: bytes, place: int) -> tuple[int, int]:
-    """A whole number of 64 bits, and where it ends. Raises WireError."""
+    """A whole number of 64 bits, and its end. Raises WireError."""
     value = 0
     for i in range(_LONGEST):
         if place + i >= len(data):

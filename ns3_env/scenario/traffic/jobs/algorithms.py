@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Collective algorithms as lists of sends between ranks, each after those it needs.
 
-The size is what NCCL's tests call so: the data of each rank (all-reduce, all-to-all, broadcast), what a rank
-brings to a reduce-scatter, what it has after an all-gather. Rings, halving and doubling: Thakur 2005. Trees:
+The size is that of NCCL's tests: the data of each rank (all-reduce, all-to-all, broadcast), the input of a
+rank to a reduce-scatter, the result of an all-gather. Rings, halving and doubling: Thakur 2005. Trees:
 rank i's parent is (i - 1) // 2.
 """
 
@@ -27,7 +27,7 @@ Algorithm = Literal[
 
 
 class Send(NamedTuple):
-    """Bytes from a rank to another, after other sends of the list (by index) that brought what it needs."""
+    """Bytes from a rank to another, after other sends of the list (by index) that brought its data."""
 
     src: int
     dst: int
@@ -52,14 +52,14 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
 
 
 def count_pieces(size_bytes: int, chunk_bytes: int | None) -> int:
-    """Chunks that a send of so many bytes is cut into; None: it is not cut."""
+    """Chunks that a send of this size is cut into; None: it is not cut."""
     return 1 if chunk_bytes is None else -(-size_bytes // chunk_bytes)
 
 
 def count_flows(
     algorithm: Algorithm, ranks: int, size_bytes: int, chunk_bytes: int | None, node_ranks: int = 1
 ) -> int:
-    """Flows that a collective has at most, told before any is made: as many as it has where ranks divide the
+    """Maximum number of flows of a collective, before any is made: exact if ranks divide the
     size."""
     segment = -(-size_bytes // ranks)
     if algorithm == "hierarchical_all_reduce":
@@ -86,7 +86,7 @@ def count_flows(
 
 
 def bounds(ranks: int, size_bytes: int) -> list[int]:
-    """Returns where segments of the data begin, a rank's each, and the last ends; they differ by a byte at
+    """Returns the offsets of the data's segments, one of each rank, and the end; segments differ by a byte at
     most."""
     return [i * size_bytes // ranks for i in range(ranks + 1)]
 
@@ -133,8 +133,8 @@ def _among(
     ready: Sequence[tuple[int, ...]] = (),
     first: int = 0,
 ) -> list[Send]:
-    """The sends of a part among these ranks, behind ``before`` others; the ``first`` ones wait for what makes
-    their rank ready."""
+    """The sends of a part among these ranks, after ``before`` earlier ones; the ``first`` ones wait for the
+    tasks that make their rank ready."""
     return [
         Send(
             members[send.src],
@@ -147,7 +147,7 @@ def _among(
 
 
 def _received(sendings: Sequence[Send], begin: int, ranks: int) -> list[tuple[int, ...]]:
-    """The sends from ``begin`` on that bring a rank something, by rank."""
+    """The sends from ``begin`` on whose receiver is a rank, by rank."""
     brought: list[list[int]] = [[] for _ in range(ranks)]
     for i in range(begin, len(sendings)):
         brought[sendings[i].dst].append(i)
@@ -185,7 +185,7 @@ def _halving_doubling(ranks: int, size_bytes: int) -> list[Send]:
 
 
 def _up(ranks: int, size_bytes: int) -> list[Send]:
-    """To the root: each rank when it has its children's."""
+    """Sends to the root: each rank's follows its children's."""
     sendings: list[Send] = []
     number: dict[int, int] = {}
     for r in range(ranks - 1, 0, -1):
@@ -196,7 +196,7 @@ def _up(ranks: int, size_bytes: int) -> list[Send]:
 
 
 def _down(ranks: int, size_bytes: int, before: int = 0, after: tuple[int, ...] = ()) -> list[Send]:
-    """From the root, when these sends are over; ``before``: sends that stand before these."""
+    """Sends from the root, after the sends ``after``; ``before``: number of earlier sends."""
     inputs = {0: after}
     sendings = []
     for r in range(1, ranks):
@@ -212,8 +212,8 @@ def _tree(ranks: int, size_bytes: int) -> list[Send]:
 
 
 def all_to_all(sizes: Sequence[int]) -> list[Send]:
-    """All at once, each rank an equal part of its size to each; a rank begins with its next one, so that not
-    all begin with the same.
+    """All at once, each rank an equal part of its size to each; a rank starts with its next one, so that not
+    all start with the same.
 
     Args:
         sizes: bytes of each rank's data.
@@ -224,8 +224,8 @@ def all_to_all(sizes: Sequence[int]) -> list[Send]:
 
 
 def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]:
-    """Two levels: what is for a rank of another node goes to the rank of its place in the own node, which
-    sends all that its node has for it together.
+    """Two levels: data for a rank of another node goes to the rank at the same place in the sender's node,
+    which sends all of the node's data for it together.
 
     Args:
         sizes: bytes of each rank's data, an equal part for each rank.
@@ -253,7 +253,7 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
 
 
 def ranks_of_a_node(ranks: Sequence[int], node_ranks: int) -> int:
-    """Number of these ranks that each node has, of ``node_ranks`` neighbours; 1 where nodes differ."""
+    """Number of these ranks that each node has, of ``node_ranks`` neighbours; 1 if nodes differ."""
     counts = set(Counter(rank // node_ranks for rank in ranks).values())
     return counts.pop() if len(counts) == 1 else 1
 

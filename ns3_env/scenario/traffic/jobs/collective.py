@@ -25,7 +25,7 @@ WHY_RANKS = "an all-to-all has a flow for each pair"
 class CollectiveWork(TrafficKind):
     """Base of jobs: work of each iteration.
 
-    In an iteration each rank computes, and then takes part in the collective; its next iteration begins when
+    In an iteration each rank computes, and then joins the collective; its next iteration starts when
     all that it sends and receives in this one is delivered. A send waits for its rank's computation, and for
     the sends that bring its data; each chunk of it for the same chunk of those. In a pipeline a rank computes
     for each chunk (a microbatch), one after the other, before it passes it on.
@@ -161,7 +161,7 @@ class Collective(CollectiveWork):
 
 
 class Jobs(CollectiveWork):
-    """Several equal jobs at once, on hosts of their own.
+    """Several equal jobs at once, each on its own hosts.
 
     ``packed``: neighbouring hosts, so that a job stays within few racks; ``interleaved``: every so manieth
     host, so that each job goes through the spines; ``random``: drawn from the seed.

@@ -18,8 +18,8 @@ UNDER_WAY = 2
 
 @dataclass(frozen=True)
 class Collected:
-    """Collector of a collective's sends, with what their flows have in common: ``hosts`` of the ranks, and
-    ``ranks``, their numbers in the job (none: in this order). ``sent`` holds those so far, by their hosts."""
+    """Collector of a collective's sends, with the common parts of their flows: ``hosts`` of the ranks, and
+    ``ranks``, their numbers in the job (none: in this order). ``sent``: the sends so far, by hosts."""
 
     hosts: Sequence[int]
     job: str
@@ -32,7 +32,7 @@ class Collected:
     sent: dict[tuple[int, int], list[Task]] = field(default_factory=lambda: defaultdict(list))
 
     def count_pieces(self, size_bytes: int) -> int:
-        """Chunks that a send of so many bytes is cut into."""
+        """Chunks that a send of this size is cut into."""
         return count_pieces(size_bytes, self.chunk_bytes)
 
     def pieces(self, size_bytes: int) -> list[int]:
@@ -81,8 +81,8 @@ class Collected:
 
 
 def _needed(earlier_flows: Sequence[Sequence[Task]], send: Send, chunk: int, chunks: int) -> list[Task]:
-    """Returns what a chunk waits for: the same one of each send before, or all where those are cut
-    otherwise."""
+    """Returns the tasks that a chunk waits for: the same chunk of each send before, or all chunks if those
+    are cut otherwise."""
     tasks: list[Task] = []
     for before in send.after:
         others = earlier_flows[before]

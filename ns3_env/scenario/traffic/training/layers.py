@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Layers of a model as ASTRA-sim's and SimAI's workloads list them, and the steps of a training pass.
 
-A line has a layer's name, a number that says nothing, and then for the forward pass, the gradient of its
+A line has a layer's name, a number without meaning, and then for the forward pass, the gradient of its
 inputs and that of its weights each a time of computation, a collective and its bytes; last the time of an
-update, which no simulator plays.
+update, which no simulator runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _WHOLE = re.compile(r"\d{1,19}")
 _COLUMNS = 12
-#: Nodes that a node waits for; instead of more there is one that is over with them.
+#: Nodes that a node waits for; instead of more there is one node that ends with them.
 _MOST_WAITS = 16
 _COLLECTIVES = {
     "ALLREDUCE": "ALL_REDUCE",
@@ -40,7 +40,7 @@ _ENDS = {"_TP": "tensor", "_DP_EP": "same experts", "_DP": "data", "_EP": "exper
 
 
 class Part(NamedTuple):
-    """Computation, and the collective after it; ``kind`` "" where there is none, ``group`` "" for the usual
+    """Computation, and the collective after it; ``kind`` "" without one, ``group`` "" for the usual
     one."""
 
     time: int
@@ -59,7 +59,7 @@ class Layer(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The order in which a kind of parallelism does a layer's parts, and its groups.
+    """The order of a layer's parts under a kind of parallelism, and its groups.
 
     Args:
         model: group of the forward pass and of inputs' gradients; "" without such collectives.
@@ -78,7 +78,7 @@ class Policy(NamedTuple):
     embedding: bool = False
 
 
-#: By the first word of a file. "all" are all ranks.
+#: Policies by the first word of a file. "all" are all ranks.
 POLICIES = {
     "DATA": Policy("", "all", weights_first=True),
     "MODEL": Policy("all", ""),
@@ -142,7 +142,7 @@ class LayerProgram:
     _pass: int = 0
 
     def play(self, passes: int, only_weights: bool) -> list[Node]:
-        """All nodes; ``only_weights``: nothing but the collectives of weights' gradients, side by side."""
+        """All nodes; ``only_weights``: only the collectives of weights' gradients, side by side."""
         for self._pass in range(passes):
             if only_weights:
                 for layer in self.layers:
@@ -193,7 +193,7 @@ class LayerProgram:
             self._last = (self._add(0, 0, self._last, {AT_ONCE: 1}, {}),)
 
     def _collective(self, part: Part, usual: str, after: tuple[int, ...]) -> tuple[int, ...]:
-        """The collective after a part; () where it sends nothing."""
+        """The collective after a part; () if it sends nothing."""
         if not part.kind or not usual:
             return ()
         group = part.group or usual

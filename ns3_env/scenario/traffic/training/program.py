@@ -101,7 +101,7 @@ def fill_buckets(size_bytes: int, blocks: int, least_bytes: int | None) -> dict[
 
 @dataclass
 class RankProgram:
-    """Trace of one rank, node by node; each comes after the one before on the way of its data.
+    """Trace of one rank, node by node; each comes after the one before on the path of its data.
 
     Args:
         layout: layout of the job's ranks.
@@ -116,7 +116,7 @@ class RankProgram:
     bucket_bytes: int | None = None
     nodes: list[Node] = field(default_factory=list)
     _iteration: int = 0
-    #: Sums of gradients of the step before, and of this one.
+    #: Gradient reductions of the previous step, and of this one.
     _summed: tuple[int, ...] = ()
     _sums: list[int] = field(default_factory=list)
 
@@ -125,7 +125,7 @@ class RankProgram:
         self._groups = self.layout.groups(self.rank)
 
     def play(self, iterations: int = 1) -> list[Node]:
-        """All nodes of so many steps."""
+        """All nodes of a number of steps."""
         for self._iteration in range(iterations):
             for forward, batch in self.layout.schedule(self._stage):
                 self._pass(forward, batch)
@@ -148,7 +148,7 @@ class RankProgram:
             self._pass_on(SEND, after, forward, batch, last)
 
     def _block(self, forward: bool, last: tuple[int, ...]) -> int:
-        """Attention and MLP, or experts, of a block; backward takes twice as long and sends as much."""
+        """Attention and MLP, or experts, of a block; backward needs twice as long and sends as much."""
         half = self.amounts.forward_us * (1 if forward else 2)
         parts = [half // 2, half - half // 2]
         node = self._compute(parts[0], last)
@@ -159,7 +159,7 @@ class RankProgram:
         return self._collective("ALL_REDUCE", "tensor", self.amounts.tensor_bytes, node)
 
     def _reduce_gradients(self, block: int, after: int) -> None:
-        """Data-parallel ranks sum gradients, while the blocks before are still at work."""
+        """Data-parallel ranks sum gradients, while earlier blocks still compute."""
         for group, size in (
             ("data", self.amounts.gradient_bytes),
             ("same experts", self.amounts.expert_gradient_bytes),
@@ -181,7 +181,7 @@ class RankProgram:
         return self._add(COMPUTE, "compute", after, micros, {})
 
     def _pass_on(self, kind: int, stage: int, forward: bool, batch: int, after: tuple[int, ...]) -> int:
-        """A send to the rank of the same place in another stage, or the receive of what it sends."""
+        """A send to the rank of the same place in another stage, or the receive of that rank's send."""
         other = (stage * self.layout.dp + self._data) * self.layout.tp + self._tensor
         ends = {"comm_dst": other} if kind == SEND else {"comm_src": other}
         numbers = {"comm_tag": 2 * batch + forward, "comm_size": self.amounts.stage_bytes, **ends}

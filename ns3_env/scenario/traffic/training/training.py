@@ -19,12 +19,12 @@ from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, 
 from ns3_env.scenario.traffic.kind import Flows
 from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram, fill_buckets
 
-#: Of a transformer layer's parameters the attention's 4 h², beside the MLP's 8 h².
+#: Attention's share of a transformer layer's parameters: 4 h², next to the MLP's 8 h².
 _ATTENTION = 1 / 3
 
 
 class Model(Strict):
-    """A transformer, and what a rank computes with."""
+    """A transformer, and the speed of a rank."""
 
     parameters: float = Field(default=7e9, gt=0, description="of all layers; embeddings do not count")
     layers: int = Field(default=32, ge=1)
@@ -39,7 +39,7 @@ class Model(Strict):
 
 
 class Parallel(Strict):
-    """Numbers of ranks that share what: ``tp`` · ``pp`` · ``dp`` ranks, a GPU each."""
+    """Numbers of ranks per kind of parallelism: ``tp`` · ``pp`` · ``dp`` ranks, a GPU each."""
 
     tp: int = Field(default=1, ge=1, description="tensor parallel")
     pp: int = Field(default=1, ge=1, description="stages of the pipeline")

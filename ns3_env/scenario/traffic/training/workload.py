@@ -30,8 +30,8 @@ class Workload(TextJob):
     The first line has the kind of parallelism and its numbers (``model_parallel_NPU_group``, ``ep``, ``pp``,
     ``all_gpus``), the second how many layers there are; then comes a line for each. A layer's collective is
     waited for before the next layer computes, but that of its weights' gradients, for which its next forward
-    pass waits. Ranks lie as those of a transformer's training (``Layout``); stages of a pipeline play beside
-    each other, and pass nothing on.
+    pass waits. Ranks lie as those of a transformer's training (``Layout``); stages of a pipeline run in
+    parallel with each other, and pass nothing on.
     """
 
     kind: Literal["workload"] = "workload"
