@@ -113,7 +113,7 @@ def tensor(array: NDArray[np.generic]) -> Tensor:
 def collect(
     agent: Agent, envs: gym.vector.VectorEnv, first: NDArray[np.float32], settings: Settings
 ) -> tuple[Rollout, NDArray[np.float32]]:
-    """Plays ``num_steps`` steps from the observations ``first`` on; the observations that follow, too."""
+    """Runs ``num_steps`` steps from the observations ``first`` on; returns also the observations that follow."""
     seen, acted, log_probs, values, rewards, after, discounts = [], [], [], [], [], [], []
     now = first
     for _ in range(settings.num_steps):
@@ -122,7 +122,7 @@ def collect(
         actions = policy.sample()
         low, high = envs.single_action_space.low, envs.single_action_space.high  # type: ignore[attr-defined]
         now, reward, terminated, truncated, infos = envs.step(np.clip(actions.numpy(), low, high))
-        lives = tensor(~(terminated | truncated))  # elsewhere ``now`` begins another episode
+        lives = tensor(~(terminated | truncated))  # otherwise ``now`` is of the next episode
         seen.append(observations)
         acted.append(actions)
         log_probs.append(policy.log_prob(actions).sum(-1))
@@ -190,7 +190,7 @@ def make(settings: Settings) -> gym.vector.VectorEnv:
 
 
 def main() -> None:
-    """Learns, and says what came of it."""
+    """Learns, and prints the result."""
     settings = parse()
     torch.set_num_threads(1)  # the networks are small
     torch.manual_seed(settings.seed)

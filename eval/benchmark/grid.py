@@ -3,7 +3,7 @@
 
 ``grid: {traffic.load: [0.2, 0.4]}`` of a scenario, ``grid: {Eta: [0.9, 0.95]}`` of a controller. Values may
 have names: ``{20: 0.2, 40: 0.4}``. ``{load}`` in name, title and group of the entry is replaced by the name
-of the point's value on the axis of that key; what a name or title does not mention is put behind it.
+of the point's value on the axis of that key; axes that a name or title does not mention are appended to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ns3_env.config.yaml import put, read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: Points that one entry may stand for.
+#: Points to which one entry may expand.
 MAX_POINTS = 10_000
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
     """The entry with its scenario whole, checked and with its files read; of a grid, one for each point.
 
-    What is no entry at all is handed on: the suite's model says what is wrong with it.
+    Invalid entries are passed on: the suite's model reports the fault.
 
     Raises:
         ScenarioError: the scenario, its file or the grid is wrong.
@@ -81,7 +81,7 @@ def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str,
 
 
 def _given(scenario: str | Mapping[str, Any], place: str, folder: Path) -> tuple[dict[str, Any], str, Path]:
-    """(a scenario's keys, what errors name, where its files are looked for). Raises ScenarioError."""
+    """(a scenario's keys, its name in errors, the folder of its files). Raises ScenarioError."""
     if not isinstance(scenario, str):
         return copy.deepcopy(dict(scenario)), place, folder
     file = folder / scenario
@@ -106,7 +106,7 @@ def _is_file(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Value:
-    """A value on an axis: what is set, and what it is called."""
+    """A value on an axis: the setting and its name."""
 
     value: Any
     label: str
@@ -130,7 +130,7 @@ class Point:
 
     @property
     def parameters(self) -> dict[str, bool | int | float | str]:
-        """Key -> what a table holds of its value."""
+        """Key -> its value as stored in a table."""
         return {key: value.parameter for key, value in self.values.items()}
 
     def filled(self, template: str, place: str) -> tuple[str, list[str]]:

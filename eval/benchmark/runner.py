@@ -68,7 +68,7 @@ def benchmark(
     watch: bool = False,
     summary: Callable[[BenchFolder, Console], None] = show,
 ) -> bool:
-    """Runs what the folder does not hold yet, and prints the summary.
+    """Runs the cells that are missing in the folder, and prints the summary.
 
     Args:
         suite_or_file: the suite, its YAML, or the name of one in ``configs/suites``.
@@ -129,7 +129,7 @@ def benchmark(
 
 
 def _check_jobs(jobs: int | None) -> None:
-    """Raises ScenarioError where there are no, or too many, cells at a time."""
+    """Raises ScenarioError if the number of parallel cells is zero or too large."""
     if jobs is not None and jobs < 1:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
     if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
@@ -138,7 +138,7 @@ def _check_jobs(jobs: int | None) -> None:
 
 @contextmanager
 def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> Iterator[Pool]:
-    """Opens the pool that plays cells. Raises ConfigError where a Ray cluster does not let us in."""
+    """Opens the pool that runs cells. Raises ConfigError if a Ray cluster refuses the connection."""
     if ray is None:
         with LocalPool(min(jobs or os.cpu_count() or 1, cells)) as pool:
             yield pool
@@ -158,7 +158,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
 
 
 def _say_where(suite: Suite, console: Console) -> None:
-    """Says of each trained policy where it decides."""
+    """Prints for each trained policy where it decides."""
     for entry in suite.controllers:
         if entry.checkpoint is not None:
             inside = (
@@ -200,7 +200,7 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
 def _play(
     todo: Sequence[tuple[float, CellJob]], pool: Pool, timeout_s: float, out: Path, console: Console
 ) -> None:
-    """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
+    """Runs the jobs and shows the progress; a cell's error is written to ``failed/``."""
     playing: dict[Future[Any], CellJob] = {}
     backlog: list[tuple[CellJob, Played]] = []
     writing: list[CellJob] = []
@@ -231,7 +231,7 @@ def _play(
             while playing or backlog or writing:
                 with suppress(Empty):
                     future = done.get(timeout=TICK_S)
-                    if future not in playing:  # what was being written is
+                    if future not in playing:  # the future is that of a write
                         future.result()
                         for job in writing:
                             over(job, None)
@@ -240,7 +240,7 @@ def _play(
                         backlog.append((playing.pop(future), outcome))
                     else:
                         over(playing.pop(future), outcome)
-                if backlog and not writing:  # all that was played meanwhile
+                if backlog and not writing:  # all cells that finished meanwhile
                     write = writer.submit(_write, out, backlog)
                     writing, backlog = [job for job, _ in backlog], []
                     write.add_done_callback(done.put)
@@ -290,7 +290,7 @@ class _View:
         (self._failed if failed else self._done).add(key)
 
     def eta_s(self) -> float | None:
-        """Seconds that the rest may take, at the pace so far; None before the first cell is over."""
+        """Estimate of the remaining time (s) at the pace so far; None before the first cell is done."""
         over = sum(self._weights[key] for key in self._done | self._failed)
         rest = sum(self._weights.values()) - over
         return (time.monotonic() - self._began) * rest / over if over else None

@@ -48,7 +48,7 @@ def suite_of(
     folder = Path("runs") / "-".join(names)
     as_it_is = not (over or controllers or seeds)
     if as_it_is and not file.exists():
-        return Suite.load(what), folder  # says which there are
+        return Suite.load(what), folder  # its error lists the suites
     data = dict(read_mapping(file, ScenarioError))
     if "scenarios" in data and as_it_is:
         return Suite.load(what), folder
@@ -57,7 +57,7 @@ def suite_of(
     elif controllers:
         data["controllers"] = list(controllers)
     if not isinstance(data.get("controllers") or [], list) or not isinstance(data["scenarios"], list):
-        return Suite.from_mapping(data, str(file), file.parent), Path()  # says what is wrong with it
+        return Suite.from_mapping(data, str(file), file.parent), Path()  # reports the fault
     entries = list(data.get("controllers") or [])
     entries += [name for name in controllers if name not in map(_name, entries)]
     entries += [
@@ -129,7 +129,7 @@ def _sorted(
 
 
 def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
-    """The entry with these axes beside those of its own grid."""
+    """The entry with these axes in addition to those of its own grid."""
     if not axes:
         return entry
     if isinstance(entry, str):  # a controller's short form
@@ -166,7 +166,7 @@ def _listed(key: str, text: str) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """YAML takes 1e9 for a text; the simulator, and a figure's axis, for a number."""
+    """Reads "1e9" as a number, as the simulator and a figure's axis do; YAML reads a text."""
     if not isinstance(value, str) or not re.fullmatch(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+", value):
         return value
     return float(value)

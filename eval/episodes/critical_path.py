@@ -18,7 +18,7 @@ from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.simulator.results import Floats, Results
 
 FILE = "critical_path.csv"
-#: Its columns; the row of a whole iteration has an empty part, and stands first.
+#: Its columns; the row of a whole iteration has an empty part, and is the first.
 COLUMNS = ("job", "iteration", "part", "path_ns", "active_ns", "least_ns")
 
 Rows = npt.NDArray[np.int64]
@@ -90,7 +90,7 @@ def critical_paths(content: Mapping[str, Any], results: Results) -> list[Critica
 
 
 def read_critical_paths(file: Path) -> list[CriticalPath]:
-    """Reads the critical_path.csv that a run left; none where there is no such file."""
+    """Reads the critical_path.csv that a run left; empty without such a file."""
     if not file.is_file():
         return []
     paths: list[CriticalPath] = []
@@ -144,7 +144,7 @@ def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], c
 def busiest_port(results: Results) -> str:
     """Names the switch port that sent for most of the run, and its share of the time: "33→4 97 %".
 
-    A dash where no switch sent anything.
+    A dash means that no switch sent anything.
     """
     end = float(results["totals"]["end_ns"])
     used = [
@@ -214,9 +214,9 @@ class _Graph:
         return Part(self._parts[part], path, active, least)
 
     def _longest_chain(self, rows: Rows) -> float:
-        """Time of the longest chain of these tasks, each alone, ns."""
+        """Time of the longest chain of these tasks, each without the others, ns."""
         until: dict[int, float] = {}
-        # What is waited for ended before, or at once where it took no time: then it has the lesser number.
+        # Predecessors ended before, or at the same time with no duration: then they have lower numbers.
         for task in rows[np.lexsort((rows, self._start[rows], self.end[rows]))].tolist():
             before = max((until.get(other, 0.0) for other in self._needs(task)), default=0.0)
             until[task] = before + float(self._delay[task] + self._alone[task])

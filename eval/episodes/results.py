@@ -86,7 +86,7 @@ MORE_COLUMNS = (
 )
 #: An episode's metrics, and of what it is.
 METRICS_FILE = "metrics.json"
-#: What such a folder may hold.
+#: Files that such a folder may contain.
 FILES = (
     METRICS_FILE,
     "flows.csv",
@@ -112,8 +112,8 @@ def result_files(
 ) -> dict[str, str]:
     """flows.csv, queues.csv, config.yaml, and what else there is, by name.
 
-    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first; with flows that
-    never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 if the time limit came first; with flows that
+    never end there is ``endless``, 1 for those. streams.csv, if there is background of a constant rate: a
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
     port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
@@ -201,7 +201,7 @@ def resolved(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Resolves the transport's sections beside what the user wrote."""
+    """Resolves the transport's sections next to the user's keys."""
     if scenario.transport == "tcp":
         tcp = scenario.resolved_tcp().model_dump(mode="json")
         return {"tcp": tcp}
@@ -228,5 +228,5 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
 
 
 def _marking(ecn: Mapping[str, Any] | None) -> Mapping[str, Any] | str | None:
-    """Thresholds as a scenario has them: where each port's are of its own, no numbers say so."""
+    """Thresholds in a scenario's form: "auto" if each port has its own."""
     return "auto" if "most_kmax_bytes" in (ecn or ()) else ecn

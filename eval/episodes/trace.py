@@ -34,7 +34,7 @@ _NAMED_PORTS = 8
 
 @dataclass(frozen=True)
 class Panel:
-    """One of the panels: its name in a file's, its height beside the others', what draws it."""
+    """One of the panels: its name in a file's, its relative height, the function that draws it."""
 
     name: str
     height: float
@@ -226,7 +226,7 @@ def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
 def pause_intervals(
     rows: Sequence[Sequence[float]], end: float
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """(begin, end) in ns of each pause, by (node, port); one that has not ended lasts until ``end``.
+    """(start, end) in ns of each pause, by (node, port); one that has not ended lasts until ``end``.
 
     Args:
         rows: (t_ns, node, port, paused 0 or 1), ascending in time for each port.
@@ -250,7 +250,7 @@ def _say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="#555555")
 
 
-#: Columns with fractions; of the others, "name" is text and the rest whole numbers.
+#: Columns with fractions; "name" is text, other columns are integers.
 _REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
 
 
@@ -277,7 +277,7 @@ class TraceFiles:
 
 
 def _write_parquet(folder: Path, results: Results) -> None:
-    """A Parquet file beside each series' CSV."""
+    """A Parquet file next to each series' CSV."""
     import pyarrow
     from pyarrow import parquet
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a folder that holds tests of tasks, a row for each entry, run and test; times of its jobs."""
+"""Scores of a folder that contains tests of tasks, a row for each entry, run and test; times of its jobs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _COLUMNS = ("size_bytes", "start_ns", "end_ns", "fct_ns", "standalone_ns", "acke
 
 
 def scores_in(folder: BenchFolder) -> pandas.DataFrame:
-    """A row for each test that is played: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
+    """A row for each completed test: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
 
-    Where checkpoints are among the entries there are ``decisions``, too: NaN of those that are none.
+    With checkpoints among the entries there are also ``decisions``: NaN for other entries.
 
     An entry that lacks a cell of a task has no rows of the task: means over fewer tests are not the task's.
 
@@ -99,7 +99,7 @@ class JobTimes:
 
 
 def job_times(folder: BenchFolder) -> list[JobTimes]:
-    """Measures tasks whose tests have jobs, by entries that played them whole. Raises as ``tests_in``."""
+    """Measures tasks whose tests have jobs, by entries that ran them completely. Raises as ``tests_in``."""
     table = results_in(folder).select(metric=[*METRICS]).table
     logarithms = table.assign(value=np.log(table["value"])).pivot(
         index="scenario", columns=["entry", "metric"], values="value"

@@ -2,7 +2,7 @@
 """Metrics of an episode, each declared once, computed from the simulator's results.
 
 A metric that the results (``ns3_env.simulator.results``) do not define (no flow finished, flows never all
-active) is NaN. The definitions stand by what they look at, a file each; their order here is that of tables.
+active) is NaN. Definitions are in a file for each subject; their order here is that of tables.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ TABLE = (
     "dropped_packets",
 )
 
-#: Metrics of flows alone, which so are a group's as well.
+#: Metrics that need only flows, and so are a group's as well.
 OF_FLOWS = (
     "fct_slowdown_avg",
     "fct_slowdown_p50",
@@ -110,7 +110,7 @@ def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def by_group(
     results: Results, measured: Callable[[Results], Mapping[str, float]]
 ) -> dict[str, dict[str, float]]:
-    """Metrics of each group's flows as if there were no others; what is of ports stays the network's.
+    """Metrics of each group's flows as if there were no other flows; metrics of ports stay the network's.
 
     Args:
         results: results of an episode.
@@ -127,7 +127,7 @@ def by_group(
 
 
 def without_nan(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Numbers by name, for JSON: what is not defined is None, whole numbers are written as such."""
+    """Numbers by name, for JSON: undefined ones are None, integers are written as such."""
     return {
         name: None if math.isnan(value) else int(value) if float(value).is_integer() else value
         for name, value in values.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a scenario: slowdown, queue and rates, one controller beside the other."""
+"""Figures of a scenario: slowdown, queue and rates, of controllers next to each other."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ Curves = Mapping[str, tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure: its name in a file's, what it shows, how to read it; more ``small`` ones stand in a row.
+    """A figure: its name in a file's, what it shows, how to read it; ``small`` ones share a row.
 
-    ``image``: what the page shows of it; PNG of one that is too long as SVG.
+    ``image``: the picture on the page; PNG if the SVG is too long.
     """
 
     name: str
@@ -180,7 +180,7 @@ def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style])
 
 
 def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """The mean of step functions (lengths ascending, shares), at every length where one of them steps."""
+    """The mean of step functions (lengths ascending, shares), at every length at which one of them steps."""
     if not curves:
         return np.zeros(0), np.zeros(0)
     grid = np.unique(np.concatenate([lengths for lengths, _ in curves]))
@@ -220,7 +220,7 @@ def _queues(
 
 
 def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Panel]:
-    """Goodput against the queue's p99, with intervals over seeds, and the front that nobody beats."""
+    """Goodput against the queue's p99, with intervals over seeds, and the Pareto front."""
     points: dict[str, tuple[float, float]] = {}
     figure, axes = new_axes()
     for row in summary.rows:

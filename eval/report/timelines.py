@@ -23,7 +23,7 @@ from ns3_env.eval.output.table import read_csv
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.
 MOST_RANKS = 16
 COMPUTES = "#555555"
-#: Colour of what a job with one collective sends, where no controller's style says another.
+#: Colour of the flows of a job with one collective, unless a controller's style sets another.
 SINGLE = "#56B4E9"
 Spans = list[tuple[float, float]]
 
@@ -34,8 +34,8 @@ class Timeline:
 
     Attributes:
         job: name of the job.
-        computes: intervals of computation by rank, (begin, end) in ns.
-        flows: intervals with a flow, by collective and rank, (begin, end) in ns.
+        computes: intervals of computation by rank, (start, end) in ns.
+        flows: intervals with a flow, by collective and rank, (start, end) in ns.
     """
 
     job: str
@@ -63,7 +63,7 @@ class Timeline:
 
 
 def read_timeline(path: Path) -> Timeline | None:
-    """The first job of a tasks.csv; None where there is none. Raises ScenarioError for a broken one."""
+    """The first job of a tasks.csv; None without a job. Raises ScenarioError for a broken one."""
     if not path.is_file():
         return None
     columns = ("job", "part", "rank", "peer", "start_ns", "end_ns")
@@ -108,7 +108,7 @@ def draw(axes: Axes, timeline: Timeline, colours: Sequence[str], last_ns: float)
 
 
 def colours_of(timeline: Timeline, colour: str) -> list[str]:
-    """Chooses a colour for each collective: ``colour`` where there is one."""
+    """Chooses a colour for each collective: ``colour`` if there is only one."""
     count = len(timeline.flows)
     palette = list(COLOURS.values())
     return [colour] if count == 1 else [palette[i % len(palette)] for i in range(count)]

@@ -40,9 +40,9 @@ NETWORKS: dict[int, tuple[dict[str, int], int]] = {
         100_000,
     ),
 }
-#: How a network is played: as a whole, or in parts on so many threads.
+#: How a network is simulated: as a whole, or in parts on this number of threads.
 THREADS: tuple[int | None, ...] = (None, 1, 2)
-#: About so many flows, of a network of so many hosts.
+#: Approximate numbers of flows and hosts of the networks.
 FLOWS_HOSTS = 64
 FLOWS = (100, 1_000, 10_000, 100_000, 1_000_000)
 _FLOWS_PER_MS = 40_000  # 10 kB each at 50 % of 64 links of 100 Gb/s
@@ -53,7 +53,7 @@ def network(hosts: int, threads: int | None) -> Scenario:
     """WebSearch at 50 % under HPCC, cut 100 µs after the last arrival.
 
     Raises:
-        KeyError: ``hosts`` is none of :data:`NETWORKS`.
+        KeyError: ``hosts`` is not in :data:`NETWORKS`.
     """
     topology, arrivals = NETWORKS[hosts]
     return Scenario.from_mapping(
@@ -90,7 +90,7 @@ def many_flows(count: int) -> Scenario:
 
 
 def measure(turns: int = 3, progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
-    """Plays each network in ``turns`` alternating turns.
+    """Simulates each network in ``turns`` alternating turns.
 
     Returns:
         A row for each network, number of threads and number of flows: ``hosts``, ``threads`` (0: as a

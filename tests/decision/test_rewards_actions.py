@@ -33,7 +33,7 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
     return rows
 
 
-#: Below the threshold a flow is told to take its share, above it to leave.
+#: Below the threshold a flow is rewarded for using its share, above it for leaving.
 PROBING = {"rtt": 1.25, "switch_rate": 0.9, "qlen": 0.5, "throughput": 0.4, "flow_count": 4.0}
 CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "flow_count": 4.0}
 AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
@@ -54,7 +54,7 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.0}, -(0.064**2)),
         # (4 - 1.5) / 2 = 1.25
         ("rtt_target", {"base_ns": 1000.0, "target": 0.25}, {"rtt_ns": 4000.0, "pacing_rate": 0.25}, -1.0),
-        # In base RTTs of the path where no base is given: (3 - 1) / 2 = 1
+        # In base RTTs of the path by default: (3 - 1) / 2 = 1
         (
             "rtt_target",
             {"base_ns": None, "margin": 1.0, "target": 0.25},
@@ -136,7 +136,7 @@ def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, p
         ({"rounding": "progress"}, {"window_bytes": 1000.0}, 1.0, 1500),
         ({"rounding": "none"}, {"window_bytes": 1000.0}, 1.0, 1500),
         ({"alpha": 1}, {"window_bytes": 1000.0}, 1.0, 2000),
-        # Progress keeps fractions of growth alone: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
+        # Progress keeps fractions only of growth: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
         ({"rounding": "progress"}, {}, -0.5, 8000),
         ({"rounding": "progress"}, {}, -0.1, 9000),
         ({"rounding": "progress"}, {}, 0.5, 12_000),
@@ -178,7 +178,7 @@ def test_recursive_window_leaves_a_window_of_one_packet() -> None:
 
 
 def test_whole_packets_are_counted_by_their_payload() -> None:
-    """As what is in flight is: in a window of one packet's bytes on the wire a second leaves beside it."""
+    """The data in flight is counted likewise: a window of one packet's bytes on the wire admits a second packet."""
     rows = records(packet_bytes=1090.0, window_bytes=10_000.0)
     assert MultiplicativeWindow()(np.array([[0.0]]), rows)[0, 0] == 10_000
     assert MultiplicativeWindow(rounding="progress")(np.array([[-1.0]]), rows)[0, 0] == 6000

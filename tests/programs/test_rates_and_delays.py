@@ -49,9 +49,9 @@ TCP = [name for name in list_controllers(transport="tcp") if name not in (AGENT,
 
 
 def played(simulator: Simulator, name: str, rate_bps: float, delay_ns: int, packets: int) -> dict[str, Any]:
-    """Results of a flow of so many packets that has the network for itself."""
+    """Results of a flow of this many packets without other flows."""
     tcp = Tcp(mtu_bytes=PAYLOAD + 40, min_rto_ns=10**11, initial_rto_ns=10**11, socket_buffer_bytes=1 << 30)
-    # Where a link holds more than a buffer may, there is no headroom.
+    # If a link's BDP exceeds the maximum buffer, there is no headroom.
     pfc = rate_bps * delay_ns < 1e18
     scenario = Scenario(
         transport="rdma" if name in RDMA else "tcp",
@@ -79,7 +79,7 @@ def slowdown(results: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("name", RDMA)
 def test_a_flow_below_a_bdp_leaves_within_a_round_trip(simulator: Simulator, name: str) -> None:
-    """So do windows begin: with what the path holds, or none."""
+    """Initial windows are the path's BDP, or unlimited."""
     for rate, delay in itertools.product(RATES_BPS, DELAYS_NS):
         bdp = rate / 8 * 6 * delay * 1e-9
         packets = max(1, min(math.floor(0.9 * bdp / PAYLOAD), 200))

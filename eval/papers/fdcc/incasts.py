@@ -29,13 +29,13 @@ from ns3_env.simulator.results import Floats, Results
 
 #: What DCQCN and TIMELY do not bring by themselves: no flow has more than a BDP under way (Zhang 2023,
 #: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
-#: (section 5.2). MPCC is no entry of the thesis: it is beside them, and no claim depends on it.
+#: (section 5.2). MPCC is no entry of the thesis: it is added, and no claim depends on it.
 ENTRIES = Entries(
     {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}, "mpcc": {}},
     released=("rlcc", RELEASED),
     parameters="paper",
 )
-#: With the thesis's agent, whose numbers stand beside the thesis's and decide no claim.
+#: With the thesis's agent, whose numbers are listed next to the thesis's and decide no claim.
 WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
 #: and pauses section 6.2 names.
@@ -116,10 +116,10 @@ METRICS = (
 )
 #: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
 SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
-#: The time limit, in times that the link alone would need for all flows: the thesis's slowest takes 1.15.
+#: The time limit, in multiples of the link's minimum time for all flows: the thesis's slowest needs 1.15.
 _PATIENCE = 3
 _SLACK_NS = 2_000_000
-#: Hosts of each side of the dumbbell (section 5.3): beyond so many flows, each host has several.
+#: Hosts of each side of the dumbbell (section 5.3): with more flows than that, hosts have several.
 HOSTS = 64
 #: Columns of the tables.
 _COLUMNS = (
@@ -196,7 +196,7 @@ def spread(results: Results) -> Spread:
 
 
 def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
-    """The numbers alone: by length of links, then by the thesis's name of each case."""
+    """The numbers without series: by length of links, then by the thesis's name of each case."""
     return nested(
         {
             (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
@@ -216,7 +216,7 @@ def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
 
 
 def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
-    """Incasts of so many flows over links of each length: the same flows for every entry."""
+    """Incasts of each number of flows over links of each length: the same flows for every entry."""
     incasts = {n: over_links(incast(topology, n, scale)) for n in flows}
     return {(n, links): incasts[n][links] for links in LINKS_NS for n in flows}
 

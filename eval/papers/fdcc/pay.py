@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: what the staged reward pays (Zhang 2023, section 4.2, Algorithm 1)."""
+"""Experiments: values of the staged reward (Zhang 2023, section 4.2, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def windowed(scale: float) -> dict[tuple[int, float], Scenario]:
 
 
 def paid(results: Results) -> dict[str, float]:
-    """Reads what a decision earned, and from it what a flow of 20 MB earns in its life.
+    """Reads the reward of a decision, and derives that of a flow of 20 MB over its life.
 
     A flow lives for its size over its rate, and decides twice in each RTT (sec. 4.4).
     """
@@ -93,7 +93,7 @@ def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> 
     )
     words = "The reward has flows fully utilise the link (4.2; here: of equal windows the best paid"
     return Outcome(
-        # two readings of what the reward is for: with discounting, and over a flow's life
+        # two readings of the reward's objective: with discounting, and over a flow's life
         claims={
             f"{words} {what}, have {FULL:.0%} of the most goodput, ours)": _full(by_flows, key)
             for what, key in (("for a decision", "reward"), ("over a flow's life", "life"))
@@ -138,11 +138,11 @@ FIRST_SEED = 201
 #: With the thesis's windows of at least a packet these flows have 1.94 BDPs in flight: Algorithm 1 pays -RTT,
 #: whatever the agent does. Windows of a share of a packet, as MPCC and the constant one have, earn more.
 OUT_OF_REACH = 32, 180
-#: Of the pay of the better of MPCC and the constant window, what an agent that has learned earns at least.
+#: The minimum reward of a trained agent, as a share of the better of MPCC and the constant window.
 EARNED = 0.98
 #: Of whole lives, the least goodput and the largest unfair ratio that such an agent has.
 LEAST_GOODPUT, MOST_UNFAIR = 0.8, 0.1
-#: Equal windows, together 0.9 BDP; they are told how many flows there are.
+#: Equal windows, together 0.9 BDP; senders know the number of flows.
 WINDOW, TOTAL_BDPS = "constant-window", 0.9
 _COLUMNS = (
     "reward of a decision = reward; goodput = goodput; "
@@ -190,7 +190,7 @@ def cases(scale: float) -> dict[tuple[int, int, str], Scenario]:
 
 def pay(results: Results) -> Measured:
     """Returns the mean reward of a decision of an episode, with goodput; or goodput and unfair ratio of flows
-    that were played to their end."""
+    that were simulated to their end."""
     if "windows" in results:
         return {"reward": recorded_reward(results, _REWARD), **measure(results, ("goodput",))}
     numbers = without_nan(measure(results, ("goodput", "unfair_ratio")))

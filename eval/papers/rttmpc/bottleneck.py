@@ -20,7 +20,7 @@ from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats, Results
 
-#: Rate and RTT of the bottleneck (sec. 4.2), and a full packet; tables I and II count in shares of 40, too.
+#: Rate and RTT of the bottleneck (sec. 4.2), and a full packet; tables I and II are in shares of 40 Gb/s.
 RATE_BPS, RTT_NS, MTU_BYTES = 40e9, 25_000_000, 1500
 #: The link's rate in the unit of the paper's tables.
 RATE = 40.0
@@ -58,12 +58,12 @@ class Path:
 
     @property
     def flows(self) -> int:
-        """Their number, each from a host of its own to a host of its own."""
+        """The number of flows; each has its own source and destination host."""
         return len(self.rtts_ns)
 
     @property
     def buffer_packets(self) -> int:
-        """Packets that the bottleneck's queue holds: two at least, so that there is one."""
+        """Capacity of the bottleneck's queue in packets: at least two, so that a queue can form."""
         bdp = self.rate_bps * self.base_ns / 8e9 / self.mtu_bytes
         return max(2, round(self.buffer_bdps * bdp))
 
@@ -79,7 +79,7 @@ class Path:
     def topology(self) -> Graph:
         """Senders, receivers, and the two switches between them.
 
-        Raises ScenarioError where packets take the whole RTT to send.
+        Raises ScenarioError if sending the packets needs the whole RTT.
         """
         n = self.flows
         near, far = 2 * n, 2 * n + 1
@@ -101,7 +101,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Entry:
-    """A controller of TCP as an experiment plays it.
+    """A controller of TCP as an experiment runs it.
 
     Attributes:
         name: name of the simulator's controller.
@@ -127,7 +127,7 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
     """Endless flows, one soon after another (a millisecond, with an RTT of 25), without their caps.
 
     Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
-    queue has a bound: buffers of sockets hold twice what the path and its buffer do.
+    queue is bounded: socket buffers have twice the capacity of the path and its buffer.
     """
     marks = entry.marked_from
     marking = None if marks is None else Threshold(threshold=QueueLength(amount=marks, unit="packets"))
@@ -155,7 +155,7 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
 
 
 def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
-    """The scenario as the simulator reads it. There, each flow may have a controller of its own: its cap."""
+    """The scenario in the simulator's JSON, where a flow may have its own controller: its cap."""
     content = scenario(path, entry, seconds).to_simulator_json()
     if entry.caps:
         (common,) = content["controllers"]
@@ -193,7 +193,7 @@ class Flows:
     timeouts: int
 
     def after(self, begin_s: float) -> Flows:
-        """The same from a moment on; what is counted stays the whole run's."""
+        """The series from ``begin_s`` on; counts remain those of the whole run."""
         late = self.times_s >= begin_s
         return replace(
             self, times_s=self.times_s[late], rates=self.rates[:, late], rtts_ms=self.rtts_ms[:, late]
@@ -218,7 +218,7 @@ class Flows:
     @property
     def reached_s(self) -> float:
         """Until all together send at 95 % of the link's rate, and do for ten RTTs: an overshoot at the start
-        does not count. NaN where they never do."""
+        does not count. NaN if they never do."""
         length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
         there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
         return first(self.times_s, there > length - 0.5)
