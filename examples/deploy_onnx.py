@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs an exported policy with NumPy and ONNX Runtime alone: telemetry in, window out.
+"""Runs an exported policy with only NumPy and ONNX Runtime: telemetry in, window out.
 
     python export.py runs/NAME --format onnx --out policy.onnx
     python examples/deploy_onnx.py policy.onnx
 
-Neither PyTorch nor ns-3 nor this package is needed where it runs: the file says which telemetry it reads, how
+Neither PyTorch nor ns-3 nor this package is needed where it runs: the file specifies its telemetry, how
 long it remembers, and what its action means.
 """
 

@@ -118,7 +118,7 @@ def dataset(spec: TaskSpec, policy: Path, quality: str, episodes: int, seed: int
 
 
 def main() -> None:
-    """Records, learns, plays the tests."""
+    """Records, learns, runs the tests."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--task", default="LongShort")
     arguments.add_argument("--policy", type=Path, default=EXPERT)

@@ -113,7 +113,7 @@ def tensor(array: NDArray[np.generic]) -> Tensor:
 def collect(
     agent: Agent, envs: gym.vector.VectorEnv, first: NDArray[np.float32], settings: Settings
 ) -> tuple[Rollout, NDArray[np.float32]]:
-    """Runs ``num_steps`` steps from the observations ``first`` on; returns also the observations that follow."""
+    """Runs ``num_steps`` steps from the observations ``first`` on; also returns the last observations."""
     seen, acted, log_probs, values, rewards, after, discounts = [], [], [], [], [], [], []
     now = first
     for _ in range(settings.num_steps):

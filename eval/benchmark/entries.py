@@ -38,7 +38,7 @@ def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
     """A file imports nothing by itself: each policy of the suite must be among those of the command line.
 
     Raises:
-        ScenarioError: naming the first that is not, and what to say.
+        ScenarioError: naming the first that is not, and the option to add.
     """
     for i, entry in enumerate(suite.controllers):
         if (
@@ -53,7 +53,7 @@ def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
 
 
 def check(suite: Suite) -> Suite:
-    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of, and a
+    """Loads every policy and checkpoint once; the suite then contains hashes of their content, and a
     tuned controller's attributes in place of its checkpoint.
 
     Raises:
@@ -67,7 +67,7 @@ def check(suite: Suite) -> Suite:
 
 
 def _checked(entry: Entry, under_tcp: str | None) -> Entry:
-    """``under_tcp``: a scenario of TCP that it plays, if there is one."""
+    """``under_tcp``: a scenario of TCP in which it runs, if any."""
     if entry.controller is not None:
         return entry
     decider = of_module(entry) if entry.policy is not None else of_checkpoint(entry)

@@ -15,7 +15,7 @@ from ns3_env.programs.executable import references
 
 
 def has_film(suite: Suite, case: SuiteScenario, entry: Entry, seed: int) -> bool:
-    """Tells whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
+    """Returns whether the cell is sampled: only one seed, as for series; bounds have no packets to show."""
     bound = entry.controller in references(case.scenario.transport)
     return case.series and seed == suite.seeds_of(case)[0] and not bound
 

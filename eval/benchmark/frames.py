@@ -20,9 +20,9 @@ Series = dict[str, dict[str, tuple[Floats, Floats]]]
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN if one did not end.
 
-    Sizes are NaN of flows that never end. With a measurement window, slowdowns are NaN, too, of flows that
+    Sizes of endless flows are NaN. With a measurement window, slowdowns are also NaN for flows that
     start outside.
     """
 
@@ -66,7 +66,7 @@ def read_queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
 
 
 def read_series(cell: Cell) -> Series:
-    """Reads a cell's series.csv; empty where it has none. Raises ScenarioError."""
+    """Reads a cell's series.csv; empty without one. Raises ScenarioError."""
     path = cell.folder / "series.csv"
     series: Series = {}
     if path.is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Yardsticks: a constant window of one BDP, the share of the gap from deployed controllers to the oracle."""
+"""Yardsticks: a constant window of one BDP, the share of the gap to the oracle closed."""
 
 from __future__ import annotations
 

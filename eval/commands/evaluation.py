@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Command line of ``python -m eval``: nine commands.
 
-What is heavy is imported when a command works, not before.
+Slow imports are done when a command runs, not before.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     trust(name for text in more for name in _NAME_OF_CODE.findall(text))
     shared.set_process(options)
     sources = sources_of(options)
-    # PyTorch takes seconds to import; mistakes on the command line are reported before.
+    # PyTorch's import needs seconds; mistakes on the command line are reported before.
     inputs = [read_inputs(*source) for source in sources]
     jobs = [(_Search if one.kind == "search" else _Learning)(one, options) for one in inputs]
     if len(jobs) > 1:

@@ -33,7 +33,7 @@ from ns3_env.simulator.pool import LocalPool
 def means(
     episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport
 ) -> dict[str, dict[str, float]]:
-    """Means of the metrics over episodes, by name, and if it is known the "way", the share of the gap to the oracle, %."""
+    """Means of the metrics over episodes, by name; "way", if known, is the share of the gap closed, %."""
     rows = {name: {x.seed: x.metrics for x in episodes} for name, episodes in episodes_by_name.items()}
     by_seed = {name: {seed: row[METRIC] for seed, row in of_seeds.items()} for name, of_seeds in rows.items()}
     shares = ways(by_seed, transport)

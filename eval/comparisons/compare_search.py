@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares what a search found with others, on the same flows and on seeds never trained on."""
+"""Compares a search's result with other controllers, on the same flows and on seeds never trained on."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _show_gains(
     heading: str,
     episodes_by_name: Mapping[str, list[Played]],
 ) -> None:
-    """Prints the gain over the one before, and what the objective does not say of it."""
+    """Prints the gain over the one before, and the effects that the objective does not cover."""
     seeds = len(next(iter(gains.values()))["by_seed"])
     print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
     for name, gained in gains.items():

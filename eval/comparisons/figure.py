@@ -35,7 +35,7 @@ def draw_comparison(evaluation: Path, formats: Sequence[str] = ()) -> Path:
         The picture's path.
 
     Raises:
-        ScenarioError: the folder holds no episodes, or the picture is a symbolic link.
+        ScenarioError: the folder contains no episodes, or the picture is a symbolic link.
     """
     target = evaluation / "comparison.png"
     refuse_link(target)

@@ -119,7 +119,7 @@ def policy_map(
 
 
 def act_steadily(policy: NetworkPolicy, fields: Mapping[str, Floats]) -> Floats:
-    """The policy's actions (n,) after constant observations for a long time. Raises ConfigError, as ``steady``."""
+    """The policy's actions (n,) after long constant observations. Raises ConfigError, as ``steady``."""
     observations = steady(policy.fields, fields).astype(np.float32)
     state = None
     for _ in range(MAX_HISTORY if policy.spec.network.carries else policy.spec.history):

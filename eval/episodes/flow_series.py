@@ -64,7 +64,7 @@ def draw_flow_series(
 
 
 def flow_colours(flows: int) -> list[Any]:
-    """(flows,) colours along one scale that is ordered in brightness, too."""
+    """(flows,) colours along one scale that is also ordered in brightness."""
     scale = matplotlib.colormaps["viridis"]
     return [scale(0.9 * flow / max(1, flows - 1)) for flow in range(flows)]
 
@@ -132,7 +132,7 @@ def _draw_bands(
 def _picked(results: Results, flows: list[int]) -> list[int]:
     """The slowest, the median and the fastest flow by slowdown; unfinished ones are the slowest.
 
-    Flows that never end have no slowdown; where there are no others, the least acknowledged is the slowest.
+    Flows that never end have no slowdown; if all are endless, the least acknowledged is slowest.
     """
     fct, alone = (results["flows"].get(name) for name in ("fct_ns", "standalone_ns"))
     if fct is None or alone is None:

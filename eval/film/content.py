@@ -42,7 +42,7 @@ _SHARED = ("src", "dst", "size", "start")
 def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
     """Returns the content of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
 
-    Where a page would have more than ``ROOM``, neighbouring samples are put together, 2, 4, 8 ... in one.
+    If a page would exceed ``ROOM``, neighbouring samples are merged, 2, 4, 8 ... into one.
     """
     network = scenario.topology.build()
     common = _common(scenario, network, next(iter(runs.values())), title)

@@ -33,7 +33,7 @@ _SHOWN = (
 
 
 def refuse_other(out: Path) -> None:
-    """Only films are replaced. Raises ScenarioError where a folder's page is a link or something else."""
+    """Only films are replaced. Raises ScenarioError if a folder's page is a link or another file."""
     for page in (out / PAGE, *out.glob("film-seed-*.html")):
         refuse_link(page)
         if page.exists() and not (page.is_file() and _begins_as_film(page)):

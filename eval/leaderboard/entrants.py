@@ -56,7 +56,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
         learning: true for all checkpoints of a run's folder instead of only the newest one.
 
     Raises:
-        ConfigError: no such controller or path exists, a name is in use, a folder has no policy, or there is no
+        ConfigError: no such controller or path, a name is in use, a folder has no policy, or there is no
             run's folder to learn from.
     """
     policies: dict[str, list[Entry]] = {}

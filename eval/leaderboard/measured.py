@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a folder that contains tests of tasks, a row for each entry, run and test; times of its jobs."""
+"""Scores of a folder with tests of tasks, a row for each entry, run and test; times of its jobs."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
             per task.
 
     Raises:
-        ConfigError: a column is missing; a test is listed twice; an entry lacks a test that another has run, or
+        ConfigError: a column is missing; a test is listed twice; an entry lacks a test that another has, or
             has a score there that is no finite number; an entry has more runs in one task than in another;
             there is no such generalist.
     """

@@ -41,7 +41,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
 
     Returns:
         A row for each test: ``entry``, ``task``, ``test_seed``, ``value`` (of the task's measure) and
-        ``score``: 0 is what is deployed, 100 what is possible. The leaderboard has
+        ``score``: 0 is the deployed controller, 100 the reference. The leaderboard has
         ``frame.groupby("task").score.mean()``.
 
     Raises:

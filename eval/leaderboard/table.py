@@ -39,7 +39,7 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
     """A row for each entry, the best first.
 
     Columns: ``entry``, ``reference``, ``runs``, ``worst_run``, ``best_run``; ``iqm`` and ``improvement`` with
-    ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN where there is none;
+    ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN without an interval;
     ``baseline``; ``task/NAME`` of each task.
     """
     import pandas

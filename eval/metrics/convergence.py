@@ -68,7 +68,7 @@ def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
 
     For flows into one receiver, whose bottleneck (rate C) all share. Flow i of the active set A is allowed
     x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / (b + Σ x)), where
-    b is the rate of streams to the same receiver (others may not share the port). Averaged over
+    b is the rate of streams to the same receiver (other streams may not share the port). Averaged over
     bins of ``BIN_RTTS`` base RTTs, the share is fair from the first bin from which on, until the next change,
     every |y_i − F| ≤ ``tolerance`` · F. The new fair share is F = S / |A|, where S is Σ y in the last quarter
     of the interval: a controller that aims at 95 % of the link (HPCC) is not penalised for that.

@@ -43,8 +43,8 @@ def goodput(results: Results) -> float:
     Time in which no flow to a receiver lives does not count, so that one late flow lowers nothing; a
     controller that leaves a link idle with work to do has less than another one on the same flows.
 
-    With a measurement window: payload that reached the receivers within it, over what the links of all hosts
-    that flows go to could carry in its whole length; at a load that the network bears, that is the load.
+    With a measurement window: payload that reached the receivers within it, over the link capacity of all
+    receiving hosts in its whole length; at a load that the network can carry, that is the load.
 
     Payload is that of flows; of a link that they share with background streams the whole rate counts.
     """
@@ -67,7 +67,7 @@ def _receivers_links(results: Results) -> list[Mapping[str, Any]]:
 
 
 def _share(carried_bytes: float, links: list[Mapping[str, Any]], window: Mapping[str, Any]) -> float:
-    """Returns the share of what the links could carry in the window; NaN without links."""
+    """Returns the bytes as a share of the links' capacity in the window; NaN without links."""
     begin, end = window["interval_ns"]
     most = sum(float(port["rate_bps"]) for port in links) * (end - begin) / 8e9
     return carried_bytes / most if most > 0 else math.nan

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training jobs: iterations and collectives from an episode's results, how long they take, who waits."""
+"""Training jobs: iterations and collectives from an episode's results, durations, waiting ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Whole = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TaskTable:
-    """Flows and then steps, a row each; times in ns, the episode's end of what has not ended by then."""
+    """Flows and then steps, a row each; times in ns, the episode's end for unfinished rows."""
 
     job: Whole
     iteration: Whole
@@ -36,12 +36,12 @@ class TaskTable:
     parts: list[str]
 
     def take(self, rows: Whole) -> TaskTable:
-        """Returns these rows alone."""
+        """Returns a table of only these rows."""
         columns = {name: column[rows] for name, column in vars(self).items() if name not in ("jobs", "parts")}
         return replace(self, **columns)
 
     def is_compute(self) -> npt.NDArray[np.bool_]:
-        """Tells of each row whether it is a step."""
+        """For each row, whether it is a step."""
         return self.peer < 0
 
 
@@ -167,7 +167,7 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
 
 
 def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """Returns how long at least one of the intervals (begin, end) lasts."""
+    """Returns how long at least one of the intervals (start, end) lasts."""
     ordered = sorted(intervals)
     total, until = 0.0, -np.inf
     for begin, end in ordered:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Losses: dropped packets, time-outs, unfinished flows; failures and reordering where there are paths."""
+"""Losses: dropped packets, time-outs, unfinished flows; failures and reordering with several paths."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ns3_env.eval.output.plots import lay_out, picture, relabel, settings
 
 #: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")
-#: Where a run's figures go.
+#: Folder of a run's figures.
 FOLDER = "figures"
 _PNG_DPI = 300
 

@@ -211,7 +211,7 @@ _BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
 def styles(
     names: Iterable[str], families: Mapping[str, str] | None = None, references: Collection[str] = ()
 ) -> dict[str, Style]:
-    """A style for each name, in the order given: known controllers have theirs, others the next one.
+    """A style for each name, in the order given: known controllers have theirs, the rest the next one.
     Names among ``references`` are bounds: grey, dashed or dotted.
 
     ``families``: name -> the name of the controller that it is a variant of. Variants of one have its colour,

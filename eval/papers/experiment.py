@@ -118,7 +118,7 @@ class Entries:
         controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,
             of dcqcn.
         released: names of released policies.
-        parameters: "paper": controllers have the values of their own papers, as far as known; "published":
+        parameters: "paper": controllers have the values of their own papers, if known; "published":
             those of the published simulator.
     """
 

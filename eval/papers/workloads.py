@@ -83,7 +83,7 @@ _METRICS = (
 
 
 def sampled(duration_ns: int, samples: int, least_ns: int) -> Record:
-    """Records so many samples of each port while flows arrive, ``least_ns`` apart at least; their interval
+    """Records this many samples of each port while flows arrive, at least ``least_ns`` apart; their interval
     must not keep step with frames."""
     return Record(queue_series_ns=max(least_ns, duration_ns // samples) + _ODD_NS)
 
@@ -124,7 +124,7 @@ def grids(loads: Loads) -> list[Grid]:
 
 
 def draw_queues(loads: Loads) -> Drawing:
-    """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
+    """Distributions of queues. Most ports are mostly empty: the axis starts with the lowest curve."""
     firsts = [float(load.queue[1][0]) for _, load in flat(loads, 2) if len(load.queue[1])]
     lowest = min((1.0, *firsts))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))

@@ -40,7 +40,7 @@ Curves = Mapping[str, tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure: its name in a file's, what it shows, how to read it; ``small`` ones share a row.
+    """A figure: its name in a file's, its subject, how to read it; ``small`` ones share a row.
 
     ``image``: the picture on the page; PNG if the SVG is too long.
     """

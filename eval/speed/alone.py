@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays an episode in a process of its own and measures it."""
+"""Runs an episode in a separate process and measures it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run:
 
 
 def play_alone(scenario: Scenario) -> Run:
-    """Plays the scenario in a process of its own. Raises subprocess.CalledProcessError where that fails."""
+    """Runs the scenario in a separate process. Raises subprocess.CalledProcessError if that fails."""
     with tempfile.TemporaryDirectory() as folder:
         path, answer = Path(folder, "scenario.json"), Path(folder, "results.json")
         complaint = Path(folder, "complaint.txt")

@@ -69,7 +69,7 @@ def reset_ms(resets: int = 500) -> dict[str, float]:
 
 
 def cell_overhead_ms(cells: int = 30) -> float:
-    """CPU milliseconds of a benchmark's cell without its simulation: 8-to-1 incasts of 2 MB, no series recorded,
+    """CPU milliseconds of a benchmark's cell without its simulation: 8-to-1 incasts of 2 MB, no series kept,
     run in sequence and written five at a time. Disk time is not counted, as it overlaps."""
     scenario = incast_scenario(8, 2_000_000, 100_000)
     jobs = [
@@ -189,7 +189,7 @@ def measure(
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
-        minima over four times as often repeated short runs. ``mpcc_placement_us``: wall microseconds per decision of
+        minima over four times more short runs. ``mpcc_placement_us``: wall microseconds per decision of
         such an incast, its packets included, with MPCC in the "simulator" and in "python", in which it
         makes the same decisions. ``native_us``: microseconds per decision of a policy inside the simulator:
         an LSTM of 64 over 8 observations for one flow and for 64 flows due together, and an MLP 4-12-12-1.

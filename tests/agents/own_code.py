@@ -18,7 +18,7 @@ FIELDS = ("rtt", "qlen", "ecn_fraction")
 
 
 class Gentle:
-    """A reward: throughput, less what the queue costs."""
+    """A reward: throughput, minus a cost of the queue."""
 
     def __init__(self, cost: float = 1.0) -> None:
         self.cost = cost

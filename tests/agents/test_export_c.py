@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies as C99 in integers: what the file must not contain, how close its decisions are, how it performs."""
+"""Policies as C99 in integers: forbidden parts of the file, accuracy of its decisions, its runs."""
 
 from __future__ import annotations
 
@@ -410,7 +410,7 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(
 def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
 ) -> None:
-    """Without other flows, the FCT is proportional to the bytes; telemetry on each packet is 1.7 % of them."""
+    """The FCT of a single flow follows from its bytes; telemetry on each packet is 1.7 % of them."""
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     load_plugins([plugin])
     size = round(bdps * 100e9 / 8e9 * 6300)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies that report that they play and wait, or that kill the worker that plays them."""
+"""Policies that report that they run and wait, or that kill their worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEETING = "NS3_ENV_TEST_MEETING"
 
 
 class Waits(TargetQueue):
-    """Says that it plays, and waits until "go" is there."""
+    """Writes a file when it runs, and waits until the file "go" exists."""
 
     def predict(
         self,

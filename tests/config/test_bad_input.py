@@ -25,7 +25,7 @@ from tests.cpu_time import within_cpu_s
 from tests.paths import ROOT
 
 QUICKLY_S = 0.9
-find_agent("fdcc")  # PyTorch's import takes seconds
+find_agent("fdcc")  # PyTorch's import needs seconds
 
 
 def run_config(path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a task reads in C++ against NumPy's arithmetic, to the bit."""
+"""Observations of a task in C++ against NumPy's arithmetic, to the bit."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_action_map_answers_rows_together_as_each_alone_and_travels(name: str
         assert again == action_map
         assert set(vars(again)) == {
             field.name for field in fields(action_map)
-        }  # settings alone, as policies' files have
+        }  # only the settings, as in policies' files
         assert bits(again(actions, records)) == bits(together)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every front end names whose action is wrong, in the same words, and takes the right ones after."""
+"""Every front end names whose action is wrong, in the same words, and accepts valid ones afterwards."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Counting(FlowVecEnv):
 
 
 class OfRollouts(BaseCallback):
-    """Compares each rollout's minibatches with what was decided while it was played."""
+    """Compares each rollout's minibatches with the decisions made during it."""
 
     def __init__(self, env: Counting) -> None:
         super().__init__()
@@ -257,7 +257,7 @@ def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
         compared = AsIfAlone()
         masked(model).learn(16 * 16 * 6, callback=compared)
         assert compared.flows > 8
-        assert compared.goes_on > 4  # the test would notice flows that go on from one rollout to the next
+        assert compared.goes_on > 4  # the test covers flows that continue from one rollout to the next
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
 def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
     sizes: list[int], lengths: list[int]
 ) -> None:
-    """RecurrentPPO divides by the spread of advantages: of one there is none, and weights became NaN."""
+    """RecurrentPPO divides by the spread of advantages: one advantage has none, and weights became NaN."""
     rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     merged = none_alone(rows)
     assert [len(part) for part in merged] == lengths

@@ -94,7 +94,7 @@ def of_histories(network: _native.Policy) -> Ask:
 
 
 def check_the_same(inside: Rollout, across: dict[tuple[int, int], tuple[float, float, float]]) -> None:
-    """What was decided inside is what was decided across the channel."""
+    """Checks that decisions inside the simulator equal those across the channel."""
     assert inside.decisions == len(across) > 30
     ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
     for row in np.flatnonzero(inside.decided):

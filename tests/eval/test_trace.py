@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eval run --trace``: the series that it writes and draws, and notes of what is missing."""
+"""``python -m eval run --trace``: the series that it writes and draws, and notes on missing ones."""
 
 from __future__ import annotations
 

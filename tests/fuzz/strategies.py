@@ -60,7 +60,7 @@ def changed(draw: st.DrawFn, good: dict[str, Any]) -> dict[str, Any]:
 
 
 def near(draw: st.DrawFn, value: Any) -> Any:
-    """What is like it, and may be right: bounds lie there."""
+    """Draws a similar value that may be valid: bounds are nearby."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -71,7 +71,7 @@ def near(draw: st.DrawFn, value: Any) -> Any:
     return copy.deepcopy(value)
 
 
-#: YAML's own characters more often than others.
+#: YAML's special characters more often than other characters.
 YAML_TEXTS = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="-:?[]{}&*!|>'\"%@`#,\n ab1.<0_~=", max_size=80),

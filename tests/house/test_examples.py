@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Examples of learning libraries and code of pages, run as they stand for a few steps."""
+"""Examples of learning libraries and code of pages, run unchanged for a few steps."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def module_of(path: Path) -> str:
 
 
 def imported_files() -> dict[str, set[str]]:
-    """The modules of the package that each imports, within functions and for types alone, too; its own first
+    """The modules of the package that each imports, also within functions and only for types; its own first
     lines are read by all."""
     files = {module_of(path): path for path, _ in imports("ns3_env")}
     graph: dict[str, set[str]] = {}
@@ -120,12 +120,12 @@ def test_nothing_lies_loose_in_the_package() -> None:
 
 
 CPP = ROOT / "ns3_env" / "cpp"
-#: Rooms that know a transport; those of the programs' modules may, too.
+#: Rooms that know a transport; those of the programs' modules may know one as well.
 TRANSPORTS = ("rdma", "tcp")
 
 
 def test_no_room_has_more_than_fourteen_modules() -> None:
-    """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them, and a header
+    """Readers scan a room's list of names for a module; ``__init__.py`` does not count, and a header
     and its source file are one."""
     python = {path for path in sources("ns3_env") if path.name != "__init__.py"}
     units = {file.with_suffix("") for file in CPP.rglob("*.[ch]*")}

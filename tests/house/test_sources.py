@@ -71,7 +71,7 @@ def texts() -> dict[Path, str]:
 
 
 def running_text(path: Path) -> str:
-    """The file without line breaks and what begins a comment's line."""
+    """The file without line breaks and comment markers."""
     text = path.read_text(encoding="utf-8")
     return re.sub(r"\s*\n\s*(?:///<|//+|\*(?!\*)|#:?|#)?\s*", " ", text)
 
@@ -86,7 +86,7 @@ def test_what_is_cited_has_an_entry() -> None:
 
 
 def unresolved(text: str) -> list[str]:
-    """What is cited in a text and has no entry."""
+    """Citations in a text that have no entry."""
     lost = []
     for match in re.finditer(rf"({_SOURCE})((?:(?:,|;| and|, and)? ?\(?{_PLACE})*)", text):
         source, cited = match[1], match[2]

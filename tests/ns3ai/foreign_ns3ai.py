@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stand-ins for ns3-ai's Python and for a simulation, made only from the description of the wire format.
+"""Stand-ins for ns3-ai's Python and for a simulation, made from only the wire format's description.
 
 Nothing here is shared with ``ns3_env.ns3ai``: the segment is created and polled by a separate library
 (``ns3_env/cpp/test/ns3ai``), messages are parsed by hand.

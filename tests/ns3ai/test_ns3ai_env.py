@@ -296,7 +296,7 @@ def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, numbe
 def test_a_simulation_that_dies_under_ns3s_script_is_told_as_such(
     end: str, message: str, tmp_path: Path
 ) -> None:
-    """The script's own code is 256 - n where a signal n killed its child."""
+    """The script's own code is 256 - n if a signal n killed its child."""
     folder = tree_of(tmp_path, "/bin/sh", "-c", end)
     with pytest.raises(SimulatorDied, match=message):
         Ns3AiEnv("any", folder, segment="ns3_env-dies", timeout_s=10)
@@ -353,7 +353,7 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
 
 
 def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
-    """It would spin for ever on memory that nobody else finds, and its next reset would find nothing."""
+    """It would spin for ever on memory that no other process finds, and its next reset would find nothing."""
     foreign = ForeignNs3Env("rdma-incast", path(), {})
     try:
         foreign.state()

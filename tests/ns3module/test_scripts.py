@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scripts of ns-3 with RDMA: the examples, other events beside RDMA's, mistakes in one sentence."""
+"""Scripts of ns-3 with RDMA: the examples, other events next to RDMA's, mistakes in one sentence."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_script_without_a_mistake_ends(faults: Path) -> None:
     assert run(faults) == "over\n"
 
 
-#: A mistake, and what is said of it.
+#: A mistake, and the error message.
 SENTENCES = {
     "node first": "make the helper before the first node and the first event",
     "controller": "unknown controller 'hpc'; known: ",

@@ -24,7 +24,7 @@ from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import constant_file
 from tests.samples.scenarios import results_of
 
-#: Fields of the sample, and ranges that hold whatever comes.
+#: Fields of the sample, and ranges that always hold.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
 #: No flow sees it: base RTTs of less than one.
 NEVER = {"rtt": [0.5, 0.6]}
@@ -54,7 +54,7 @@ def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
 
 
 def seen(results: dict[str, Any]) -> dict[str, Any]:
-    """What the network did; a decision is an event more."""
+    """Results of the network; without the events, as a decision is an additional one."""
     totals = {key: value for key, value in results["totals"].items() if key != "events"}
     return {"flows": results["flows"], "queues": results["queues"], "totals": totals}
 
@@ -103,7 +103,7 @@ def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(
 
 @pytest.mark.parametrize("whole", [0.0, 50.0])
 def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whole: float) -> None:
-    """Those that leave whole, and never decide, too."""
+    """This includes flows that are sent at once, and never decide."""
     shallow = Switch(pfc=False, buffer_bytes=300_000)
     scenario = incast(30, 400_000).model_copy(update={"switch": shallow})
     swift = charged_slowdowns(played(scenario)).mean()

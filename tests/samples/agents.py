@@ -13,9 +13,9 @@ from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.training.rollout_env import SpacesOnly
 from ns3_env.agents.training.trainer import GradientTrainer
 
-#: Code of its own, which a test has to trust.
+#: Custom code, which a test has to trust.
 RECURRENT_PPO = "sb3_contrib:RecurrentPPO"
-#: What a configuration says of each agent that is exported.
+#: The configuration of each agent that is exported.
 AGENTS: dict[str, dict[str, Any]] = {
     "fdcc": {"name": "fdcc", "hidden": 8, "shortcut": 6, "net_arch": [7], "history_length": 4},
     "rlcc": {"name": "rlcc", "base_ns": None, "history_length": 3, "net_arch": [7]},

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-#: The fixture ``refused``: the one line that a command says of arguments that it refuses.
+#: The fixture ``refused``: the command's one-line error about arguments that it refuses.
 Refused = Callable[..., str]
 
 

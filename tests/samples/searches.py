@@ -108,7 +108,7 @@ stages:
   - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
 """
 
-#: Configuration and curriculum of each, by what is searched.
+#: Configuration and curriculum of each, by the kind of search.
 SEARCHES = {
     **{name: (CONFIG.replace("WHAT", section), CURRICULUM) for name, section in WHAT.items()},
     "tuning": (TUNING, INCASTS),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces: their wire format against the protobuf library, and what they are played as."""
+"""Execution traces: their wire format against the protobuf library, and the traffic made from them."""
 
 from __future__ import annotations
 

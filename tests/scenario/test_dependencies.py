@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flows that wait for others: names in lists and CSVs, circles, and jobs as flow lists."""
+"""Flows that wait for other flows: names in lists and CSVs, circles, and jobs as flow lists."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
     ],
 )
 def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any, node_ranks: int) -> None:
-    """Whoever receives knows what its sender knew with what the send waits for: at the end all of all."""
+    """A receiver gets the data that its sender had when the send could start: at the end, each has all."""
     ranks = 8
     schedule = sends(name, ranks, 1000 * ranks, node_ranks)
     rank_data = [{rank} for rank in range(ranks)]

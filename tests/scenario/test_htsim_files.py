@@ -27,7 +27,7 @@ def tree(folder: Path, text: str, *flows: dict[str, Any]) -> Scenario:
 
 
 def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simulator: Simulator) -> None:
-    """A message after another, and one behind two others."""
+    """A message after another, and one after two other messages."""
     matrix_scenario = matrix(tmp_path, MATRIX)
     results = simulator.play(matrix_scenario)
     flows = results["flows"]

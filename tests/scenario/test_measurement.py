@@ -21,7 +21,7 @@ from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
 SIZES = [[10_000, 0], [50_000, 100]]
-#: Bytes on the wire of a packet and its ACK, beside the payload: DCTCP has no telemetry.
+#: Bytes on the wire of a packet and its ACK, in addition to the payload: DCTCP has no telemetry.
 HEADER, ACK = 48, 60
 
 
@@ -63,7 +63,7 @@ def test_goodput_and_utilisation_read_as_the_load(load: float) -> None:
 
 
 def with_tail(size_bytes: int) -> dict[str, Any]:
-    """A flow that starts when the window ends, and so goes on behind it."""
+    """A flow that starts when the window ends, and so continues after it."""
     whole = experiment(0.5)
     last = {"kind": "list", "flows": [{"src": 0, "dst": 15, "size_bytes": size_bytes, "start_ns": "5ms"}]}
     return {**whole, "traffic": {"kind": "mix", "parts": [whole["traffic"], last]}}

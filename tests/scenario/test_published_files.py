@@ -75,7 +75,7 @@ def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
     assert star.topology.counts() == (8, 1, 8)
     alone = (1_000_000 // 1000 - 1 + 2) * 1048 * 8 / 400 + 2 * (60 * 8 / 400 + 2 * 500)
     assert simulator.play(star)["flows"]["fct_ns"] == pytest.approx([alone], rel=1e-9)
-    # Each of 14 rounds takes its packets and a link.
+    # Each of 14 rounds lasts for its packets and a link.
     delivered = simulator.play(circle)["flows"]["delivered_ns"]
     assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
 

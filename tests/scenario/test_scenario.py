@@ -85,7 +85,7 @@ HEADER = "src,dst,size_bytes,start_ns\n"
 
 
 def with_csv(folder: Path, text: str | bytes) -> Path:
-    """A scenario's file beside the CSV it names."""
+    """A scenario's file next to the CSV it names."""
     (folder / "flows.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     path = folder / "scenario.yaml"
     path.write_text("traffic: {kind: csv, file: flows.csv}")

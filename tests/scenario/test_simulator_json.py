@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JSON that nobody checked, in the simulator: right, or refused in a sentence with its key."""
+"""Unchecked JSON in the simulator: right, or refused in a sentence with its key."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.scenario.json_places import Place, at, last_name, named, places, repl
 
 LARGE = 2**32 + 5
 
-#: In the place of a value, one after the other.
+#: Replacements of a value, tried in turn.
 WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
 
-#: What of it is right after all, by the place's last key, or where that means two things, by its section too.
+#: Valid ones among them, by the place's last key, or, if that is ambiguous, by its section as well.
 #: Everything else is refused.
 RIGHT: dict[str, list[Any]] = {
     **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Standalone times: a slowdown of 1 is the ideal, the same for every controller.
 
-A flow alone at line rate has it to the picosecond, and no flow has less.
+A single flow at line rate has this FCT to the picosecond, and no flow has less.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
     net = FatTree2(access=2000, aggregation=100, hosts_per_access=2).build()
     start_s = time.process_time()
     assert net.faults() == []
-    assert time.process_time() - start_s < 10  # a search from each access switch takes half a minute
+    assert time.process_time() - start_s < 10  # a search from each access switch needs half a minute
 
 
 POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}

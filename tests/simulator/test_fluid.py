@@ -38,7 +38,7 @@ def sent_by(host: int, size_bytes: int | str, start_ns: int = 0) -> dict[str, An
 
 
 def time_ns(transport: str, size_bytes: float) -> float:
-    """That the bottleneck takes for so much payload."""
+    """Time that the bottleneck needs for this payload."""
     payload, wire = PACKETS[transport]
     return size_bytes * wire / payload * 8e9 / RATE_BPS
 

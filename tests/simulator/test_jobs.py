@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training jobs in the simulator: when flows that wait start, and how long collectives take."""
+"""Training jobs in the simulator: start times of waiting flows, and durations of collectives."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The oracle against closed forms: the least left goes first, nothing is lost, nobody pauses."""
+"""The oracle against closed forms: the shortest remaining flow goes first, no losses, no pauses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dumbbell(senders: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> S
 
 
 def waited(results: Mapping[str, Any]) -> Floats:
-    """Of each flow, beyond its time alone: ns."""
+    """Waiting time of each flow in ns: its FCT minus its standalone FCT."""
     flows = results["flows"]
     return np.array(flows["fct_ns"], float) - np.array(flows["standalone_ns"], float)
 
@@ -86,7 +86,7 @@ def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
 
 
 def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator) -> None:
-    """Whatever the scenario says of buffers: 64 windows stand in front of one link."""
+    """The scenario's buffers do not matter: 64 windows wait at one link."""
     flows = [{"src": i, "size_bytes": 200_000} for i in range(64)]
     for switch in ({"buffer_bytes": 3_000_000}, {"buffer_bytes": 400_000, "pfc": False}):
         scenario = dumbbell(64, flows, switch=switch)

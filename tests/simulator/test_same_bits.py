@@ -59,7 +59,7 @@ SELECTIVE: dict[str, Any] = {"recovery": {"kind": "selective_repeat"}}
 SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
 SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
 OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
-#: Controllers and what is changed of the network; those that are run in parts.
+#: Controllers and changes of the network that are run in parts.
 IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", {}),
     ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
@@ -140,7 +140,7 @@ def answer(batch: DecisionBatch) -> NDArray[np.float64]:
 
 
 def decide(simulator: Simulator) -> list[DecisionBatch]:
-    """Answers until the episode's end, and returns what was seen."""
+    """Answers until the episode's end, and returns the decisions."""
     batches = []
     while not isinstance(message := simulator.receive(), EpisodeEnd):
         assert isinstance(message, DecisionBatch)

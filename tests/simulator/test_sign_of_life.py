@@ -46,7 +46,7 @@ def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) ->
     }
 
 
-#: Work that takes long, and whether its results are whole.
+#: Long work, and a check that its results are complete.
 WORK: dict[str, tuple[dict[str, Any], Callable[[Results], bool]]] = {
     "a large network is built": (
         star(hosts=4096, flows=1),

@@ -81,7 +81,7 @@ def _status(pid: str, key: str) -> int:
 
 
 def _children() -> int:
-    """Processes whose parent this one is, dead ones that nobody has asked for included."""
+    """Processes whose parent this one is, including dead ones that were not waited for."""
     count = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # gone by now
@@ -100,9 +100,9 @@ def scenario() -> Mapping[str, Any]:
 
 
 class Soak:
-    """Steps on, breaks episodes off and kills simulators until there were as many of each.
+    """Steps, aborts episodes and kills simulators until each was done the required number of times.
 
-    Raises AssertionError or SimulatorError where the environment does not stand it.
+    Raises AssertionError or SimulatorError if the environment does not recover.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Soak:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.say, self.next_line = say, time.monotonic() + _BETWEEN_LINES_S
-        #: Rows that were answered, episodes broken off and begun anew, and those that ended by themselves.
+        #: Answered rows, episodes aborted and restarted, and episodes that ended by themselves.
         self.steps = self.resets = self.episodes = 0
         #: How long it took until each simulator that was killed or stopped at some instant was noticed.
         self.detected_s: list[float] = []
@@ -176,7 +176,7 @@ class Soak:
                 self._answer()
 
     def _kill(self, chance: random.Random) -> None:
-        """Ends or stops a simulator at some instant; it is noticed, and the others and the next work on."""
+        """Ends or stops a simulator at some instant; this is detected, and other simulators continue."""
         self.stream.start()
         for _ in range(chance.randrange(5)):
             self._answer()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: an all-to-all over rails alone, beside one over a whole fabric (Wang 2024)."""
+"""Experiment: an all-to-all only over rails, compared with one over a whole fabric (Wang 2024)."""
 
 from __future__ import annotations
 

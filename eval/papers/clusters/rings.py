@@ -56,7 +56,7 @@ def rings(ranks: Sequence[Sequence[int]], size_bytes: int) -> FlowList:
 
 
 def _reproduced(simulated: Mapping[int, float], published: Mapping[int, float]) -> Verdict:
-    """Tells whether each number, by size, is near the published one."""
+    """Returns whether each number, by size, is near the published one."""
     off = [abs(x / published[size] - 1) for size, x in simulated.items()]
     return max(off) <= _NEAR, f"{min(off):.1%} to {max(off):.1%} off"
 
@@ -98,7 +98,7 @@ def ring(data: Data[dict[int, float]]) -> Outcome:
 
 
 _CARDS: dict[str, Any] = {"spines": 64, "rate_bps": 400e9, "uplink_bps": 400e9, "delay_ns": 500}
-#: 256 GPUs, each with a card of its own, below leaves of one rail of all nodes, or of 8 nodes with all their
+#: 256 GPUs, each with its own card, below leaves of one rail of all nodes, or of 8 nodes with all their
 #: cards; and the GPUs of each place in 32 nodes.
 NETWORKS: Mapping[Fabric, tuple[LeafSpine, Sequence[Sequence[int]]]] = {
     RAILS: (

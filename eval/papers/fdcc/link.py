@@ -21,8 +21,8 @@ from ns3_env.scenario.traffic import Joining, LongShort
 from ns3_env.simulator.results import Floats, flow_column
 
 RATE_BPS = 100e9
-#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half of the link takes 2 MB in 0.34 ms.
-#: The long one is there before and after: it would need 2 ms alone.
+#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half the link carries 2 MB in 0.34 ms.
+#: The long one is active before and after: it would need 2 ms without the short one.
 LONG_BYTES, SHORT_BYTES, START_NS = 25_000_000, 2_000_000, 1_000_000
 #: Drawn and judged up to here at scale 1.
 UNTIL_NS = 2_000_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HPCC's network of 320 hosts, its loads, its entries, what is measured (Li 2019, sec. 5.1 and 5.3)."""
+"""HPCC's network of 320 hosts, its loads, its entries, its measurements (Li 2019, sec. 5.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def topology() -> Topology:
 
 
 def cases(duration_ns: int) -> dict[str, Scenario]:
-    """Either load of FB_Hadoop for so long; incasts add 2 % of what the hosts can send."""
+    """Either load of FB_Hadoop for this duration; incasts add 2 % of the hosts' capacity."""
     incasts = PoissonIncast(fan_in=60, size_bytes=INCAST_BYTES, load=0.02, duration_ns=duration_ns)
     return {
         title: Scenario(

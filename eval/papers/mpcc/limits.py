@@ -90,7 +90,7 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
     )
 
 
-#: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision takes.
+#: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision lasts.
 ACKS, HORIZONS, TIMES_US = (1, 4, 16, 0), (1, 5, 10), (0, 1, 10)
 _EACH = {1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}, 0: "RTT"}
 _FLOWS, _FLOW_BYTES, _SPREAD_NS = 8, 2_000_000, 100_000
@@ -110,7 +110,7 @@ def _eight(scale: float) -> Scenario:
 
 def decision_cases(scale: float) -> dict[Case, Scenario]:
     """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by how often MPCC decides, how far it looks, and how long it
-    takes; the idle time until the next decision is used, as section 6.2 has it."""
+    lasts; the idle time until the next decision is used, as in section 6.2."""
     base = _eight(scale)
     return {
         (_EACH[acks], horizon, us): base.under(

@@ -76,7 +76,7 @@ _FAMILIES: dict[str, Callable[[np.random.Generator], Shape]] = {
 
 
 def draw_network(seed: int, number: int) -> PublishedNetwork:
-    """The network of this number; families take turns. The same seed and number: the same network."""
+    """The network of this number; families alternate. The same seed and number: the same network."""
     random = np.random.default_rng([seed, number])
     family = list(_FAMILIES)[number % len(_FAMILIES)]
     hosts, joined = _FAMILIES[family](random)
@@ -110,7 +110,7 @@ def draw_network(seed: int, number: int) -> PublishedNetwork:
 
 
 def _delay(random: np.random.Generator) -> str:
-    """Whole, or with decimals that a double does not hold."""
+    """Whole, or with decimals that a double cannot represent."""
     ns = int(random.choice([100, 350, 500, 1000, 2000, 5000]))
     if random.random() < 0.5:
         ns += int(random.integers(0, 50)) * 10

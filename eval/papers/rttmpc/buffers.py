@@ -64,7 +64,7 @@ Table = Mapping[str, Floats]
 
 
 def paths(rate_bps: float) -> dict[_Case, Path]:
-    """The paper's cases, and the decay times of others."""
+    """The paper's cases, and those with other decay times."""
     paper = [(flows, buffer, DECAYS_RTTS[0]) for flows in FLOWS for buffer in BUFFERS_BDP]
     others = [(_DECAY_FLOWS, buffer, decay) for buffer in _DECAY_BDP for decay in DECAYS_RTTS[1:]]
     return {

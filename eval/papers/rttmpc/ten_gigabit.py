@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: RTT-driven MPC on a long path of 10 Gb/s, and other controllers (Lynn et al. 2020, sec. 3.2)."""
+"""Experiments: RTT-driven MPC and others on a long path of 10 Gb/s (Lynn et al. 2020, sec. 3.2)."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
 
 
 #: S1 ... S4 are hosts 0 ... 3, R1 ... R4 are 4 ... 7, C1 ... C3 are 8 ... 10 (Fig. 14). S1 to S3 are at C1,
-#: R3 and S4 at C2, R1, R2 and R4 at C3: a stream of S3 crosses the first link alone, one of S4 the second.
+#: R3 and S4 at C2, R1, R2 and R4 at C3: streams of S3 cross only the first link, those of S4 only the second.
 _AT = {0: 8, 1: 8, 2: 8, 6: 9, 3: 9, 4: 10, 5: 10, 7: 10}
 #: Ports of the first and the second link. Links of a switch have its ports in this order: hosts first.
 FIRST: Port = (8, 3)

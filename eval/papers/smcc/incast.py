@@ -104,7 +104,7 @@ def _of_long(runs: list[Run], end_ns: float) -> dict[str, float]:
 
 
 def _of_mixed(runs: list[Run]) -> dict[str, float]:
-    """Numbers of the receiver's queue until the last flow is alone: nothing else empties it from then on."""
+    """Numbers of the receiver's queue while two or more flows share it; then only the last affects it."""
     shared: list[Floats] = [run.queue(TO_RECEIVER, 0, float(sorted(run.flow_ends_ns)[-2])) for run in runs]
     return {
         "empty_ms": mean(float((record <= 0).sum()) * network.FINE_NS / 1e6 for record in shared),

@@ -33,7 +33,7 @@ _BESIDE = ("none", "500 Mb/s", "none again")
 
 
 def cycle_cases(scale: float) -> dict[str, Scenario]:
-    """T = 150 kB and T = 30 kB, each alone, then with the background, then alone; ``scale`` of times and
+    """T = 150 kB and T = 30 kB, each without, with and without background; ``scale`` is of times and
     repetitions."""
     phase = shorter(scale, 2.0)
     stream = network.stream(2, 5, 500, phase, 2 * phase)
@@ -115,8 +115,8 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
 
 
 def _third(runs: list[Run], i: int, phase: int) -> dict[str, float]:
-    """Numbers of a third of the time, and the standard deviation in its second half; of the second one the
-    link's use, too."""
+    """Numbers of a third of the time, the standard deviation in its second half; for the second also the
+    link's utilisation."""
     late = numbers.numbers(numbers.coarse(runs, (i + 0.5) * phase, (i + 1) * phase))
     record = numbers.numbers(numbers.coarse(runs, i * phase, (i + 1) * phase))
     used = {"used": mean(run.used(BOTTLENECK) for run in runs)} if i == 1 else {}

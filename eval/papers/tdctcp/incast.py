@@ -144,7 +144,7 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
 
 
 def claims(settings: Table) -> dict[str, Verdict]:
-    """Verdicts on sec. 4.2 in the setting compared with the thesis's numbers; the evidence has the other settings."""
+    """Verdicts on sec. 4.2 in the thesis's setting; the evidence has the other settings."""
     main, each = settings[AS_PUBLISHED], settings[EACH_ACKED]
     ratio = main[TDCTCP]["throughput_mbps"] / main[DCTCP]["throughput_mbps"]
     means = {name: record["rtt_mean_ms"] for name, record in main.items()}
@@ -158,7 +158,7 @@ def claims(settings: Table) -> dict[str, Verdict]:
         return f"{record[TDCTCP][key]:.1f} against {record[DCTCP][key]:.1f}"
 
     def shorter(key: str) -> Verdict:
-        """T-DCTCP against DCTCP, in the setting compared with the thesis's numbers; then in the other settings."""
+        """T-DCTCP against DCTCP, in the thesis's setting; then in the other settings."""
         both = {name: record for name, record in settings.items() if {TDCTCP, DCTCP} <= record.keys()}
         others = ", ".join(
             f"{name} {against(key, record)}" for name, record in both.items() if name != AS_PUBLISHED

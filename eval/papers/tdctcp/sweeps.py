@@ -17,7 +17,7 @@ from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, NOTHING_MARKED, PU
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 
-#: The thesis does not say whether its ports mark; without a mark only RTTs decide.
+#: The thesis does not specify whether its ports mark; without a mark only RTTs decide.
 SETTINGS = {AS_PUBLISHED: PUBLISHED, NOTHING_MARKED: UNMARKED}
 #: "Stops rising", in shares of the throughput with the thesis's value.
 _ALIKE = 0.01

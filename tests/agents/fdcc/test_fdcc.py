@@ -72,7 +72,7 @@ def test_predict_satisfies_the_policy_protocol_and_keeps_the_history() -> None:
         assert state is not None
         assert state[1].tolist() == [min(step + 1, 8)] * 2
         start = np.zeros(2, dtype=bool)
-    # The second flow begins anew: its action is that of a flow without past; the first goes on.
+    # The second flow starts again: its action is that of a flow without history; the first continues.
     fresh, _ = model.predict(rows[0])
     mixed, _ = model.predict(rows[0], state, np.array([False, True]))
     assert mixed[1] == pytest.approx(fresh[1], abs=1e-6)

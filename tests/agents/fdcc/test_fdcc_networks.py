@@ -111,7 +111,7 @@ def test_compressing_reads_sign_and_logarithm() -> None:
     reading, same = read(history, compress=True), read(History(windows, history.lengths), compress=False)
     assert th.allclose(reading.inputs, same.inputs, atol=1e-6)
     assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
-    assert th.equal(history.windows, history_of(2, 4).windows)  # what was read is as it was
+    assert th.equal(history.windows, history_of(2, 4).windows)  # the input is unchanged
     assert read(reading, compress=True) is reading
 
 

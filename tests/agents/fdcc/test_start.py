@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FDCC that begins as a policy's network."""
+"""FDCC that starts with a policy's network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Noise(gym.Env[np.ndarray, np.ndarray]):
 
 
 def begun(**changes: object) -> FDCC:
-    """An agent that begins as the released policy."""
+    """An agent that starts with the released policy."""
     th.set_num_threads(1)
     config = FdccConfig.model_validate({**WIDTHS, "start": "fdcc", "learning_starts": 10, **changes})
     model = FDCC(env=DummyVecEnv([Noise]), config=config, fields=FIELDS, seed=1)

@@ -47,7 +47,7 @@ def targets(
 def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
     critics = twins([8.0, 8.0], [-4.0, 12.0])
     target_values = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
-    # 2 + 0.25 min(8, -4); after a termination the return alone.
+    # 2 + 0.25 min(8, -4); after a termination only the return.
     assert target_values.tolist() == [[1.0], [2.0]]
     assert not target_values.requires_grad
 
@@ -87,7 +87,7 @@ def test_losses_and_compressed_rewards_are_those_worked_out_by_hand() -> None:
 
 
 def learner(**config: Any) -> FDCC:
-    """A small FDCC whose buffer holds 40 transitions of episodes that terminate or are cut."""
+    """A small FDCC whose buffer has 40 transitions of episodes that terminate or are truncated."""
     th.set_num_threads(1)
     small = {"hidden": 4, "shortcut": 4, "net_arch": [4], "learning_starts": 40, "train_freq": 50}
     env = FakeRdmaVecEnv(2, seed=1, longest=4)

@@ -79,4 +79,4 @@ def test_two_flows_learn_to_share_a_link(tmp_path: Path) -> None:
     assert reward(after) > reward(before) + 0.2
     rates = rates_gbps(after)
     assert rates.sum(axis=1).mean() > 70  # of 100 Gb/s
-    assert (rates.min(axis=1) / rates.mean(axis=1)).mean() > 0.5  # nobody starves
+    assert (rates.min(axis=1) / rates.mean(axis=1)).mean() > 0.5  # no flow starves

@@ -258,7 +258,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
-        # The most expensive cells, the sleeper's, come first and occupy both workers, each with a simulator; the
+        # The costliest cells, the sleeper's, come first and occupy both workers, each with a simulator; the
         # process that workers are forked from is a fifth, and Python starts one itself.
         # They come and go (a program that lists controllers is one): what counts is who is there together.
         deadline = time.monotonic() + 30

@@ -47,7 +47,7 @@ def test_an_improvement_is_the_share_of_pairs_and_ties_are_half_of_one() -> None
 
 
 def test_numbers_are_those_of_rliable() -> None:
-    """rliable 1.2.0 on the same scores, 9999 resamples of its own."""
+    """rliable 1.2.0 on the same scores, with 9999 resamples."""
     random = np.random.default_rng(0)
     one, other = (Scores(x, _by_task(random.normal(mean, 10, (10, 6)))) for x, mean in (("a", 50), ("b", 45)))
     estimate = interquartile_mean(one)
@@ -100,7 +100,7 @@ def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
 
 
 def test_runs_of_two_entries_are_drawn_apart() -> None:
-    """As many runs with the same scores: an entry beside one that is like it is not always even."""
+    """Two entries with equal scores: resamples differ, as runs are drawn separately for each entry."""
     estimate = probability_of_improvement(of(runs(0, 1, 2, 3)), of(runs(0, 1, 2, 3)))
     assert estimate.value == 0.5
     assert estimate.low < 0.4 < 0.6 < estimate.high

@@ -24,7 +24,7 @@ from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.show import markdown, number, refresh
 from tests.samples.policy_files import mlp_file
 
-#: Scales at which an experiment takes a second or two, where that is not a hundredth of its default.
+#: Scales at which an experiment needs a second or two, if not a hundredth of its default.
 TINY = {
     "mpcc-leaving": 0.001,
     "mpcc-fat-tree": 0.01,
@@ -45,7 +45,7 @@ PICTURES = Path(__file__).parents[3] / "docs" / "images" / "paper"
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of an experiment by its name, played once; result.json is copied to copy.json beside it."""
+    """The folder of an experiment by its name, run once; result.json is copied to copy.json next to it."""
 
     @functools.cache
     def play(name: str) -> Path:

@@ -45,7 +45,7 @@ def tree(tables: dict[str, Numbers]) -> dict[str, Verdict]:
 
 
 def holding() -> dict[str, Numbers]:
-    """Tables of incasts in which every claim on the dumbbell and on the fat-tree holds."""
+    """Tables of incasts in which every claim on the dumbbell and on the fat-tree is true."""
     record = {
         "dcqcn": (50e3, 4.0, 0.02, 0.95, 300.0),
         "timely": (50e3, 4.0, 0.03, 0.95, 300.0),
@@ -95,7 +95,7 @@ def test_each_claim_on_an_incast_falls_with_its_number_over_links_of_any_length(
     tables[links][case][name][key] = value
     fell = failed(claims(tables))
     assert any(fallen in text for text in fell)
-    assert len(fell) <= (2 if claims is dumbbell else 1)  # 0.85 of goodput is below HPCC's, too
+    assert len(fell) <= (2 if claims is dumbbell else 1)  # 0.85 of goodput is also below HPCC's
 
 
 def test_the_thesis_is_held_to_its_own_table() -> None:

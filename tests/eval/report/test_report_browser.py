@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Tab:
-    """A browser's tab, and what has been asked for and failed since its page was opened."""
+    """A browser's tab, and its requests and failures since the page was opened."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
@@ -93,7 +93,7 @@ NAMES = f"[...{ROWS}].map(row => row.dataset.controller)"
 
 
 def cell(controller: str, metric: str) -> str:
-    """What the summary shows of a controller."""
+    """The summary's cell of a controller and a metric."""
     place = f'#summary-table td[data-metric="{metric}"][data-controller="{controller}"]'
     return f"document.querySelector({place!r}).innerText"
 
