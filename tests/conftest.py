@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests of several rooms ask for, and their distribution over processes (`pytest -n 2`): by file."""
+"""Fixtures of several rooms' tests, and their distribution over processes (`pytest -n 2`): by file."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def open_descriptors() -> int:
 
 
 def descriptors_before() -> int:
-    """The same, for comparison with later: what earlier tests left to the collector is not counted."""
+    """The same, for comparison with later: objects left by earlier tests are not counted."""
     gc.collect()
     return open_descriptors()
 

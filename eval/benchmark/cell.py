@@ -229,7 +229,7 @@ def _queue_cdf_text(results: Results) -> str:
 def _series_text(results: Results) -> str:
     """Rows (t_ns, kind, id, value), id by id, in the order of time.
 
-    Of each run of queue samples the longest is kept. A flow's rate is what its window and its pacing rate
+    Of each run of queue samples the longest is kept. A flow's rate is that which its window and pacing rate
     allow: min(rate, 8 · window / base RTT).
     """
     lines = ["t_ns,kind,id,value"]

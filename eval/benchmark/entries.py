@@ -57,7 +57,7 @@ def check(suite: Suite) -> Suite:
     tuned controller's attributes in place of its checkpoint.
 
     Raises:
-        ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
+        ScenarioError: a controller, module, factory or checkpoint is missing or invalid.
     """
     suite.check_controllers()
     under_tcp = suite.played_under("tcp")

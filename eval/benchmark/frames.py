@@ -50,7 +50,7 @@ def flows_in(path: Path, hint: str = RUN_AGAIN) -> Flows:
 
 def read_losses(cell: Cell) -> pandas.DataFrame | None:
     """Reads a cell's losses.csv: ``node``, ``port``, ``peer``, ``cause``, ``packets`` and ``payload_bytes``
-    that one port lost by one cause; None where nothing was lost. Raises ScenarioError."""
+    that one port lost by one cause; None without losses. Raises ScenarioError."""
     columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
     path = cell.folder / "losses.csv"
     return read_csv(path, columns, text=("cause",)) if path.is_file() else None

@@ -156,7 +156,7 @@ class Point:
 
 
 def short_names(keys: list[str]) -> dict[str, str]:
-    """Key -> its last part, or the whole key where several end alike: ``traffic.load`` -> ``load``."""
+    """Key -> its last part, or the whole key if last parts are equal: ``traffic.load`` -> ``load``."""
     last = [key.rpartition(".")[2] for key in keys]
     return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
 

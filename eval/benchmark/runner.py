@@ -47,7 +47,7 @@ from ns3_env.eval.metrics import own_metrics
 from ns3_env.eval.output.progress import clock, progress_lines
 from ns3_env.simulator.pool import LocalPool, Pool
 
-#: How often it is shown how far a benchmark is, s.
+#: Interval between updates of the progress, s.
 TICK_S = 0.2
 #: Cells that a cluster is given for each core: one runs, one waits.
 _GIVEN_PER_CORE = 2

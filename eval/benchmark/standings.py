@@ -36,7 +36,7 @@ HEADLINES = (
 )
 #: The metric specific to TCP's scenarios, and the one without meaning there.
 _OF_TCP, _OF_RDMA = "rtt_p99_us", "pfc_pause_fraction"
-#: Said where the seeds leave it open.
+#: Verdict if the seeds leave it open.
 UNDECIDED = "no clear winner"
 #: Label of a controller that cannot be deployed.
 BOUND = "a bound, not ranked"
@@ -90,7 +90,7 @@ class Row:
         scores: scores by metric.
         note: missing cells, and a remark on a bound; "" otherwise.
         reference: true for a bound.
-        way: share of the way to the oracle, %; NaN without the oracle's results.
+        way: share of the gap to the oracle closed, %; NaN without the oracle's results.
     """
 
     controller: str

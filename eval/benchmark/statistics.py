@@ -77,7 +77,7 @@ def percentiles(resampled: FloatArray) -> FloatArray:
 def least_pairs(comparisons: int = 1) -> int:
     """The minimum number of seeds at which this many comparisons can decide anything.
 
-    Where two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
+    If two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
     sign test); below this n that is likelier than the error allowed, (1 − ``CONFIDENCE``) / comparisons, and
     a bootstrap interval that lies on one side of zero means nothing.
     """

@@ -22,7 +22,7 @@ from ns3_env.eval.episodes.entry import in_full
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import AGENT, POLICY, Scenario
 
-#: Seeds of a scenario, where none are given: fewer decide nothing among six controllers.
+#: Default seeds of a scenario: fewer decide nothing among six controllers.
 SEEDS = 8
 _RANGE = re.compile(r"\s*range\(([^()]*)\)\s*")
 
@@ -30,7 +30,7 @@ _RANGE = re.compile(r"\s*range\(([^()]*)\)\s*")
 def suite_of(
     what: Path, over: Sequence[str] = (), controllers: Sequence[str] = (), seeds: Sequence[int] | None = None
 ) -> tuple[Suite, Path]:
-    """The suite that a command line asks for, and the folder for it where none is named.
+    """The suite that a command line specifies, and the default folder for it.
 
     Args:
         what: YAML file or name of a suite or of a scenario.

@@ -59,7 +59,7 @@ def _is_constant(entry: Entry) -> bool:
 
 
 def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
-    """Compares each metric, by the name in a line; what no episode defines is left out."""
+    """Compares each metric, by the name in a line; metrics that no episode defines are left out."""
     differences = {
         name: paired(
             np.array([row.get(metric, math.nan) for row in rows]),

@@ -40,7 +40,7 @@ def add_speed(options: argparse.ArgumentParser) -> Work:
     return work
 
 
-#: What gives each command its options; its docstring is the command's help.
+#: Functions that add each command's options; their docstrings are the help.
 COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "run": run.add,
     "benchmark": benchmark.add,

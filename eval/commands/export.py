@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_zip(options: argparse.Namespace) -> int:
-    """Exports what Stable-Baselines3 saved, after its code has been allowed."""
+    """Exports a file of Stable-Baselines3, after its code has been allowed."""
     from ns3_env.agents.export.models import export, load_zip
 
     if options.env is None:
@@ -164,7 +164,7 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
 
 
 def _run_c(options: argparse.Namespace) -> int:
-    """Exports a C file, and prints what it needs of a NIC."""
+    """Exports a C file, and prints its needs of a NIC."""
     from ns3_env.agents.export.c99.export import LIMIT, export_c
 
     code, match = export_c(options.checkpoint, options.out)

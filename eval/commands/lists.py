@@ -99,20 +99,20 @@ def fields() -> Lines:
 
 
 def rewards() -> Lines:
-    """Rewards, with what they pay for."""
+    """Rewards, with their objectives."""
     from ns3_env.decision.rewards import REWARDS
 
     return _described(REWARDS)
 
 
 def actions() -> Lines:
-    """Action maps, with what an action does."""
+    """Action maps, with the effect of an action."""
     from ns3_env.decision.actions import ACTIONS
 
     return _described(ACTIONS)
 
 
-#: What can be listed.
+#: Kinds of names that can be listed.
 KINDS: dict[str, Callable[[], Lines]] = {
     "controllers": controllers,
     "policies": policies,

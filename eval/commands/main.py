@@ -20,7 +20,7 @@ COMMANDS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line, up to the command: what follows is the command's own."""
+    """The command line, up to the command; later arguments belong to the command."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env",
         description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",

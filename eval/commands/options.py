@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options that several commands have, each with one name and one form; what --json may overwrite."""
+"""Options that several commands have, each with one name and form; files that --json may overwrite."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``trace-info``: what ranks' execution traces have in them."""
+"""Command ``trace-info``: contents of ranks' execution traces."""
 
 from __future__ import annotations
 

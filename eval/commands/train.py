@@ -156,12 +156,12 @@ class _Search:
 
 #: Configuration, curriculum, and folder of a resumed run: the arguments of ``read_inputs``.
 _Source = tuple[Path | None, Path | None, Path | None]
-#: Said of a search among several runs.
+#: Error about a search among several runs.
 _WHY = (
     "a search is judged by slowdowns: its stages are 2- to 32-to-1 as those of curricula/incast.yaml, but of "
     "flows that end, where those are cut"
 )
-#: Curricula of several runs, where none is named, by kind.
+#: Default curricula of several runs, by kind.
 _CURRICULA = {"train": Path("curricula/incast.yaml"), "search": Path("curricula/incast_whole.yaml")}
 
 

@@ -84,5 +84,5 @@ def _draw_slowdowns(where: Figure | SubFigure, evaluation: Path, looks: Mapping[
     legend(where, axes)
 
 
-#: A panel's file, and what draws it.
+#: A panel's file, and the function that draws it.
 _PANELS = {"queue": _draw_queues, "slowdown": _draw_slowdowns}

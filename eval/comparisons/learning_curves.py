@@ -50,7 +50,7 @@ def _rows(file: Path) -> list[dict[str, float]]:
     except OSError:
         return []
     lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines(), restval="")
-    # A longer line is of a file that is being written anew with more columns.
+    # A longer line is of a file that is being rewritten with more columns.
     return [row for line in lines if None not in line and (row := _numbers(line))]
 
 
@@ -73,7 +73,7 @@ _STAGE = "curriculum/stage"
 
 @dataclass(frozen=True)
 class Curve:
-    """A run's score (n,) over what it counts by (n,), and what both are.
+    """A run's score (n,) over its x values (n,), and the names of both.
 
     ``stages`` are the curves of each stage of a curriculum by name, in the order in which they were entered;
     none of a run with a single stage.
@@ -132,7 +132,7 @@ def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def draw_learning(runs: Sequence[Path], out: Path) -> Path:
-    """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
+    """Draws the runs' curves, thin; of several their mean, and the range from minimum to maximum.
 
     Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve
     (of several runs their mean and range), and a single run's background changes where a stage starts.
@@ -182,7 +182,7 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
 
 
 def _draw_range(axes: Axes, curves: Sequence[tuple[Floats, Floats]], colour: Any, label: str) -> None:
-    """Draws the mean of several curves, and the range between the least and the greatest."""
+    """Draws the mean of several curves, and the range from minimum to maximum."""
     at, scores = together(curves)
     axes.fill_between(at, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0)
     axes.plot(at, scores.mean(axis=0), color=colour, linewidth=1.6, label=label)

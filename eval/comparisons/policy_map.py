@@ -43,7 +43,7 @@ GIVEN: dict[str, float] = {
 
 @dataclass(frozen=True)
 class Axis:
-    """A field and its values: ``name=low..high``, on a scale of orders where low is above 0 and high 20 times
+    """A field and its values: ``name=low..high``, on a logarithmic scale if low is above 0 and high 20 times
     that."""
 
     field: str
@@ -148,10 +148,10 @@ def _panels(text: str | None) -> tuple[str, list[float]]:
 
 
 def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
-    """Observations (n, len(fields)) of a flow that has seen the same for long.
+    """Observations (n, len(fields)) of a flow whose observations were constant for long.
 
-    Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), it gets what it sends, and nothing rises or
-    falls: slopes and the last action are 0.
+    Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), its goodput is its rate, and nothing rises
+    or falls: slopes and the last action are 0.
 
     Args:
         fields: fields of the observation.

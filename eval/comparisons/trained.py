@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares what several runs trained, on incasts that none of them has seen: one table, one figure."""
+"""Compares the policies of several runs on incasts that none has seen: one table, one figure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DRAWN = ("fct_slowdown_avg", "goodput", "unfair_ratio", "queue_avg_bytes")
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raises ConfigError where two of them are alike, or one is a controller's of ``SUITE``."""
+    """Raises ConfigError if two of them are equal, or one is a controller's of ``SUITE``."""
     others = [entry.name for entry in Suite.load(SUITE).controllers]
     for name in names:
         if name in others:
@@ -58,7 +58,7 @@ def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
 
 
 def show_next(runs: Mapping[str, Path]) -> None:
-    """Prints what to do with runs, by their names as entries: a file, a scenario, the curves."""
+    """Prints commands to use the runs, by their names as entries: a file, a scenario, the curves."""
     entries = " ".join(f"--checkpoint {name}={run}" for name, run in runs.items())
     first = next(iter(runs.values()))
     of_scenario = f"--controllers hpcc {entries} --out {first.parent / 'played'}"

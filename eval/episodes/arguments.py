@@ -58,7 +58,7 @@ def is_known(name: str) -> bool:
 
 
 def _of(transport: Transport) -> list[str]:
-    """Nothing where its simulator is not there."""
+    """Nothing if its simulator is not installed."""
     try:
         return controller_names(transport)
     except SimulatorNotFound:

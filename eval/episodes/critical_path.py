@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical path of each iteration of a training job: where its time went, and the least it needs."""
+"""Critical path of each iteration of a training job: its time by part, and its minimum."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def slowest(paths: Sequence[CriticalPath]) -> list[CriticalPath]:
 
 
 def in_words(path: CriticalPath) -> str:
-    """A sentence of an iteration's time, its least, and what most of it went into."""
+    """A sentence on an iteration's time, its minimum, and its largest parts."""
     most = [f"{part.path_ns / path.duration_ns:.0%} {part.name}" for part in path.parts[:3]]
     return (
         f"Iteration {path.iteration}, the slowest: {path.duration_ns / 1e6:,.3f} ms, of which any controller "
@@ -121,7 +121,7 @@ def in_words(path: CriticalPath) -> str:
 
 
 def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], console: Console) -> None:
-    """Prints the slowest iteration of each job, by what its time went into.
+    """Prints the slowest iteration of each job, by the parts of its time.
 
     Args:
         rows: critical paths by entry.
@@ -158,7 +158,7 @@ def busiest_port(results: Results) -> str:
 
 
 class _Graph:
-    """Tasks of all jobs, flows and then steps, with what each waits for."""
+    """Tasks of all jobs, flows and then steps, with the predecessors of each."""
 
     def __init__(self, content: Mapping[str, Any], results: Results) -> None:
         jobs, flows, steps = results[SECTION], results["flows"], results["steps"]
@@ -176,7 +176,7 @@ class _Graph:
         self._delay[self._flows :] = 0  # of a step, its computation
         self._alone = self.end - self._start
         alone = np.asarray(flows["standalone_ns"], dtype=np.float64)
-        # Half of the base RTT is at least the way of the last acknowledgement.
+        # Half of the base RTT is at least the path of the last acknowledgement.
         back = np.asarray(flows["base_rtt_ns"], dtype=np.float64) / 2
         self._alone[: self._flows] = np.maximum(alone - back, 0)
         self._ends = np.stack([np.asarray(flows[end], dtype=np.int64) for end in ("src", "dst")])

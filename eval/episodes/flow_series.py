@@ -24,7 +24,7 @@ _INSTANTS = 400
 #: From this ratio of the highest to the lowest percentile on, they are drawn on a logarithmic scale.
 _LOG_FROM = 30
 _BAND = "#0072B2"
-#: Of many flows, lines are drawn for these.
+#: Number of flows with a line each, if there are many.
 _PICKED = (("slowest", "#D55E00"), ("median", "#000000"), ("fastest", "#009E73"))
 
 
@@ -72,7 +72,7 @@ def flow_colours(flows: int) -> list[Any]:
 def percentiles(
     flows: Mapping[int, Floats], column: int, ends: Mapping[int, float], instants: Floats, shares: Floats
 ) -> Floats:
-    """(shares, instants) percentiles over the flows that are active; NaN where none is.
+    """(shares, instants) percentiles over the flows that are active; NaN if none is.
 
     Args:
         flows: flow -> its rows, time first.

@@ -105,7 +105,7 @@ def run_policy(
     per flow.
 
     A policy's file is evaluated by the simulator itself, on the file's own clock, unless ``placement`` is
-    "python"; any other policy is asked across the channel.
+    "python"; any other policy decides across the channel.
 
     Args:
         policy: the policy; its fields and action map override those in ``env``.

@@ -84,7 +84,7 @@ MORE_COLUMNS = (
     "rtt_p99_ns",
     "rtt_max_ns",
 )
-#: An episode's metrics, and of what it is.
+#: An episode's metrics, and its identification.
 METRICS_FILE = "metrics.json"
 #: Files that such a folder may contain.
 FILES = (
@@ -110,21 +110,21 @@ def result_files(
     results: Results,
     used: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """flows.csv, queues.csv, config.yaml, and what else there is, by name.
+    """flows.csv, queues.csv, config.yaml, and further files, by name.
 
     flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 if the time limit came first; with flows that
     never end there is ``endless``, 1 for those. streams.csv, if there is background of a constant rate: a
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
-    port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
+    port that sent anything; lengths are time-weighted. losses.csv, if packets were lost: a row for each
     port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
     there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
-    tasks.csv: a row for each flow and computation of theirs that began; critical_path.csv: what each
+    tasks.csv: a row for each flow and computation of theirs that started; critical_path.csv: what each
     iteration's time went into (``ns3_env.eval.episodes.critical_path``). counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has
     ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
-    flows.csv has each flow's RTTs, −1 where none was measured.
+    flows.csv has each flow's RTTs, −1 if none was measured.
 
     Args:
         scenario: the scenario that was simulated.

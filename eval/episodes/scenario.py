@@ -39,7 +39,7 @@ from ns3_env.simulator.results import Results
 
 #: Interval between updates of the progress display, s.
 _TICK_S = 0.2
-#: Samples of queues beyond which it is said how many there will be.
+#: Number of queue samples above which a message states the expected number.
 _MANY_SAMPLES = 1_000_000
 
 

@@ -256,7 +256,7 @@ _REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
 
 @dataclass(frozen=True)
 class TraceFiles:
-    """trace.png, a Parquet file for each series where pyarrow is installed, and each panel by itself.
+    """trace.png, a Parquet file for each series if pyarrow is installed, and each panel by itself.
 
     Attributes:
         formats: formats of the panels' own files, in the folder ``figures``.

@@ -17,7 +17,7 @@ from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 
-#: How the page's script names a type.
+#: The page's script's name of a type.
 _KINDS = {"<u4": "u32", "<f4": "f32", "<f8": "f64", "|u1": "u8"}
 
 

@@ -17,7 +17,7 @@ Places = npt.NDArray[np.float64]
 
 #: Maximum number of hosts in a row at a switch of a tier.
 _HOSTS_IN_ROW = 8
-#: Nodes up to which springs of the best shape are worked out: the time grows with their cube.
+#: Nodes up to which the best shape is computed by springs: the time grows with their cube.
 _MANY_NODES = 150
 
 

@@ -41,7 +41,7 @@ def refuse_other(out: Path) -> None:
 
 
 def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
-    """film.html of what ``run --watch --out OUT`` left; of several seeds film-seed-S.html each.
+    """film.html of the files of ``run --watch --out OUT``; for several seeds film-seed-S.html each.
 
     ``folders``: those of the runs below ``out`` that are shown; none: all.
 

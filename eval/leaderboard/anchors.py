@@ -30,7 +30,7 @@ class Group:
 
     Attributes:
         name: name in the leaderboard.
-        base: name of the rule that is deployed there.
+        base: name of the controller that is deployed there.
     """
 
     name: str

@@ -32,7 +32,7 @@ class Line:
 
     Attributes:
         entry: name of the entry.
-        runs: trainings; 1 of a rule.
+        runs: trainings; 1 for a hand-designed controller.
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
         range: interquartile means of only its worst run and of only its best run.

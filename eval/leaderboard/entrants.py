@@ -37,7 +37,7 @@ _LEFT_OUT = (AGENT, POLICY, "fixed-window")
 
 
 def default_names(specs: Sequence[TaskSpec]) -> list[str]:
-    """All rules of the tasks' transports, the released policies, and trained entries that come along."""
+    """All controllers of the tasks' transports, the released policies, and given trained entries."""
     transports = {spec.test(0).transport for spec in specs}
     rules = [name for x in TRANSPORTS if x in transports for name in list_controllers(transport=x)]
     rules = [name for name in rules if name not in _LEFT_OUT]
@@ -50,7 +50,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
     """The entries that a command line names, one for each of their policies.
 
     Args:
-        names: a rule, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
+        names: a controller, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
             checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
             policy, or a folder with a policy for each task, by the task's name.
         learning: true for all checkpoints of a run's folder instead of only the newest one.

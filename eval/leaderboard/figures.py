@@ -57,7 +57,7 @@ class LearningCurve:
 
 
 def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
-    """A curve for each entry, where all its runs have been judged: between them runs are straight lines.
+    """A curve for each entry, at points where all its runs were evaluated; runs are interpolated linearly.
 
     Args:
         frame: a row for each time that a run was judged, with ``COLUMNS``; several rows of one run at the
@@ -81,7 +81,7 @@ def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
     return curves
 
 
-#: Of what does not compete: a reference, an even chance.
+#: Style of lines that do not compete: a reference, an even chance.
 _ASIDE = "#777777"
 _DASHES = ((0, (5, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 

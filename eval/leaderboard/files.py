@@ -48,7 +48,7 @@ TABLES = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 CURVES = "<!-- learning -->", "<!-- /learning -->"
 #: Folder of a page's pictures, next to it.
 PICTURES = "images"
-#: A figure's file, and what draws it.
+#: A figure's file, and the function that draws it.
 _FIGURES = {"iqm": draw_means, "improvement": draw_improvement}
 
 

@@ -23,7 +23,7 @@ from ns3_env.tasks.anchors import anchors_of
 if TYPE_CHECKING:
     import pandas
 
-#: Of flows.csv, those that a charged slowdown is made of.
+#: Columns of flows.csv that a charged slowdown needs.
 _COLUMNS = ("size_bytes", "start_ns", "end_ns", "fct_ns", "standalone_ns", "acked_bytes")
 
 
@@ -73,7 +73,7 @@ def _value(case: SuiteScenario, spec: TaskSpec, cell: Cell, of_max_min: Cell) ->
 
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
-    """Charged slowdowns of a cell's flows; one that is cut is cut by the time limit. Raises ScenarioError."""
+    """Charged slowdowns of a cell's flows; the time limit truncates flows. Raises ScenarioError."""
     flows = read_csv(cell.folder / "flows.csv", _COLUMNS)
     return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})
 

@@ -54,7 +54,7 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
 
     Args:
         frame: a row for each test, with ``COLUMNS``; further columns are ignored. ``run`` distinguishes an
-            entry's trainings: a rule has one.
+            entry's trainings: a hand-designed controller has one.
         generalists: entries whose runs are one policy for all tasks; a run of any other entry is one policy
             per task.
 

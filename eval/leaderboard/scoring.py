@@ -79,7 +79,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
 
 
 def measure_anchors(specs: Sequence[TaskSpec]) -> None:
-    """Measures what scores of tasks of other packages are 0 and 100, once for this process."""
+    """Measures the values that score 0 and 100 in tasks of other packages, once per process."""
     unmeasured = [spec for spec in specs if VERSIONS[spec.name] == 0 and spec.name not in stored_anchors()]
     if unmeasured:
         with LocalPool() as pool:

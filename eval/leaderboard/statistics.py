@@ -3,7 +3,7 @@
 
 Estimates follow Agarwal et al. 2021. Tasks are the strata: resampling is done within each task, so
 that every resample has every task. An interval shows how far the number would move if something were done
-again, and each names what:
+again, and each names it:
 
 - "runs", of an entry with several: other trainings of the same entry, on the same tests. A task's runs are
   drawn apart from other tasks'; a generalist's runs are drawn whole, with their scores in all tasks.
@@ -29,7 +29,7 @@ import numpy as np
 from ns3_env.eval.benchmark.statistics import RESAMPLES, FloatArray, percentiles
 from ns3_env.eval.leaderboard.scores import Scores
 
-#: What an interval covers.
+#: Coverage of an interval.
 Covers = Literal["runs", "test seeds"]
 #: Share of the scores that is left out at either end.
 _TRIMMED = 0.25

@@ -18,7 +18,7 @@ from ns3_env.eval.leaderboard.entrants import can_play, entries_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 
-#: What such a suite is called; a test in it is "Incast-v2-3" of the group "Incast-v2".
+#: Title of such a suite; a test in it is "Incast-v2-3" of the group "Incast-v2".
 TITLE = "tasks"
 _TEST = re.compile(r"(?P<task>\w+)-v(?P<version>\d+)-(?P<number>\d+)")
 

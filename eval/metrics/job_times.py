@@ -15,7 +15,7 @@ from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.simulator.results import Floats, Results
 
 SECTION = "jobs"
-#: Of tasks.csv; ``peer`` is the rank that receives, -1 of a computation.
+#: Columns of tasks.csv; ``peer`` is the rank that receives, -1 for a computation.
 TASK_COLUMNS = ("job", "iteration", "part", "rank", "peer", "start_ns", "end_ns", "finished")
 Whole = npt.NDArray[np.int64]
 
@@ -74,7 +74,7 @@ class Span:
 
 
 def task_table(results: Results) -> TaskTable:
-    """Flows and steps of jobs; what never began is left out. Raises KeyError without jobs."""
+    """Flows and steps of jobs; tasks that never started are left out. Raises KeyError without jobs."""
     jobs, flows, steps = results[SECTION], results["flows"], results["steps"]
     last = float(results["totals"]["end_ns"])
     start = np.concatenate([flows["start_ns"], steps["start_ns"]]).astype(np.float64)
@@ -91,7 +91,7 @@ def task_table(results: Results) -> TaskTable:
 
 
 def task_rows(results: Results) -> Iterator[tuple[str, int, str, int, int, float, float, int]]:
-    """A row of ``TASK_COLUMNS`` for each flow and step of a job that began."""
+    """A row of ``TASK_COLUMNS`` for each flow and step of a job that started."""
     table = task_table(results)
     for row in range(len(table.job)):
         yield (
@@ -177,7 +177,7 @@ def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
 
 
 def completion_times(rows: Sequence[Span]) -> list[float]:
-    """Measures each job from its first task's start to its last one's end (the episode's, where cut), ns."""
+    """Measures each job from its first task's start to its last one's end (or the episode's), ns."""
     ends: dict[str, list[float]] = defaultdict(list)
     for span in rows:
         ends[span.job] += [span.start_ns, span.end_ns]

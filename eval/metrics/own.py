@@ -14,7 +14,7 @@ from ns3_env.config.imports import named_code
 from ns3_env.errors import ConfigError
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
 
-#: Metrics that joined: by their own name, the one that the command line said, and the file they come from.
+#: Loaded metrics: by their own name, the one on the command line, and the file they come from.
 _JOINED: dict[str, tuple[str, Path | None]] = {}
 
 
@@ -33,7 +33,7 @@ def load_metrics(names: Iterable[str]) -> None:
 
 
 def own_metrics() -> tuple[str, ...]:
-    """Returns the names of loaded metrics, as the command line said them."""
+    """Returns the names of loaded metrics, as on the command line."""
     return tuple(import_path for import_path, _ in _JOINED.values())
 
 

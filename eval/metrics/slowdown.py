@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FCT slowdown, over all flows and by size, and with what unfinished flows have cost so far."""
+"""FCT slowdown, over all flows and by size, and with the cost of unfinished flows so far."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
 from ns3_env.eval.output.plots import lay_out, picture, relabel, settings
 
-#: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
+#: Formats of figures; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")
 #: Folder of a run's figures.
 FOLDER = "figures"

@@ -57,7 +57,7 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
 
 
 def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) -> None:
-    """The curve: shaded from the least to the greatest value of each stretch, a line along the medians.
+    """The curve: shaded from the minimum to the maximum of each stretch, a line along the medians.
 
     A curve that ends before ``last`` is marked there.
 

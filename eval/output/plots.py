@@ -102,7 +102,7 @@ _MARKERS = "osD^vPX"
 _OTHER_LINES = tuple(_LINES[place] for place in (0, 1, 3, 2, 4, 6))
 _OTHER_MARKERS = "*<>hpd"
 
-#: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
+#: Precision of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
 _TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
@@ -314,7 +314,7 @@ def data_uri(image: bytes) -> str:
 
 
 def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Floats]:
-    """A curve of at most 2·``bins`` points that keeps the least and greatest value of each stretch of time.
+    """A curve of at most 2·``bins`` points that keeps the minimum and maximum of each stretch of time.
 
     Args:
         times: (n,) ascending.

@@ -178,7 +178,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-#: What to do about a cell's file that cannot be read.
+#: Advice about a cell's file that cannot be read.
 RUN_AGAIN = "delete the cell's folder and run it again"
 
 

@@ -112,7 +112,7 @@ experiment = Experiment
 
 @dataclass(frozen=True)
 class Entries:
-    """Contenders: controllers with what they do not bring by themselves, and trained policies.
+    """Contenders: controllers with settings that they lack by themselves, and trained policies.
 
     Attributes:
         controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,

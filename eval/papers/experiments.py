@@ -49,7 +49,7 @@ EXPERIMENTS: Mapping[str, Experiment[Any]] = {
     for one in vars(import_module(f"ns3_env.eval.papers.{paper}.{module}")).values()
     if isinstance(one, Experiment)
 }
-#: The folder of experiments' folders where none is named.
+#: The default folder of experiments' folders.
 RUNS = Path("runs") / "paper"
 
 

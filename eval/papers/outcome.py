@@ -16,7 +16,7 @@ from ns3_env.eval.papers.panels import Drawing
 _UNIT = re.compile(r" \(([^()]*)\)$")
 
 T = TypeVar("T")
-#: One number of an episode by its name; None where what defines it is missing.
+#: One number of an episode by its name; None if it is not defined.
 Measured = Mapping[str, float | None]
 #: Numbers by case ("16-to-1"), entry and name.
 Table = Mapping[str, Mapping[str, Measured]]
@@ -39,7 +39,7 @@ class Row:
     """One number of ours next to the paper's.
 
     Attributes:
-        what: the quantity.
+        what: name of the quantity.
         unit: unit of both numbers; "" for none.
         published: number in the paper; None if it has none.
         ours: measured number; NaN where the run does not define it.

@@ -66,7 +66,7 @@ def _grid(grids: Sequence[Json]) -> Json:
 
 
 def _interval(values: Sequence[float | None]) -> dict[str, float] | None:
-    """Mean and interval over the seeds that define the number; None where none does."""
+    """Mean and interval over the seeds that define the number; None if no seed does."""
     defined = np.array([x for x in values if x is not None], dtype=np.float64)
     if not len(defined):
         return None

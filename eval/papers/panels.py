@@ -18,7 +18,7 @@ from PIL import Image
 from ns3_env.eval.output.plots import OTHERS, Floats, Style, envelope, picture, styles
 from ns3_env.eval.output.table import csv_text
 
-#: Looks of the open-loop figures; the model is thin and dashed, to be drawn over what it predicts.
+#: Looks of the open-loop figures; the model is thin and dashed, to be drawn over the measured curve.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")
 SWITCH, SENDER, FREE = (Style(colour, "-", "o") for colour in (OTHERS[0], OTHERS[3], OTHERS[1]))
 #: A thin dashed line, as the model's curves are.

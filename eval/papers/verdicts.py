@@ -11,7 +11,7 @@ from typing import Any
 
 from ns3_env.eval.papers.outcome import Measured, Table, Verdict
 
-#: Whether the first number, of whom the claim is, bears it out against the second.
+#: Whether the first number, that of the claim's subject, supports it against the second.
 Wins = Callable[[float, float], bool]
 #: "Comparable": the largest accepted shortfall, as a share of the best other controller.
 COMPARABLE = 0.1
@@ -52,7 +52,7 @@ class Tally:
 
     @property
     def verdict(self) -> Verdict:
-        """True where none is lost, and how many are won."""
+        """True if none is lost, and the number of wins."""
         return self.holds, str(self)
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from ns3_env.simulator.results import Floats, Results, flow_column
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}
 #: Buckets of flow sizes in words.
 SIZES = {name: words for name, words, _, _ in SIZE_BUCKETS}
-#: Points of a CDF; what samples of queues are further apart than a round number (ns).
+#: Points of a CDF; offset (ns) that queue samples have beyond a round interval.
 _POINTS, _ODD_NS = 1000, 7
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of a benchmark: ``report.html``, which needs nothing but itself, and ``report.md``."""
+"""Reports of a benchmark: ``report.html``, which is self-contained, and ``report.md``."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Panel:
 def of_scenario(
     summary: Standing, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
 ) -> Iterator[Panel]:
-    """Every figure that the cells have the numbers for; one is to be drawn before the next is asked for.
+    """Every figure that the cells have the numbers for; draw each before requesting the next.
 
     Args:
         summary: the scenario's.
@@ -83,7 +83,7 @@ def of_scenario(
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
-    """Draws slowdowns by size; a CDF where all flows fall into one bucket."""
+    """Draws slowdowns by size; a CDF if all flows are in one bucket."""
     sizes = np.concatenate([one.sizes for several in of_flows.values() for one in several])
     used = [bucket for bucket in SIZE_BUCKETS if ((sizes > bucket[2]) & (sizes <= bucket[3])).any()]
     if len(used) < 2:
@@ -334,7 +334,7 @@ def _rates(
 
 
 def _what_binds(series: Series, most: float) -> tuple[str, Curves, str]:
-    """Chooses what to draw: ("rate" or "window", curves by flow, how to read them).
+    """Chooses the curves: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.

@@ -113,7 +113,7 @@ class Part:
 
 @dataclass(frozen=True)
 class PartJob:
-    """A part to be worked out (``ns3_env.simulator.pool.Job``): a folder with only one scenario's cells."""
+    """A part to be computed (``ns3_env.simulator.pool.Job``): a folder with only one scenario's cells."""
 
     folder: BenchFolder
     scenario: str

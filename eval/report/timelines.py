@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines of a training job: when each rank computes, and what it sends and receives meanwhile."""
+"""Timelines of a training job: each rank's computations, sends and receives over time."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import Any
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
 
-_EVERY_S = 0.005  # how often the process's memory is asked for
+_EVERY_S = 0.005  # interval between queries of the process's memory
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def play_alone(scenario: Scenario) -> Run:
 
 
 def _peak_bytes(pid: int) -> int:
-    """VmHWM of proc(5); 0 of a process that is over. wait4(2) would count what it had before its program."""
+    """VmHWM of proc(5); 0 if the process has ended. wait4(2) would count memory from before exec."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     match = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * int(match[1]) if match else 0

@@ -34,7 +34,7 @@ from ns3_env.scenario.traffic import Incast
 _FLOWS = 4
 _VECTOR = 8
 _CLOCK = Synchronous(interval_ns=5_000)
-#: Wall seconds of one turn: short, so that some fall between what other processes do.
+#: Wall seconds of one turn: short, so that some are undisturbed by other processes.
 _TURN_S = 0.1
 #: Runs without end; each step yields its number of decisions.
 Steps = Iterator[int]
@@ -155,7 +155,7 @@ def _turn(steps: Steps) -> float:
     return done / (now - start_s)
 
 
-#: Where an agent that learns decides.
+#: Placements of a learning agent.
 ROLLOUTS = ("python", "simulator")
 #: Key of the JSON: kind of the network, fields, hidden layers, history, flows that are due together.
 NETWORKS = {

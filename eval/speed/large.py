@@ -46,7 +46,7 @@ THREADS: tuple[int | None, ...] = (None, 1, 2)
 FLOWS_HOSTS = 64
 FLOWS = (100, 1_000, 10_000, 100_000, 1_000_000)
 _FLOWS_PER_MS = 40_000  # 10 kB each at 50 % of 64 links of 100 Gb/s
-_AFTER_THE_LAST = 100_000  # ns until the run is cut
+_AFTER_THE_LAST = 100_000  # ns until the run is truncated
 
 
 def network(hosts: int, threads: int | None) -> Scenario:

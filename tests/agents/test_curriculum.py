@@ -66,7 +66,7 @@ def test_each_stage_lasts_its_number_of_episodes_in_whatever_order_they_are_aske
     assert flows(in_order, range(7)) == [2, 2, 3, 3, 3, 4, 4]
     assert in_order.entered == [0, 2, 5]
     curriculum = staged(after, earlier_share=0.0)
-    assert curriculum(9).agent_flow_count == 4  # two stages on at once
+    assert curriculum(9).agent_flow_count == 4  # advances two stages in one step
     assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
     assert curriculum.entered == [0, 2, 5]
 

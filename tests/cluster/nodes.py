@@ -36,7 +36,7 @@ class Node:
         )
 
     def kill(self) -> None:
-        """As a power cut does: all its processes at once."""
+        """Kills all its processes at once, like a power cut."""
         pids = [self.process.pid, *descendants(self.process.pid)]
         for pid in pids:
             with suppress(ProcessLookupError):

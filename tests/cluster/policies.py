@@ -11,7 +11,7 @@ from pathlib import Path
 from examples.target_queue import TargetQueue
 from ns3_env.policies.policy import FloatArray, State
 
-#: Variable that names the folder where tests and what runs on nodes tell each other of it.
+#: Variable that names the folder in which tests and code on the nodes leave messages.
 MEETING = "NS3_ENV_TEST_MEETING"
 
 

@@ -33,7 +33,7 @@ CUT = {
 
 
 def lives(env: FlowMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool]:
-    """What each flow observed in an episode, under actions of 0; and whether the episode was cut."""
+    """Observations of each flow in an episode, under actions of 0; and whether it was truncated."""
     flow_observations: dict[str, list[Any]] = {}
     over: set[str] = set()
     observations, infos = env.reset(seed=seed)

@@ -302,7 +302,7 @@ def cell(folder: Path) -> None:
 
 @pytest.fixture
 def ended(capsys: pytest.CaptureFixture[str]) -> Ended:
-    """The exit code of a command whose work this is, and what it writes on standard error."""
+    """The exit code of a command with this work, and its standard error."""
 
     def run_guarded(work: Callable[[], object]) -> tuple[int, str]:
         code = guarded(lambda: 0 if work() is None else 1)

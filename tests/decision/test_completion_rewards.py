@@ -27,7 +27,7 @@ CLOCKS = {
     "synchronous": {"name": "synchronous", "interval_ns": 7000},
     "per_ack": {"name": "per_ack"},
 }
-#: By flow: its return, and its slowdown.
+#: For each flow: its return, and its slowdown.
 Paid = dict[int, tuple[float, float]]
 
 
@@ -130,7 +130,7 @@ FRONT_ENDS: dict[str, Callable[[Scenario, Task, Path], tuple[Paid, Any]]] = {
     "multi_agent_env": by_multi_agent_env,
     "rollouts": by_rollouts,
 }
-#: Where every flow decides at every step, or any may.
+#: Front ends in which every flow decides at every step, or any may.
 STEPPED = ("vec_env", "parallel_env")
 
 

@@ -22,7 +22,7 @@ TARGET = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 1e-3}
 
 
 def reader(path: Path, weights: list[float], **changes: Any) -> NetworkPolicy:
-    """A policy whose answer is the sum of what its network reads, times these weights."""
+    """A policy whose action is the weighted sum of its network's inputs."""
     spec = PolicySpec.model_validate(
         {
             "observation": [{"field": "last_action"}, TARGET],

@@ -24,7 +24,7 @@ ODD = [0.0, 1e-300, -1.0, 1.0, 1e9, -1e9, 1e300, np.inf, -np.inf, np.nan, np.pi]
 
 
 def telemetry(rows: int, seed: int = 1, odd: bool = False) -> NDArray[np.float64]:
-    """Random values of every field, within its range, or what no field should ever be."""
+    """Random values of every field, within its range, or values that no field should have."""
     random = np.random.default_rng(seed)
     if odd:
         return random.choice(ODD, (rows, len(FIELDS)))

@@ -49,7 +49,7 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         # RL-CC's squared distance: RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.25}, -(0.686**2)),
         ("rtt_target", {}, {"rtt_ns": 2.5 * 8192.0, "pacing_rate": 1.0}, -(0.936**2)),
-        # Below one and a half there is nothing but the target.
+        # Below one and a half only the target counts.
         ("rtt_target", {}, {"rtt_ns": 1.4 * 8192.0, "pacing_rate": 1.0}, -(0.064**2)),
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.0}, -(0.064**2)),
         # (4 - 1.5) / 2 = 1.25
@@ -82,7 +82,7 @@ def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
 
 
 def test_proportional_reward_is_largest_at_equal_windows() -> None:
-    """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
+    """Each of two flows gains by its growth what it loses by delay only if both windows are equal."""
     reward = make_reward("proportional", delay_weight=2.0)
 
     def gain(share: float, other: float) -> float:
@@ -168,7 +168,7 @@ def test_recursive_window_is_zhang_2023_as_printed() -> None:
 
 
 def test_recursive_window_leaves_a_window_of_one_packet() -> None:
-    """Unlike the same rule without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
+    """Unlike the same map without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
     window, echo = 1000.0, 0.0
     for _ in range(2):
         window, _, echo = RecursiveWindow()(

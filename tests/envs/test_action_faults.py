@@ -30,7 +30,7 @@ _WRONG: dict[str, tuple[Any, str]] = {
 
 
 def _rows(wrong: Any) -> list[Any]:
-    """Of three: the last is wrong."""
+    """Three actions, the last of which is wrong."""
     return [[0.0], [0.0], [wrong] if isinstance(wrong, float) else wrong]
 
 

@@ -54,7 +54,7 @@ def test_a_flow_that_does_not_exist_is_named() -> None:
 
 
 class Counting:
-    """Answers with how often it was asked for a flow in its episode, in packets."""
+    """Sets a window, in packets, equal to the number of the flow's decisions in its episode."""
 
     fields = ("packet_bytes",)
     action_map = "absolute_window"

@@ -68,7 +68,7 @@ class Places:
 
 @pytest.fixture(autouse=True)
 def _compiled_calls_end_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes the ends of compiled calls, where signals are looked for, places of this file."""
+    """Attributes the ends of compiled calls, at which signals are checked, to this file."""
 
     def ends(kind: type, name: str) -> None:
         method = getattr(kind, name)

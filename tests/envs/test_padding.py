@@ -28,7 +28,7 @@ from ns3_env.simulator import DecisionBatch
 
 th.set_num_threads(1)
 
-#: Flows of all lengths, one after the other: four at once are four slots, of which some wait nearly always.
+#: Flows of all lengths, in sequence: four in parallel need four slots, some of which nearly always wait.
 SIZES = [120_000, 400_000, 80_000, 150_000, 70_000, 90_000, 250_000, 100_000]
 
 
@@ -47,7 +47,7 @@ def scenario(clock: str = "synchronous") -> Scenario:
 
 
 class Counting(FlowVecEnv):
-    """Writes down what each decision was made on."""
+    """Records the input of each decision."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(scenario(), slots=8, num_simulators=2, **settings)
@@ -143,7 +143,7 @@ def test_masked_buffers_refuse_a_clock_that_tells_of_outcomes_later() -> None:
 
 
 def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
-    """Eight flows, of which at most a few live at once: fewer slots do, and the flows see the same."""
+    """Eight flows, of which few are active at a time: fewer slots suffice, with the same observations."""
     records_by_slots = {}
     for slots in (8, 6):
         records: dict[int, list[bytes]] = {}
@@ -204,7 +204,7 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
 
 
 class AsIfAlone(BaseCallback):
-    """Compares a rollout with what each flow's observations give from a state of zeros, by themselves."""
+    """Compares a rollout with a separate pass over each flow's observations from a state of zeros."""
 
     flows = goes_on = 0
 

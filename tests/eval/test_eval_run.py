@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eval run``: the files that it leaves, its overrides, and what it refuses."""
+"""``python -m eval run``: the files that it leaves, its overrides, and its refusals."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused
 
 @pytest.mark.parametrize("buffer", ["32MB", "500kB"])
 def test_what_was_played_can_be_played_again(buffer: str) -> None:
-    """Also where half of the buffer bounds the marks' thresholds."""
+    """This includes thresholds bounded by half of the buffer."""
     keys = {
         **SCENARIO,
         "traffic": {"kind": "incast", "size_bytes": 10_000},

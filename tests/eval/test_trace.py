@@ -109,7 +109,7 @@ SERIES = {"t_ns": [0, 5_000], "bytes": [0, 20]}
 
 
 def results(**more: Any) -> dict[str, Any]:
-    """Of two flows, the second of which was paused."""
+    """Results of two flows, the second of which was paused."""
     return {
         "flows": {"src": [0, 1], "end_ns": [9_000, -1], "pause_ns": [0, 1_500]},
         "queues": [

@@ -46,6 +46,6 @@ def _progress(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many there were, of each kind."""
+    """Reports the number of inputs of each kind."""
     for kind, (count, refused) in sorted(tried.counts.items()):
         terminalreporter.write_line(f"{kind}: {count} inputs, {count - refused} taken")

@@ -38,7 +38,7 @@ def region(simulator: Simulator) -> Iterator[mmap.mmap]:
 
 
 def control_offset(memory: mmap.mmap) -> int:
-    """magic, version, capacity, hash, bytes, then the offset of what changes hands."""
+    """Offset of the control block in the header: after magic, version, capacity, hash and bytes."""
     return int(struct.unpack_from("<QIIQQQ", memory)[5])
 
 

@@ -82,7 +82,7 @@ def from_file(path: str) -> dict[str, Any]:
 
 
 def plan(path: Path, algorithm: str | None = None) -> list[Any]:
-    """As train.py does before it makes anything; of both files, one is damaged."""
+    """Reads inputs as train.py does before it creates files; one of both files is damaged."""
     inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
     if inputs.kind == "search":
         return [search.plan(inputs, metrics=METRICS_OF_EPISODES).config]

@@ -31,12 +31,12 @@ def parsed(path: Path) -> list[ast.Import | ast.ImportFrom]:
 
 #: Folders of the package that lie at the project's root (links give them their names), the uppermost first.
 ABOVE = ("eval", "agents")
-#: It imports public names of all floors, when they are asked for, and their types.
+#: The module that imports public names of all floors, on first use, and their types.
 FRONT_DOOR = ROOT / "ns3_env" / "__init__.py"
 
 
 def sources(package: str) -> list[Path]:
-    """Python files of a folder, by their real paths; those of ``ns3_env`` include where its links lead."""
+    """Python files of a folder, by their real paths; those of ``ns3_env`` include targets of its links."""
     folders = (package, *ABOVE) if package == "ns3_env" else (package,)
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
@@ -53,7 +53,7 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
 
 
 def test_every_module_of_the_package_is_looked_at() -> None:
-    """As ``pkgutil`` finds them, which follows links."""
+    """Compares with the modules that ``pkgutil`` finds, which follows links."""
     walked = {module.name for module in pkgutil.walk_packages(ns3_env.__path__, "ns3_env.", onerror=None)}
     names = {module_of(path) for path in sources("ns3_env")}
     assert {name for name in walked if not name.startswith("ns3_env._n")} == names - {"ns3_env"}
@@ -68,7 +68,7 @@ def test_imports_point_from_eval_over_agents_to_the_environment() -> None:
 
 
 def module_of(path: Path) -> str:
-    """As it is imported."""
+    """Name under which a file is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     parts = ("ns3_env", *parts) if parts[0] in ABOVE else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -111,7 +111,7 @@ def test_tests_share_modules_that_are_no_tests() -> None:
     assert [f"{path}: {name}" for path, name in imports("tests") if ".test_" in f".{name}"] == []
 
 
-#: Of Python in one folder.
+#: Maximum number of Python modules in one folder.
 MOST_MODULES = 14
 
 
@@ -167,7 +167,7 @@ def test_a_link_knows_no_switch_and_a_switch_no_host() -> None:
 
 
 def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
-    """Installed under their own names they would lie where other projects' modules of these names do."""
+    """At the top level they would collide with other projects' modules of these names."""
     for package in ("ns3_env", "tests", "examples"):
         assert [name for _, name in imports(package) if name.split(".")[0] in ABOVE] == []
 

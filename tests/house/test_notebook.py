@@ -18,7 +18,7 @@ pytest.importorskip("ipykernel", reason="the extra dev is not installed")
 
 FOLDER = ROOT / "docs/notebooks"
 FIRST_HOUR, THEOREMS = "first-hour", "smcc-theorems"
-#: What makes a notebook short enough for a test: a training of a second, few random states.
+#: Settings that make a notebook short enough for a test: a training of a second, few random states.
 SHORT = {FIRST_HOUR: ("FIRST_HOUR_DECISIONS", "1000"), THEOREMS: ("SMCC_POINTS", "20")}
 #: A line of a table: a controller and its numbers.
 ROW = re.compile(r"^([a-z][\w-]*) {2,}[\d.].*$", re.MULTILINE)
@@ -49,7 +49,7 @@ def outputs(notebook: Any, kind: str) -> list[str]:
 
 
 def said(notebook: Any) -> list[str]:
-    """What each cell of code printed."""
+    """Outputs of each code cell."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 

@@ -46,7 +46,7 @@ def places(text: str) -> Iterator[str]:
 
 
 def entries() -> dict[str, set[str]]:
-    """By source, the places that its page has an entry for: those in bold below its heading."""
+    """Source -> the places that its page has an entry for: those in bold below its heading."""
     places_by_source: dict[str, set[str]] = {}
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")

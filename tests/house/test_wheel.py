@@ -132,7 +132,7 @@ def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gp
 
 
 def test_the_wheel_is_whole(wheel: Path) -> None:
-    """Every module, and every file that a command may be asked for."""
+    """Every module, and every file that a command can read."""
     members = names(wheel)
     for folder, place in (("ns3_env", ""), ("agents", "ns3_env/"), ("eval", "ns3_env/")):
         for path in (ROOT / folder).rglob("*"):

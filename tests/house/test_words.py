@@ -57,7 +57,7 @@ def test_names_say_what_a_value_is() -> None:
 
 
 def test_a_files_first_line_is_a_short_statement() -> None:
-    """Of at most 100 characters, and no question."""
+    """The line has at most 100 characters, and no question mark."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     wrong = []
     for path in (ROOT / name for name in listed.stdout.splitlines()):

@@ -201,7 +201,7 @@ class _Action(ctypes.Structure):
 
 
 class Experiment:
-    """ns3-ai's class of that name and what its run gives, for vectors; names and arguments are its own."""
+    """ns3-ai's class of that name and the result of its run, for vectors; names and arguments are its own."""
 
     def __init__(self, target: str, folder: str, bindings: Any, **arguments: Any) -> None:
         assert arguments["handleFinish"]

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As an ns-3 source tree, with the foreign simulation."""
+    """An imitation of an ns-3 source tree, with the foreign simulation."""
     return foreign_tree(tmp_path_factory.mktemp("ns-3"))
 
 
@@ -222,7 +222,7 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
 
     env = Ns3AiEnv("any", tree, segment="ns3_env-" + "long" * 40, segment_key="segment")
     env.reset()
-    gc.collect()  # what earlier tests left to the collector is not counted
+    gc.collect()  # objects left by earlier tests are not counted
     before = held()
     for _ in range(15):
         env.reset()
@@ -353,7 +353,7 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
 
 
 def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
-    """It would spin for ever on memory that no other process finds, and its next reset would find nothing."""
+    """It would spin for ever on memory that no process can find, and its next reset would find nothing."""
     foreign = ForeignNs3Env("rdma-incast", path(), {})
     try:
         foreign.state()

@@ -246,7 +246,7 @@ def test_a_scenarios_faults_are_said_before_gymnasium_is_loaded(tmp_path: Path) 
 def test_what_goes_wrong_later_is_heard_by_its_python(
     mistake: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It would wait for ever: the Gym interface gets what cannot be parsed, the vectors are finished."""
+    """Ends the wait of its Python: Gym's interface gets an unparsable message, vectors are finished."""
     interface = Interface(segment="ns3_env-late")
     try:
         assert main(["run", "rdma-incast", "--", mistake, "--segment=ns3_env-late"]) == 2

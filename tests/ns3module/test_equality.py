@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same network twice: scripts of ns-3 come to what rdma-sim comes to, bit for bit."""
+"""The same network twice: scripts of ns-3 have the results of rdma-sim, bit for bit."""
 
 from __future__ import annotations
 

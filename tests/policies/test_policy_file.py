@@ -23,7 +23,7 @@ from tests.samples.policy_files import tiny
 from tests.samples.tables import refusals
 
 Tensors = dict[str, np.ndarray]
-#: An input that is worked out of several fields.
+#: An input that is derived from several fields.
 DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
 
 MLP = {"kind": "mlp", "hidden_activation": "relu", "output_activation": "tanh"}
@@ -46,7 +46,7 @@ def forge(path: Path, content: dict[str, Any] | str, tensors: Tensors) -> None:
 
 
 def refusal(path: Path) -> str:
-    """The one line that is said of the file."""
+    """The one-line error about the file."""
     with pytest.raises(ConfigError) as error:
         read_policy(path)
     assert "\n" not in str(error.value)

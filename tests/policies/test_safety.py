@@ -83,7 +83,7 @@ def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(t
         assert queue == pytest.approx((rtts - 1) * 78_000, rel=0.06)
 
 
-#: A policy that may ask for less than a packet on the way, and gets it.
+#: A policy that may request less than a packet in flight, and gets it.
 SHRINKS = {"answer": -0.9, "action": {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}}
 
 

@@ -34,7 +34,7 @@ SCENARIO: dict[str, Any] = {
 
 
 def fresh_objects() -> dict[str, str]:
-    """Objects that `make setup` and `make test-cpp` left and that are no older than what they are made of."""
+    """Objects that `make setup` and `make test-cpp` left and that are no older than their sources."""
     assert (BUILD / "build.ninja").exists(), f"no build in {BUILD}: `make setup` makes it"
     listed = subprocess.run(
         [PROGRAMS / "ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True
@@ -77,7 +77,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(tree: Path) -> None:
-    """What `make setup test-cpp` builds; unchanged sources reuse the first build's objects."""
+    """Builds the targets of `make setup test-cpp`; unchanged sources reuse the first build's objects."""
     reused = tree / "reused.json"
     reused.write_text(json.dumps({"made": fresh_objects(), "tree": str(tree), "root": str(ROOT)}))
     launcher = [sys.executable, "-S", "-E", str(ROOT / "tests/programs/reuse_objects.py"), str(reused)]

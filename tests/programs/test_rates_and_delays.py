@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:tcp.queue.limit")  # nothing wai
 PAYLOAD = 60_000
 HOURS_NS = 4_000_000_000_000
 RATES_BPS = (1e6, 1e10, 8e11, 8e12)
-#: Of each of a path's three links.
+#: Delays of each of a path's three links.
 DELAYS_NS = (33, 3_000, 80_000, 333_000_000)
 #: Rates and delays, with BDPs of 200 packets.
 MODERATE = [(rate, round(200 * PAYLOAD * 8 / 6 / rate * 1e9)) for rate in (1e8, 1e10, 1e12, 8e12)]

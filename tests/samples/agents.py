@@ -25,7 +25,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "td3": {"name": "td3", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},
 }
 FIELDS = ["rtt", "qlen", "qlen_slope"]
-#: What an agent asks of its environment.
+#: Settings of the environment that an agent needs.
 NEEDS: dict[str, dict[str, Any]] = {
     "rlcc": {"fields": ["last_action", "rtt", "pacing_rate"], "placement": "simulator"}
 }

@@ -15,7 +15,7 @@ Refused = Callable[..., str]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Of a CSV."""
+    """The rows of a CSV."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

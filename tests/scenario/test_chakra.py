@@ -75,7 +75,7 @@ def test_what_is_written_is_read_again() -> None:
 
 
 def test_the_protobuf_library_reads_the_same() -> None:
-    """By the schema's field numbers, of the fields that are used."""
+    """Compares the fields in use, by the schema's field numbers."""
     descriptor = pytest.importorskip("google.protobuf.descriptor_pb2")
     from google.protobuf import descriptor_pool, message_factory
 

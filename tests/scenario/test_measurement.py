@@ -29,7 +29,7 @@ RATES = {"rate_bps": "25Gbps", "uplink_bps": "100Gbps"}
 
 
 def experiment(load: float, **others: Any) -> dict[str, Any]:
-    """Flows of 10 to 50 kB between 16 hosts; nothing but their own links can be full."""
+    """Flows of 10 to 50 kB between 16 hosts; only their own links can be full."""
     poisson = {"kind": "poisson", "sizes": SIZES, "load": load, "duration_ns": "5ms"}
     return {
         "time_limit_ns": "1s",

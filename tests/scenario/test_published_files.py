@@ -17,7 +17,7 @@ from ns3_env.simulator import Simulator
 from tests.samples.files import dumped
 from tests.samples.published_texts import FLOWS, RING_OF_ASTRA_SIM, STAR_OF_ASTRA_SIM, TOPOLOGY
 
-#: Those of RDMA without groups: the format knows neither another transport nor those.
+#: Scenarios of RDMA without groups: the format has neither other transports nor groups.
 SCENARIOS = [
     path
     for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
@@ -35,7 +35,7 @@ def published(scenario: Scenario) -> tuple[str, str]:
         topology.append(f"{link.a} {link.b} {rate} {delay} 0.000000")
     rows = [str(len(flows))]
     for src, dst, size, start in zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True):
-        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # whatever its double is cut off from
+        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # regardless of truncation of the double
         rows.append(f"{src} {dst} 3 100 {size} {seconds}")
     return "\n".join(topology) + "\n", "\n".join(rows) + "\n"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refusals and warnings of scenarios: a line each with the file, the key and what would be right."""
+"""Refusals and warnings of scenarios: a line each with the file, the key and the remedy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ REASONS = [getattr(bounds, name) for name in dir(bounds) if name.startswith("WHY
 def test_numbers_that_are_too_large_together_are_refused_with_the_reason(
     content: dict[str, Any], sentence: str
 ) -> None:
-    """Of each number by itself test_bounds has the reason."""
+    """test_bounds checks the bounds of each single number."""
     message = refusal(content)
     assert fits(f"{sentence} ... at most", message), message
     assert any(reason in message for reason in REASONS)

@@ -53,7 +53,7 @@ RIGHT: dict[str, list[Any]] = {
 
 
 def is_right(place: Place, value: Any) -> bool:
-    """Whether that value at that place is one, by the meaning of the key."""
+    """Whether that value is valid at that place, by the meaning of the key."""
     key = last_name(place)
     columns = ("size_bytes", "start_ns", "stop_ns", "slot")
     whole_list = (key in columns or place == ("streams", "rate_bps")) and isinstance(place[-1], str)
@@ -199,7 +199,7 @@ def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path)
     assert program(same, tmp_path).stdout == program(content, tmp_path).stdout
 
 
-#: Who cannot choose a way per packet, by Python or by the simulator, of either key that asks for it.
+#: Keys that need a path per packet, which some controllers do not support in Python and in the simulator.
 STEERING = {"failures": {"outages": [{"switch": 24, "at_ns": 1}]}, "load_balancing": "spray"}
 REFUSED = [
     *refusals(INSIDE[0]),

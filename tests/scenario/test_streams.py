@@ -24,7 +24,7 @@ from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
 from tests.samples.scenarios import conserved
 
-#: Of a full packet, on the wire.
+#: Size of a full packet on the wire.
 WIRE = 1048
 GBPS = 10**9
 #: Senders 0 to 3, receiver 4, switches 5 and 6.

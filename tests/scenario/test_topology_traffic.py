@@ -209,7 +209,7 @@ def scenario_file(folder: Path, traffic: dict[str, Any]) -> Path:
 
 
 def test_a_distribution_with_its_mean_first_begins_at_its_first_size(tmp_path: Path) -> None:
-    """As Homa's files have it."""
+    """Homa's files have this form."""
     write_cdf(tmp_path, "6400.5\n100 0.25\n500 0.5\n30000 1.0\n")
     sizes = Scenario.load(scenario_file(tmp_path, POISSON)).flows().size_bytes
     assert (min(sizes), max(sizes) <= 30_000) == (100, True)

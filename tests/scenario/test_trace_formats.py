@@ -219,7 +219,7 @@ def test_a_roofline_gives_time_to_what_has_none(tmp_path: Path, simulator: Simul
 
 
 def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> None:
-    """As tokens of a mixture of experts do."""
+    """The tokens of a mixture of experts do so."""
     sizes = [3000, 600, 0]
     trace_scenario = scenario(
         **write(tmp_path, *[[collective(0, "0", size, kind="ALL_TO_ALL")] for size in sizes])

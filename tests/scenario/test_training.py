@@ -89,7 +89,7 @@ def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sum
 
 
 def ends_of_sums(results: Results) -> dict[tuple[int, int], float]:
-    """When a rank's all-reduces of an iteration are over, by iteration and rank."""
+    """End of a rank's all-reduces of an iteration, by iteration and rank."""
     jobs, ends = results["jobs"], {}
     for flow, end in enumerate(results["flows"]["delivered_ns"]):
         if jobs["parts"][jobs["part"][flow]].endswith("all_reduce"):

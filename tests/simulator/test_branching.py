@@ -72,7 +72,7 @@ def drawn(rng: np.random.Generator, message: DecisionBatch) -> Actions:
 
 
 def played(simulator: Simulator, actions: list[Actions]) -> str:
-    """Results, as text, of what answers these actions, the first of which is due."""
+    """Results, as text, of a simulator that gets these actions, the first of which is due."""
     for one in actions:
         simulator.send_actions(one)
         message = simulator.receive()
@@ -97,7 +97,7 @@ def branched_at(
     return actions, json.dumps(message.results, sort_keys=True), branches
 
 
-#: They are for all flows of a network, so that no other controller decides next to them.
+#: Controllers for all flows of a network, which no other controller may join.
 ALONE = {"agent", "max_min", "oracle"}
 RDMA = sorted({*list_controllers()} - ALONE)
 TCP = sorted({*list_controllers(transport="tcp")} - ALONE)

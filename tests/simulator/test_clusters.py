@@ -157,7 +157,7 @@ def test_a_cluster_has_what_it_counts() -> None:
 
 @pytest.mark.parametrize("optimised", [True, False])
 def test_flows_of_a_node_never_leave_it(optimised: bool) -> None:
-    """Below a leaf of whole nodes the way by the leaf has as few links, and a quarter of the rate."""
+    """Below a leaf of whole nodes, the path by the leaf has equally few links, and a quarter of the rate."""
     topology = {**CLUSTER, "scale_out": {**CLUSTER["scale_out"], "rail_optimised": optimised}}
     flows = scenario(topology, *[(0, 1), (1, 0)] * 4).flows()
     gpus = range(CLUSTER["nodes"] * CLUSTER["gpus_per_node"])

@@ -46,7 +46,7 @@ def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int],
 
 
 def delivered(results: Results) -> float:
-    """Of the hosts' rate."""
+    """Delivered share of the hosts' rate."""
     payload = np.array(results["streams"]["received_bytes"])
     time_ns = results["totals"]["end_ns"] - UNDER_WAY_NS
     return float(payload.mean() * 1.048 * 8e9 / RATE_BPS / time_ns)

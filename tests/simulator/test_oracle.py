@@ -16,7 +16,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats
 
-#: Of a full packet with its 48 B of headers at 100 Gb/s: 83.84 ns. A port does not stop in the middle of one.
+#: Time of a full packet with 48 B of headers at 100 Gb/s: 83.84 ns. A port does not preempt one.
 PACKET_NS = 1048 * 8 / 100 + 0.001
 
 
@@ -64,7 +64,7 @@ def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> No
     short = {"src": source, "size_bytes": 30_000, "start_ns": 123_457}
     results = simulator.play(dumbbell(2, [long, short]))
     delay, length = waited(results)[1], waited(results)[0]
-    # The packet that is being sent has to end, at each of the three ports on the way that it has to itself.
+    # The packet in transmission has to end, at each of the three ports on the path that are otherwise idle.
     assert 0 <= delay <= PACKET_NS
     assert length == pytest.approx(work_ns(30_000), abs=PACKET_NS)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Feedback frames in a capture against IEEE 802.1Q, 33.4, with numbers worked out by hand."""
+"""Feedback frames in a capture against IEEE 802.1Q, 33.4, with numbers computed by hand."""
 
 from __future__ import annotations
 

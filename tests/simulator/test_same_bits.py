@@ -73,7 +73,7 @@ IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", TRAINING),
     ("dcqcn", {**TRAINING, **SPRAY}),
 ]
-#: Those that are run as a whole, since their parts would share something.
+#: Scenarios that are run as a whole, since their parts would share something.
 AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("mpcc", {}),
     ("oracle", {}),
@@ -81,7 +81,7 @@ AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("dcqcn", {"record": {"windows": True}}),
     ("dcqcn", {"preset": "published"}),
 ]
-#: Those that have no threads to choose, or draw more than their traffic.
+#: Scenarios without a choice of threads, or with random draws beyond their traffic.
 OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("dcqcn", {"loss_probability": 0.02, **SHALLOW}),
     ("dcqcn", {"corruption": [{"link": "all", "bit_error_rate": 1e-7}]}),

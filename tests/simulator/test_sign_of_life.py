@@ -20,7 +20,7 @@ from tests.samples.files import dumped
 
 pytestmark = pytest.mark.alone
 
-#: A thirtieth of the default: what would be too much for it shows on a smaller network.
+#: A thirtieth of the default, so that a smaller network shows work that would exceed the default.
 STRICT_S = 1.0
 
 

@@ -36,7 +36,7 @@ _NEAR = 0.1
 
 
 def rings(ranks: Sequence[Sequence[int]], size_bytes: int) -> FlowList:
-    """Ring all-reduces side by side, each of these hosts: a send waits for what it passes on, and 2 µs."""
+    """Ring all-reduces side by side, each of these hosts: a send waits for the data to forward, and 2 µs."""
     flows = []
     for ring, hosts in enumerate(ranks):
         count = len(hosts)
@@ -62,7 +62,7 @@ def _reproduced(simulated: Mapping[int, float], published: Mapping[int, float]) 
 
 
 def sizes(scale: float) -> dict[int, int]:
-    """Bytes of each size (MiB) up to ``scale`` of 512; of none so small the least one, with fewer bytes."""
+    """Bytes of each size (MiB) up to ``scale`` of 512; if all are larger, the smallest, reduced."""
     least = min(NODE)
     part = min(1.0, 512 * scale / least)
     return {size: round(part * size * MIB) for size in NODE if size <= max(512 * scale, least)}

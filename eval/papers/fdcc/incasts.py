@@ -27,7 +27,7 @@ from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
-#: What DCQCN and TIMELY do not bring by themselves: no flow has more than a BDP under way (Zhang 2023,
+#: A bound that DCQCN and TIMELY lack: no flow has more than a BDP in flight (Zhang 2023,
 #: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
 #: (section 5.2). MPCC is no entry of the thesis: it is added, and no claim depends on it.
 ENTRIES = Entries(
@@ -101,7 +101,7 @@ def _printed(rows: Mapping[int, Any]) -> dict[str, dict[str, Any]]:
     return {title(flows): dict(zip(_OF_TABLES, row, strict=True)) for flows, row in rows.items()}
 
 
-#: By case, entry and column; lengths in bytes.
+#: Values by case, entry and column; lengths in bytes.
 TABLE_6_2: dict[str, dict[str, dict[str, float | None]]] = {
     case: {name: dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()}
     for case, rows in _printed(_ROWS_6_2).items()

@@ -113,7 +113,7 @@ def _interval_ns(scale: float) -> int:
 
 
 def four_flows(scale: float) -> dict[str, Scenario]:
-    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been there for so long."""
+    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been active for that time."""
     interval = _interval_ns(scale)
     endless = round(FLOWS * interval * RATE_BPS / 8e9)
     scenario = Scenario(

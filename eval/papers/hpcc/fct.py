@@ -31,9 +31,9 @@ from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
 from ns3_env.eval.papers.verdicts import below_one, geometric_mean
 from ns3_env.scenario import Scenario
 
-#: A million flows at 30 %, as the paper's are said to be.
+#: A million flows at 30 %, as the paper reports of its own.
 _DURATION_NS, _LEAST_NS = 100_000_000, 20_000
-#: Printed: the 95th percentile of latency at 50 % (µs), and what HPCC's headroom costs long flows there.
+#: Printed: the 95th percentile of latency at 50 % (µs), and the cost of HPCC's headroom for long flows there.
 LATENCY_US, LONGER = 19.8, 1.24
 #: Under DCQCN: read off panels a and c by a reader, and the published simulator's values.
 READ_OFF, PLAYED = {INCAST: 65.0, BUSY: 5.0}, {INCAST: 120.0, BUSY: 8.0}

@@ -122,10 +122,10 @@ def measure(results: Results) -> Tails:
     return Tails(int(ordinary.sum()), p95, numbers)
 
 
-#: By load and entry.
+#: Runs by load and entry.
 Runs = Mapping[str, Mapping[str, Tails]]
 
 
 def best(by_name: Mapping[str, Tails], key: str) -> float:
-    """The least of a number under the paper's controllers but HPCC."""
+    """The minimum of a number under the paper's controllers but HPCC."""
     return min(by_name[name].numbers[key] for name in PAPER.names if name != "hpcc")

@@ -27,7 +27,7 @@ CASES = tuple(
 )
 #: Flows arrive for this time at scale 1: the thesis gives none, the suite ``paper`` has this one.
 DURATION_NS = 10_000_000
-#: 8-to-1, 300 kB each (section 5.4); when they start is not said.
+#: 8-to-1, 300 kB each (section 5.4); their start is not specified.
 INCAST_FLOWS, INCAST_BYTES, INCAST_AT = 8, 300_000, 0.2
 #: Samples of each port while flows arrive, and their least interval.
 _SAMPLES, _LEAST_NS = 5_000, 500
@@ -45,7 +45,7 @@ def cases(scale: float) -> dict[Case, Scenario]:
 
 
 def scenario(case: Case, duration_ns: int) -> Scenario:
-    """One case, with so long a time of arrivals."""
+    """One case, with this duration of arrivals."""
     poisson = Poisson(sizes=case.sizes, load=case.load, duration_ns=duration_ns)
     # A mix even of one part: each part draws separately, so the incast does not change the background.
     start = round(INCAST_AT * duration_ns)

@@ -96,7 +96,7 @@ _EACH = {1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}, 0: "RT
 _FLOWS, _FLOW_BYTES, _SPREAD_NS = 8, 2_000_000, 100_000
 #: Steps, horizon, time of a decision.
 Case = tuple[str, int, int]
-#: "Unharmed": at most so much more slowdown than deciding at each ACK at no cost.
+#: "Unharmed": at most this much more slowdown than deciding at each ACK at no cost.
 UNHARMED = 0.01
 
 
@@ -130,7 +130,7 @@ def keep(results: Results) -> dict[str, float]:
     return {**numbers, "decisions": decisions, "by_qpoases": counters["qp_solves"] / decisions}
 
 
-#: Columns of what :func:`keep` returns.
+#: Columns of the result of :func:`keep`.
 _COLUMNS = (
     "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
     "longest (kB) = queue_max_bytes/1e3; decisions = decisions"
@@ -202,7 +202,7 @@ def cost_cases(scale: float) -> dict[str, Scenario]:
     "mpcc-costs", "Zheng 2024, eqs. 4.4 and 4.5", episodes(cost_cases, keep), 1.0, "2 MB of each flow"
 )
 def costs(data: Data[dict[str, dict[str, float]]]) -> Outcome:
-    """MPCC with a terminal weight, a queue that is wanted, a cost of changes: where qpOASES is needed."""
+    """MPCC with a terminal weight, a target queue, a cost of changes: the cases that need qpOASES."""
     runs = data.runs
     thesis = next(iter(COSTS))
     terminal = runs["terminal weight 10"]["fct_slowdown_avg"] / runs[thesis]["fct_slowdown_avg"]

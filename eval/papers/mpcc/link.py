@@ -242,7 +242,7 @@ class Intervals:
         """Numbers of an interval; NaN without a sample or a complete bin to compute it from.
 
         fair: time from the start until the shares are fair and stay so
-        (``ns3_env.eval.metrics.convergence.changes``); taken: until all flows together have 95 % of what they
+        (``ns3_env.eval.metrics.convergence.changes``); taken: until all flows jointly have 95 % of what they
         have in the second half; unfairness: largest distance of an active flow's throughput from their mean,
         as a share of it, in the second half; used: share of the bottleneck's rate; settled, swing: mean queue
         in the second half, and its standard deviation; longest: of the queue.

@@ -51,14 +51,14 @@ WINDOW_BYTES = 30_000
 #: Bytes on the wire per byte of payload: windows count payload, queues count frames.
 _WIRE = 1.048
 _PERIODS, _SAMPLE_NS = 3, 1000
-#: Slopes are taken where theory is between these shares of its highest value.
+#: Slopes are measured while theory is between these shares of its highest value.
 _INNER = (0.1, 0.9)
 #: Slopes of the thesis: 4 x 1 Gb/s into 1 Gb/s, and nothing into it (section 3.1).
 RISE_BPS, FALL_BPS = 3e9, -1e9
 _TOLERANCE = 0.05
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000
-#: How often a sender is asked for the queue that it knows of.
+#: Number of times that a sender is queried for its known queue.
 _ASKED_NS = 20_000
 #: Simulated at scale 1.
 _FIG_3_4_NS, _FIG_3_5_NS = 500_000, 15_000_000
@@ -90,7 +90,7 @@ def model(
 
 
 def slope_bps(times_ns: npt.ArrayLike, lengths_bytes: npt.ArrayLike) -> float:
-    """The least-squares slope of a queue, bit/s; NaN of fewer than two instants."""
+    """The least-squares slope of a queue, bit/s; NaN for fewer than two instants."""
     times, lengths = np.asarray(times_ns, dtype=np.float64), np.asarray(lengths_bytes, dtype=np.float64)
     if len(times) < 2:
         return float("nan")

@@ -25,7 +25,7 @@ _FIRST_START_S = 2
 _MOST_BYTES = 30_000_000  # of one network's flows: a minute of the published simulator
 _RESERVE_BYTES = 4096
 
-#: How many hosts each switch has, and which switches are joined.
+#: The number of hosts of each switch, and the pairs of linked switches.
 Shape = tuple[list[int], list[tuple[int, int]]]
 
 
@@ -118,7 +118,7 @@ def _delay(random: np.random.Generator) -> str:
 
 
 def _buffer_mib(random: np.random.Generator, switches: list[int], links: list[NetworkLink]) -> int:
-    """So small that packets can be lost, but more than twice what every switch has committed."""
+    """A buffer small enough to lose packets, but more than twice the committed bytes of every switch."""
     committed = dict.fromkeys(switches, 0.0)
     for link in links:
         delay_s = _delay_ns(link.delay) * 1e-9

@@ -24,7 +24,7 @@ from ns3_env.simulator.results import Floats, Results
 RATE_BPS, RTT_NS, MTU_BYTES = 40e9, 25_000_000, 1500
 #: The link's rate in the unit of the paper's tables.
 RATE = 40.0
-#: Of the paper's simulation (sec. 4.1): 1 % of the RTT on average, 10 % at most.
+#: Noise of the paper's simulation (sec. 4.1): 1 % of the RTT on average, 10 % at most.
 NOISE = AckNoise(mean_rtts=0.01, most_rtts=0.1)
 #: Rate of a host's link over the bottleneck's rate: no queue but the bottleneck's.
 _FASTER = 10
@@ -45,7 +45,7 @@ class Path:
         rtts_ns: base RTT of each flow: propagation and the serialisation of a full packet and its ACK.
         buffer_bdps: buffer in BDPs of ``base_ns``.
         mtu_bytes: size of a full packet.
-        base_ns: RTT that is the unit of buffer, starts, samples and the least RTO.
+        base_ns: RTT that is the unit of buffer, starts, samples and the minimum RTO.
         ack_noise: random delay of the ACKs; None: none.
     """
 
@@ -118,7 +118,7 @@ class Entry:
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
     """RTT-driven MPC: the flow's least rate, at which it starts too, and caps of each flow, if any, as shares
-    of the path's rate; ``target``: where the target lies between the least and the largest RTT."""
+    of the path's rate; ``target``: the target's position between the minimum and the maximum RTT."""
     rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
     return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])
 
@@ -126,7 +126,7 @@ def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float =
 def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
     """Endless flows, one soon after another (a millisecond, with an RTT of 25), without their caps.
 
-    Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
+    Every packet is acknowledged, as in the paper's model; the minimum RTO is Linux's. Only the bottleneck's
     queue is bounded: socket buffers have twice the capacity of the path and its buffer.
     """
     marks = entry.marked_from
@@ -155,7 +155,7 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
 
 
 def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
-    """The scenario in the simulator's JSON, where a flow may have its own controller: its cap."""
+    """The scenario in the simulator's JSON, in which a flow may have its own controller: its cap."""
     content = scenario(path, entry, seconds).to_simulator_json()
     if entry.caps:
         (common,) = content["controllers"]
@@ -168,7 +168,7 @@ def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
 
 #: A thin dashed line at the link's rate.
 LEVEL = {**DASHED, "linestyle": MODEL.line}
-#: The link's rate is reached where all together send so much of it, for so long: ten RTTs of 25 ms.
+#: The link's rate counts as reached if all together send this share of it for this time: ten RTTs of 25 ms.
 REACHED, HELD_S = 0.95, 0.25
 
 
@@ -227,7 +227,7 @@ class Flows:
 def measure(results: Results) -> Flows:
     """Reads rates and RTTs off a run's results.
 
-    A packet's RTT is its path's, alone, and the time that the bottleneck needs for what waits before it: by
+    A packet's RTT is its path's base RTT plus the time that the bottleneck needs for packets ahead of it: by
     that, every moment has one, as data points have in the paper's model.
     """
     run = Run(results)

@@ -22,7 +22,7 @@ from ns3_env.simulator.results import Floats
 
 FLOWS = (1, 2, 4, 8)
 BUFFERS_BDP = tuple(2.0**power for power in range(-4, 5))
-#: By flows, along the buffers: Table V.
+#: Table V by flows, along the buffers.
 RATES: Mapping[int, tuple[float, ...]] = {
     1: (10.0, 10.0, 33.7, 39.9, 39.8, 39.7, 39.6, 39.4, 39.4),
     2: (10.0, 10.0, 23.7, 39.9, 39.8, 39.7, 39.6, 39.5, 39.7),

@@ -36,11 +36,11 @@ SECONDS, FROM = 60.0, 1 / 3
 _LEAST = 1 / 100
 #: "Close to" l_P and l_B.
 _NEAR_P, _NEAR_B = 0.1, 0.9
-#: What "equal", "its cap" and "low" mean here: shares of the fair rate, of the cap, of the mean.
+#: Meanings of "equal", "its cap" and "low": shares of the fair rate, of the cap, of the mean.
 _EQUAL, _KEPT, _LOW = 0.1, 0.05, 0.05
-#: One flow "dominates" with so much more than its fair share.
+#: One flow "dominates" with this much more than its fair share.
 _DOMINATES = 1.5
-#: By case: mean and standard deviation of rate and RTT (``Flows.of_each``).
+#: For each case: mean and standard deviation of rate and RTT (``Flows.of_each``).
 Results = Mapping[str, Mapping[str, Floats]]
 
 

@@ -16,13 +16,13 @@ from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
 from ns3_env.eval.papers.verdicts import listed
 
-#: Of the path of sec. 3.2.
+#: Parameters of the path of sec. 3.2.
 RATE_BPS, RTT_NS = 10e9, 26_500_000
 #: From the paper's unit to Gb/s.
 _GBPS = RATE_BPS / 1e9 / RATE
 _LEAST = 1 / 100
 
-#: Achieved by one flow (sec. 3.2): what Ethernet's headers leave.
+#: Goodput of one flow (sec. 3.2): the rate without Ethernet's headers.
 PUBLISHED_GBPS = 9.4
 #: The paper gives no duration: here it is 2300 RTTs, and numbers cover the last two thirds.
 ONE_FLOW_SECONDS, ONE_FLOW_FROM = 60.0, 1 / 3
@@ -55,7 +55,7 @@ def one_flow_cases(scale: float) -> dict[str, Any]:
 def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
     """One flow at 10 Gb/s: rate and RTT, with noise and without, beside CUBIC."""
     link, begin_s = one_flow_path(data.scale), ONE_FLOW_FROM * ONE_FLOW_SECONDS
-    # what headers leave of 10 Gb/s
+    # 10 Gb/s without headers
     possible = RATE_BPS / 1e9 * link.payload_rate(1.0) / link.rate_bps
     table = {}
     for name, run in data.runs.items():

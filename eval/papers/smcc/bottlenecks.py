@@ -228,7 +228,7 @@ def parking_lot_topology() -> Graph:
     return Graph(nodes=["host" if i < 8 else "switch" for i in range(11)], links=links)
 
 
-#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which follows on S3's of 500 at once; start and stop
+#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which directly follows S3's of 500; start and stop
 #: of S3's, stop of S4's (s).
 PATTERNS = {"I": (500, (0.0, 2.0, 4.0)), "II": (750, (1.0, 3.0, 5.0))}
 #: Fig. 22 has two stages with R_b = 32.

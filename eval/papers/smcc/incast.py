@@ -18,9 +18,9 @@ from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
-#: Long-lived flows are watched for so long; mixed ones until the last one's end, or this.
+#: Long-lived flows are observed for this time; mixed ones until the last one's end, or this.
 _SECONDS, _LIMIT_S = 2.0, 20.0
-#: "Held": a mean so near to the target in the second half.
+#: "Held": a mean this near to the target in the second half.
 _HELD_BYTES = 16e3
 #: Kinds of flows.
 LONG, MIXED = "long-lived", "mixed sizes"

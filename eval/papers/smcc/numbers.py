@@ -57,7 +57,7 @@ def settled_ns(run: Run, port: Port = BOTTLENECK) -> float:
 
 
 def response_ms(runs: Sequence[Run], port: Port = BOTTLENECK) -> float:
-    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN where none does."""
+    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN if no run does."""
     times = np.array([settled_ns(run, port) for run in runs]) / 1e6
     return float(np.nanmean(times)) if np.isfinite(times).any() else math.nan
 

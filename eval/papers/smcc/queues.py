@@ -129,7 +129,7 @@ PAIRS = tuple((large, delta) for large in (256, 64) for delta in (64, 16))
 SECONDS = 2.0
 #: The queue of the deal-breaker phenomenon (5.3.1), and the span in which QCN's queue lies.
 STUCK_BYTES, QCN_BYTES = 48e3, (40e3, 80e3)
-#: "Mostly around the target": so near, for such a share of the time.
+#: "Mostly around the target": this near, for this share of the time.
 _AROUND_BYTES, _MOSTLY = 8e3, 0.9
 
 

@@ -58,7 +58,7 @@ SETTINGS: Mapping[str, Tcp] = {
     NOTHING_MARKED: UNMARKED,
     MANY_FLOWS: tcp("100MB", "auto", socket_buffer_bytes=1 << 18),
 }
-#: By the names in tables and figures, but for the last, which has a separate row.
+#: Entries by their names in tables and figures, but for the last, which has a separate row.
 _ENTRIES: Mapping[str, tuple[str, Mapping[str, float]]] = {
     **{name: (controller, {}) for name, controller in CONTROLLERS.items()},
     _SLIGHTLY_LESS: ("tdctcp", {"Theta": 2}),

@@ -52,7 +52,7 @@ ALPHA = Sweep(
 )
 LOW = Sweep("LowThreshold", _milliseconds(1, 2, 3, 5, 8, 15, 30), 5, "T_low (ms)")
 HIGH = Sweep("HighThreshold", _milliseconds(10, 20, 35, 50, 70, 100, 150), 50, "T_high (ms)")
-#: By the figure.
+#: Sweeps by the thesis's figure.
 SWEEPS: Mapping[str, Sweep] = {"3-3": ALPHA, "3-4": LOW, "3-5": HIGH}
 #: Figure, setting, number on the axis.
 _Case = tuple[str, str, float]

@@ -25,7 +25,7 @@ def history_of(*lengths: int) -> History:
 
 
 class Alone(th.nn.Module):
-    """One member of a stack, of PyTorch's own layers: what it computes, one row at a time."""
+    """One member of a stack, built from PyTorch's own layers, computed one row at a time."""
 
     def __init__(self, stack: RecurrentStack, member: int) -> None:
         super().__init__()

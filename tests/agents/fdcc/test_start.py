@@ -17,7 +17,7 @@ from ns3_env.policies.file import read_policy
 from ns3_env.policies.released import load_policy, released
 
 FIELDS = read_policy(released("fdcc")).spec.fields
-#: Those of the released policy.
+#: Widths of the released policy.
 WIDTHS = {"history_length": 4, "hidden": 16, "shortcut": 32, "net_arch": [32]}
 
 

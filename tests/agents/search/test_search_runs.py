@@ -53,7 +53,7 @@ class Done(NamedTuple):
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """What it was compared with."""
+        """Numbers of the comparison after the search."""
         table: dict[str, Any] = json.loads((self.run.parents[1] / "t.json").read_text())
         return table
 

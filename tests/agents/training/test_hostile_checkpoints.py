@@ -85,7 +85,7 @@ def torch_file(evil: Evil, zipped: bool = True) -> bytes:
 
 
 def networks(folder: Path) -> GradientTrainer:
-    """What an agent's own code makes of its checkpoint."""
+    """The networks that an agent's own code loads from its checkpoint."""
     layout = read_layout(folder)
     learner = trainer_of(folder, layout).load(folder, layout)
     assert isinstance(learner, GradientTrainer)
@@ -93,7 +93,7 @@ def networks(folder: Path) -> GradientTrainer:
 
 
 def sb3_archive(evil: Evil) -> bytes:
-    """What Stable-Baselines3 saves, with a payload in its ``data`` and in the weights."""
+    """An archive of Stable-Baselines3, with a payload in its ``data`` and in the weights."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         payload = base64.b64encode(pickle.dumps(evil)).decode()

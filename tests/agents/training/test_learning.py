@@ -66,7 +66,7 @@ def reward(rollouts: list[Rollout]) -> float:
 
 
 def rates_gbps(rollouts: list[Rollout]) -> np.ndarray:
-    """What each flow got acknowledged in its time: (episodes, flows)."""
+    """Acknowledged rate of each flow over its life: (episodes, flows)."""
     results = [rollout.results for rollout in rollouts]
     lasted = [flow_ends(x) - flow_column(x, "start_ns") for x in results]
     return 8 * np.array([flow_column(x, "acked_bytes") for x in results]) / np.array(lasted)

@@ -30,7 +30,7 @@ class Raises(TargetQueue):
 
 
 class KillsWorker(Raises):
-    """As the kernel does when memory runs out."""
+    """Kills its worker, as the kernel does when memory runs out."""
 
     def misbehave(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -78,7 +78,7 @@ def test_a_log_says_how_many_cells_are_done(
         return lines[-1]
 
     def held(*cells: Any) -> None:
-        """Puts cells in place when a line has been asked for that counts all before them."""
+        """Puts cells in place when a line was requested that counts all cells before them."""
         line_count = len(lines)
         assert wait_until(lambda: len(lines) > line_count + 1)
         write(*cells)
@@ -260,7 +260,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
     try:
         # The costliest cells, the sleeper's, come first and occupy both workers, each with a simulator; the
         # process that workers are forked from is a fifth, and Python starts one itself.
-        # They come and go (a program that lists controllers is one): what counts is who is there together.
+        # They come and go (a program that lists controllers is one): the processes at the same instant count.
         deadline = time.monotonic() + 30
         while True:
             children = list(descendants(process.pid))
@@ -299,7 +299,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
 
 
 def never_sees_ctrl_c(pid: int) -> bool:
-    """A worker, or what they are forked from, that blocks SIGINT (proc(5), SigBlk); Python's resource tracker
+    """A worker, or its fork server, that blocks SIGINT (proc(5), SigBlk); Python's resource tracker
     ignores it by itself."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``run --watch`` and ``plot watch``: the page that they write, and what they refuse."""
+"""``run --watch`` and ``plot watch``: the page that they write, and their refusals."""
 
 from __future__ import annotations
 

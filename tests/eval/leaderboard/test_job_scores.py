@@ -23,7 +23,7 @@ RING = {"kind": "collective", "algorithm": "ring_all_reduce", "ranks": [0, 1, 2]
 
 
 def value(results: Results) -> float:
-    """As SharedCluster measures it, ms."""
+    """SharedCluster's measure, ms."""
     slowdowns, time_ns = outcome_of(results)
     return value_of(TASKS["SharedCluster"], slowdowns, slowdowns, time_ns)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interquartile means, probabilities of improvement, and what their intervals cover."""
+"""Interquartile means, probabilities of improvement, and the coverage of their intervals."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_resample_has_every_task() -> None:
 
 
 def test_a_generalists_run_is_drawn_with_its_scores_in_all_tasks() -> None:
-    """Runs that are good or bad in every task vary more than what tasks' own runs would."""
+    """Runs that are good or bad in every task vary more than separate runs for each task would."""
     tasks = [runs(0, 10, 20, 30, 40, 50) for _ in range(8)]
     apart, whole = interquartile_mean(of(*tasks)), interquartile_mean(of(*tasks, generalist=True))
     assert apart.value == whole.value
@@ -93,7 +93,7 @@ def test_the_interval_of_one_run_is_of_test_seeds_and_of_one_test_there_is_none(
 
 
 def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
-    """Tests differ by 100, the rules on each of them by 1: the better one is so in every resample."""
+    """Tests differ by 100, the controllers on each of them by 1: the better one is so in every resample."""
     better, worse = of([[101.0, 1.0, 201.0]]), of([[100.0, 0.0, 200.0]])
     estimate = probability_of_improvement(better, worse)
     assert (estimate.value, estimate.low, estimate.high, estimate.covers) == (1.0, 1.0, 1.0, "test seeds")

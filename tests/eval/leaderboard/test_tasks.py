@@ -268,7 +268,7 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
 
 
 def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
-    """What writes a checkpoint of the policy."""
+    """Returns a function that writes a checkpoint of the policy."""
 
     def write(folder: Path) -> None:
         write_policy(folder / "policy.safetensors", policy)
@@ -322,7 +322,7 @@ def with_jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def completions(file: Path) -> list[float]:
-    """Of each job, from its first iteration's start to its last one's end."""
+    """Duration of each job, from its first iteration's start to its last one's end."""
     jobs = pandas.read_csv(file).groupby("job")
     return list(jobs["end_ns"].max() - jobs["start_ns"].min())
 

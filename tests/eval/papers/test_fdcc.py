@@ -168,7 +168,7 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
     """Zhang 2023, section 5.3: windows of a BDP bound the queue of n flows at (n − 1) BDP."""
     monkeypatch.setattr(experiment, "released", missing)
     base = incast(Dumbbell(senders=8), 8, 0.01)
-    # What starts within a millisecond would hardly meet.
+    # Flows that start within a millisecond would hardly overlap.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
     present, _ = ENTRIES.present({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
     scenarios = ENTRIES.each(base, present)

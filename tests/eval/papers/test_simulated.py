@@ -49,7 +49,7 @@ def test_an_incast_without_losses_takes_what_its_link_needs(simulator: Simulator
 
 
 def numbers_of(name: str) -> dict[str, float]:
-    """Of a run with the thesis's numbers."""
+    """Numbers of a run that has the thesis's values."""
     throughput, mean, p99, median = PUBLISHED_MS[name]
     rtts = {"rtt_mean_ms": mean, "rtt_p50_ms": median, "rtt_p99_ms": p99}
     return {"throughput_mbps": throughput or 0.0, **rtts}

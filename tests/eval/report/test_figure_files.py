@@ -51,7 +51,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def width_in(pdf: bytes) -> float:
-    """Of a PDF's page, inches."""
+    """Width of a PDF's page, inches."""
     box = re.search(rb"/MediaBox \[([^\]]*)\]", pdf)
     assert box is not None
     return float(box[1].split()[2]) / 72
