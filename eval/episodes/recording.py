@@ -21,8 +21,8 @@ _SAMPLES, _PORT_SAMPLES = 2_000_000, (500, 5000)
 def recorded(scenario: Scenario, film: bool = False) -> Scenario:
     """The scenario with queue series, and with windows and rates if there are not too many.
 
-    The scenario specifies the sampling interval; by default, its estimated duration
-    gives each port 500 to 5000. With ``film``, ports and flows are sampled as often for a film.
+    The scenario can specify the sampling interval; by default, each port gets 500 to 5000 samples in the
+    estimated duration. With ``film``, ports and flows are sampled equally often for a film.
     """
     flows = scenario.flows()
     network = scenario.topology.build()

@@ -91,7 +91,7 @@ def link_utilisation(results: Results) -> float:
     """Bytes that the bottleneck port sent, over its capacity while any flow was active, or any stream of the
     background ran; headers, resent bytes and streams count.
 
-    With a measurement window: bytes that the links of all hosts that flows go to carried within it, streams
+    With a measurement window: bytes on the links of all receiving hosts within it, streams
     included, over their capacity in its whole length.
     """
     if (window := results.get("measurement")) is not None:

@@ -167,7 +167,7 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     """Puts claims and pictures of the experiments in ``runs`` between the page's marks.
 
     A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
-    block ``claims`` counts those of the other blocks. Numbers go to ``tables/NAME.csv`` next to the page.
+    block ``claims`` counts all other verdicts. Numbers go to ``tables/NAME.csv`` next to the page.
 
     Returns the names of the experiments whose block was written; ``pictures`` gets their PNGs.
 

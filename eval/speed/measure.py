@@ -189,7 +189,7 @@ def measure(
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
-        minima over four times more short runs. ``mpcc_placement_us``: wall microseconds per decision of
+        minima over four times that number of short runs. ``mpcc_placement_us``: wall µs per decision of
         such an incast, its packets included, with MPCC in the "simulator" and in "python", in which it
         makes the same decisions. ``native_us``: microseconds per decision of a policy inside the simulator:
         an LSTM of 64 over 8 observations for one flow and for 64 flows due together, and an MLP 4-12-12-1.

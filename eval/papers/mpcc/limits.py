@@ -110,7 +110,7 @@ def _eight(scale: float) -> Scenario:
 
 def decision_cases(scale: float) -> dict[Case, Scenario]:
     """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by how often MPCC decides, how far it looks, and how long it
-    lasts; the idle time until the next decision is used, as in section 6.2."""
+    needs; the idle time until the next decision is used, as in section 6.2."""
     base = _eight(scale)
     return {
         (_EACH[acks], horizon, us): base.under(
