@@ -160,7 +160,7 @@ def _of_simulator(entry: Entry) -> list[Controller]:
 
 
 def _check_versions(required: Mapping[str, str]) -> None:
-    """Raises ScenarioError where the cell's results would be another version's."""
+    """Raises ScenarioError if the cell's results would be another version's."""
     here_versions = versions_in_use()
     for name in sorted({*here_versions, *required}):
         if (here := here_versions.get(name, "none")) != (there := required.get(name, "none")):

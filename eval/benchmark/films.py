@@ -35,7 +35,7 @@ def write_benchmark_films(folder: BenchFolder) -> list[Path]:
 
 
 def films(folder: BenchFolder) -> dict[str, dict[str, str]]:
-    """scenario -> controller -> its film as a link from the folder; those that are there."""
+    """scenario -> controller -> its film as a link from the folder, for existing films."""
     return {
         name: dict.fromkeys(controllers, film_page(Path(), name).as_posix())
         for name, controllers in _sampled(folder).items()

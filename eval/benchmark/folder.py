@@ -234,7 +234,7 @@ def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
 
 
 def _cells_in(path: Path) -> list[Cell]:
-    """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
+    """Every complete cell, of any suite. Raises ScenarioError for one that cannot be read."""
     cells = []
     for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
         match = _SEED.fullmatch(file.parent.name)

@@ -65,7 +65,7 @@ def controllers_of(entry: Any, place: str) -> Iterator[Any]:
 
 
 def _resolved(whole: Mapping[str, Any], key: str, value: Any) -> Any:
-    """A parameter as a number where the scenario has one for it: 1000 for "1us"."""
+    """A parameter as a number if the scenario has one for it: 1000 for "1us"."""
     at: Any = whole
     for part in key.split("."):
         at = at[int(part)] if isinstance(at, list) else at.get(part) if isinstance(at, Mapping) else None
@@ -113,7 +113,7 @@ class Value:
 
     @property
     def parameter(self) -> bool | int | float | str:
-        """The value in a table: itself, or the label of one that is no number or text."""
+        """The value in a table: itself, or the label if it is neither number nor text."""
         return self.value if isinstance(self.value, bool | int | float | str) else self.label
 
 
@@ -169,7 +169,7 @@ def points(grid: object, place: str) -> Iterator[Point]:
         place: file and key, for errors.
 
     Raises:
-        ScenarioError: it is no grid, an axis has no values or one twice, or there are too many points.
+        ScenarioError: invalid grid, an axis has no values or a repeated one, or it has too many points.
     """
     if not isinstance(grid, Mapping):
         raise ScenarioError(f"{place}: expected keys with lists of values, found {shown(grid)}")

@@ -78,7 +78,7 @@ def benchmark(
         checkpoints: trained policies, "NAME=PATH".
         command: command that reproduces the folder; by default this process's command line.
         console: console for the progress and the summary.
-        allow_imports: true to let policies that only the suite's file names run their modules' code.
+        allow_imports: true to permit policies named only in the suite's file to run their modules' code.
         ray: address of the Ray cluster that runs the cells, "auto" or "local"; None: processes on this
             machine.
         watch: true to sample cells with series for films as well; complete cells without a film run again.
@@ -90,7 +90,7 @@ def benchmark(
     Raises:
         ConfigError: no Ray cluster answers there.
         ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
-        KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
+        KeyboardInterrupt: Ctrl-C; a later call can continue the folder.
     """
     _check_jobs(jobs)
     if ray is not None:
@@ -254,12 +254,12 @@ def _play(
 
 
 def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:
-    """Puts the cells' folders in place. Raises OSError, where the disk is full."""
+    """Puts the cells' folders in place. Raises OSError, such as for a full disk."""
     replace_folders({cell_folder(out, *job.key): partial(write_files, files=x.files) for job, x in cells})
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
-    """Returns a cell's files, or its error. Raises ConnectionError where the cluster is gone."""
+    """Returns a cell's files, or its error. Raises ConnectionError if the cluster is gone."""
     try:
         return future.result()
     except TimeoutError:
@@ -296,7 +296,7 @@ class _View:
         return (time.monotonic() - self._began) * rest / over if over else None
 
     def line(self) -> str:
-        """Counts and the time that is left, in words."""
+        """Counts and the remaining time, in words."""
         eta = self.eta_s()
         return (
             f"{len(self._done)} of {len(self._weights)} cells done, {len(self._running)} running, "

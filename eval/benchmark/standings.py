@@ -61,7 +61,7 @@ class Score:
         mean: mean of the defined values.
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
-        interval: "low–high" as shown; "" with fewer than two values, or if all of them look alike.
+        interval: "low–high" as shown; "" with fewer than two values, or if all look equal.
         edge: compared with the scenario's best by the mean; None for the best itself, and if there is nothing
             to compare.
     """
@@ -189,7 +189,7 @@ class _Scenario:
             case.scenario.transport,
         )
         self.flow_pairs = FlowPairs()
-        #: Read together in one verdict.
+        #: Metrics that are read together in one verdict.
         self.comparisons = max(1, len(everyone) - len(self.references) - 1)
 
     def standing(self, metrics: Sequence[str]) -> Standing:
@@ -236,7 +236,7 @@ class _Scenario:
         return [first[seed] for seed in seeds], [second[seed] for seed in seeds]
 
     def _best(self, metric: Metric, players: Sequence[str], scores: Mapping[str, Score]) -> str:
-        """Finds the best by the mean; by size, by the mean ratio to one of them."""
+        """Finds the best by the mean; for a size, by the mean ratio to one controller."""
         means = {player: scores[player].mean for player in players}
         if self.flow_pairs.are_of(metric.name):
             logs = {

@@ -175,7 +175,7 @@ class FlowPairs:
     def log_ratios(self, metric: str, cells: Sequence[Cell], others: Sequence[Cell]) -> FloatArray:
         """For each seed, the mean over flows of the size of ln(slowdown in the cell / in the other): (n,).
 
-        Flows that one of both did not finish are left out. Flows of one seed met each other, so they are one
+        Flows that are unfinished under either are left out. Flows of one seed interact, so they are one
         observation, not many; seeds without such a flow are left out.
 
         Args:

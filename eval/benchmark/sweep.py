@@ -76,7 +76,7 @@ def suite_of(
 
 
 def _find(what: Path) -> Path:
-    """The file of a suite or a scenario. Raises ScenarioError, naming those that there are."""
+    """The file of a suite or a scenario. Raises ScenarioError, naming the existing ones."""
     try:
         return find_file(what, "configs/scenarios", "configs/suites")
     except ConfigError as error:
@@ -84,7 +84,7 @@ def _find(what: Path) -> Path:
 
 
 def _of_scenario(data: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """A suite of one scenario, under the controllers that it names, those of an agent left out."""
+    """A suite of one scenario, under the controllers that it names, without an agent's."""
     controllers = data.get("controllers")
     names = [_name(entry) for entry in controllers] if isinstance(controllers, list) else []
     return {

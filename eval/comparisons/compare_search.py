@@ -34,7 +34,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     """Compares the run's last checkpoint: tables, the gain, the run's evaluation/ and ``json_file``.
 
     Raises:
-        ConfigError: the configuration has no evaluation, or there is no checkpoint.
+        ConfigError: the configuration has no evaluation, or the run has no checkpoint.
         ScenarioError, SimulatorError: the simulator refuses a scenario, or failed.
     """
     config = plan.config

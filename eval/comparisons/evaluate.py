@@ -29,7 +29,7 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
     """Compares a finished run's last checkpoint again, or a checkpoint or a policy's file by itself.
 
     Raises:
-        ConfigError, ScenarioError: there is nothing there to compare, or an override is wrong.
+        ConfigError, ScenarioError: the path has nothing to compare, or an override is wrong.
     """
     path = policy_path(path)
     if path.is_file() or (path / LAYOUT).exists():

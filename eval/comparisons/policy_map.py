@@ -148,7 +148,7 @@ def _panels(text: str | None) -> tuple[str, list[float]]:
 
 
 def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
-    """Observations (n, len(fields)) of a flow whose observations were constant for long.
+    """Observations (n, len(fields)) of a flow under constant conditions.
 
     Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), its goodput is its rate, and nothing rises
     or falls: slopes and the last action are 0.

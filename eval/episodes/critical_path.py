@@ -31,7 +31,7 @@ class Part:
     Attributes:
         name: name in tasks.csv.
         path_ns: time that it contributes to the critical path.
-        active_ns: total time during which any of it was in progress.
+        active_ns: total time during which any task of the part was in progress.
         least_ns: time that the busiest network card needs for its bytes; for computation, ``path_ns``.
     """
 
@@ -75,7 +75,7 @@ class CriticalPath:
 
 
 def critical_paths(content: Mapping[str, Any], results: Results) -> list[CriticalPath]:
-    """Critical paths of all iterations that were over at the end, job by job; none without jobs.
+    """Critical paths of all iterations that were complete at the end, job by job; none without jobs.
 
     Args:
         content: the simulator's input (``Scenario.to_simulator_json``).
@@ -90,7 +90,7 @@ def critical_paths(content: Mapping[str, Any], results: Results) -> list[Critica
 
 
 def read_critical_paths(file: Path) -> list[CriticalPath]:
-    """Reads the critical_path.csv that a run left; empty without such a file."""
+    """Reads the critical_path.csv that a run wrote; empty without such a file."""
     if not file.is_file():
         return []
     paths: list[CriticalPath] = []

@@ -17,7 +17,7 @@ Results = Mapping[str, Any]
 
 #: More flows than this share one colour scale instead of a legend's entry each.
 NAMED_FLOWS = 8
-#: More flows than this are drawn as percentiles of those that are active.
+#: More flows than this are drawn as percentiles of the active ones.
 MANY_FLOWS = 32
 #: Instants at which percentiles are taken.
 _INSTANTS = 400

@@ -67,7 +67,7 @@ JOB_COLUMNS = (
     "exposed_ns",
     "straggler_ns",
 )
-#: Columns of flows.csv that are there where the results have them.
+#: Columns of flows.csv that are written only if the results have them.
 MORE_COLUMNS = (
     "group",
     "class",
@@ -116,7 +116,7 @@ def result_files(
     never end there is ``endless``, 1 for those. streams.csv, if there is background of a constant rate: a
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
     port that sent anything; lengths are time-weighted. losses.csv, if packets were lost: a row for each
-    port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
+    port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, if the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
     there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
     tasks.csv: a row for each flow and computation of theirs that started; critical_path.csv: what each

@@ -202,7 +202,7 @@ def run(
     Args:
         scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
         names: the simulator's controllers, and released policies; without these and checkpoints, the
-            scenario's own ``controllers`` run together in one folder, ``out``/A+B for A and B; for a cell,
+            scenario's own ``controllers`` run jointly in one folder, ``out``/A+B for A and B; for a cell,
             its own controller.
         out: parent of the folders; those of an earlier run are replaced, and no further ones are allowed.
         json_file: JSON file that also gets the table's numbers.
@@ -216,7 +216,7 @@ def run(
         checkpoints: "NAME=PATH" of trained policies; the simulator runs them like its controllers.
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: true to add a folder ``pcap``, with a capture of every port, to each controller's folder.
-        allow_imports: true to let a policy that a cell's file names run its module's code.
+        allow_imports: true to permit a policy in a cell's file to run its module's code.
 
     Returns:
         Names of the entries, in their order.
@@ -382,7 +382,7 @@ def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: 
 
 
 def _queue_samples(scenario: Scenario) -> int:
-    """Most samples of all queue series together: fewer where the flows are done before the time limit."""
+    """Maximum number of samples of all queue series together: fewer if flows end before the time limit."""
     if not scenario.record.queue_series_ns:
         return 0
     network = scenario.topology.build()

@@ -166,7 +166,7 @@ def _draw_queue(axes: Axes, results: Results, unit: float) -> None:
 
 
 def _draw_marks(axes: Axes, results: Results, end: float, unit: float) -> None:
-    """A tick for each marked ACK, a row for each flow, or of many flows how many there were when; from
+    """A tick for each marked ACK, a row for each flow, or for many flows their number over time; from
     ``results["marks"]``, rows (t_ns, flow)."""
     axes.set(ylabel="flow", title="ECN marks")
     if "marks" not in results:

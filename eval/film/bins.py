@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording's samples as arrays over time, as fine as a page has room for."""
+"""A recording's samples as arrays over time, at the resolution that fits a page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FlowSeries:
 
 
 def bins(samples: int, factor: int) -> int:
-    """Samples that are left where ``factor`` become one; the first and the last stay."""
+    """Samples that remain if ``factor`` of them become one; the first and the last stay."""
     return 1 + math.ceil((samples - 1) / factor)
 
 
@@ -145,7 +145,7 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
 
 
 def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
-    """Returns how long before each sample the byte was sent that it acknowledges: NaN before the first one.
+    """Returns the age at each sample of the byte that it acknowledges: NaN before the first one.
 
     Between two samples a flow is taken to send evenly.
     """

@@ -33,14 +33,14 @@ def pack(array: npt.NDArray[Any]) -> dict[str, str | int]:
     return {"kind": _KINDS[kind.str], "count": len(flat), "data": text}
 
 
-#: Bytes of a page that its data may have, all runs together.
+#: Maximum bytes of a page's data, over all runs.
 ROOM = 12 << 20
 #: Flows of the table that differ between runs of one seed: none.
 _SHARED = ("src", "dst", "size", "start")
 
 
 def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
-    """Returns the content of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
+    """Returns the content of runs of one scenario and seed, in the form of JSON; ``runs``: by controller.
 
     If a page would exceed ``ROOM``, neighbouring samples are merged, 2, 4, 8 ... into one.
     """

@@ -46,7 +46,7 @@ def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
     ``folders``: those of the runs below ``out`` that are shown; none: all.
 
     Raises:
-        ScenarioError: there are no recordings, one cannot be read, or a page is no film.
+        ScenarioError: no recording exists, one cannot be read, or a page is no film.
     """
     recordings = (*out.glob(f"*/{FILE}"), *out.glob(f"*/seed-*/{FILE}"))
     folders = folders or sorted(file.parent for file in recordings)
@@ -77,7 +77,7 @@ def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
 
 
 def _content(out: Path, scenario: Scenario, runs: dict[str, Recording], title: str) -> dict[str, Any]:
-    """Raises ScenarioError for recordings whose numbers are of another network, or of none."""
+    """Raises ScenarioError for recordings whose numbers do not fit the network."""
     try:
         with np.errstate(all="ignore"):
             return content(scenario, runs, title)

@@ -36,7 +36,7 @@ class Line:
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
         range: interquartile means of only its worst run and of only its best run.
-        improvement: the probability of improvement over the baseline; None of the baseline itself.
+        improvement: the probability of improvement over the baseline; None for the baseline itself.
         reference: true for an entry that does not compete.
     """
 

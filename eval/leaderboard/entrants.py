@@ -29,7 +29,7 @@ from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.tasks import TASKS, TaskSpec
 
-#: The parameters of an entry that is one run, one policy of it, or one checkpoint, of several.
+#: The parameters of an entry that is one of several runs, policies or checkpoints.
 RUN, TASK, DECISIONS = "run", "task", "decisions"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 #: Controllers that are no entries; the constant window replaces ``fixed-window``.

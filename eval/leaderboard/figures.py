@@ -44,7 +44,7 @@ def checkpoints_in(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Mean score over runs (n,) at ``decisions`` (n,), and its interval at each of them; None of one run.
+    """Mean score over runs (n,) at ``decisions`` (n,), and its interval at each of them; None for one run.
 
     The interval covers other trainings of the same entry, at each point by itself.
     """
@@ -60,7 +60,7 @@ def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
     """A curve for each entry, at points where all its runs were evaluated; runs are interpolated linearly.
 
     Args:
-        frame: a row for each time that a run was judged, with ``COLUMNS``; several rows of one run at the
+        frame: a row for each evaluation of a run, with ``COLUMNS``; several rows of one run at the
             same decisions (tasks, test seeds) are averaged.
 
     Raises:

@@ -56,7 +56,7 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
     """Writes the leaderboard of a folder that contains tests of tasks, and prints its tables.
 
     Args:
-        path: the folder that ``python -m eval leaderboard`` left, complete or not.
+        path: the folder that ``python -m eval leaderboard`` wrote, complete or not.
         formats: formats of the figures; PNG by default.
         page: page that also gets the tables, between the lines ``TABLES``; if the folder has checkpoints of
             runs, learning curves instead, between the lines ``CURVES``.

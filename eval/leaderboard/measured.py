@@ -78,7 +78,7 @@ def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
     return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})
 
 
-#: A metric, and how it is called: all jobs, the last of them.
+#: A metric, and its heading: all jobs, the last of them.
 METRICS = {"job_completion": "a job", "job_completion_max": "the last job"}
 
 

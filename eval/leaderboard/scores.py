@@ -61,7 +61,7 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
     Raises:
         ConfigError: a column is missing; a test is listed twice; an entry lacks a test that another has, or
             has a score there that is no finite number; an entry has more runs in one task than in another;
-            there is no such generalist.
+            a generalist does not exist.
     """
     require(frame, COLUMNS)
     frame = frame.astype({"entry": str, "task": str})
@@ -84,7 +84,7 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
 
 
 def require(frame: pandas.DataFrame, columns: Collection[str]) -> None:
-    """Raises ConfigError where the frame has no rows, or lacks one of these columns."""
+    """Raises ConfigError if the frame has no rows, or lacks one of these columns."""
     lacking = [name for name in columns if name not in frame]
     if lacking:
         raise ConfigError(f"the frame lacks {', '.join(lacking)}; it needs {', '.join(columns)}")

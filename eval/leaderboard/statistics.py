@@ -31,7 +31,7 @@ from ns3_env.eval.leaderboard.scores import Scores
 
 #: Coverage of an interval.
 Covers = Literal["runs", "test seeds"]
-#: Share of the scores that is left out at either end.
+#: Share of the scores that is discarded at either end.
 _TRIMMED = 0.25
 
 
@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def known(self) -> bool:
-        """There is an interval."""
+        """True if there is an interval."""
         return self.covers is not None
 
 
@@ -74,7 +74,7 @@ def range_of_runs(scores: Scores) -> tuple[float, float]:
 
 
 def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
-    """Estimates how likely a run of one entry beats one of the other in a task, mean over tasks.
+    """Estimates the probability that a run of one entry beats one of the other in a task, mean over tasks.
 
     Ties count half.
 

@@ -75,9 +75,9 @@ OF_FLOWS = (
 
 
 def measure(results: Results, names: Iterable[str] | None = None) -> dict[str, float]:
-    """Metrics of one episode by name; NaN where the results do not define one.
+    """Metrics of one episode by name; NaN if the results do not define one.
 
-    By default all of them, but for those of a section (``Metric.section``) that the results have not got.
+    By default all metrics except those of a section (``Metric.section``) that the results lack.
 
     Raises KeyError for an unknown name.
     """
@@ -117,7 +117,7 @@ def by_group(
         measured: function from such results to metrics.
 
     Returns:
-        Group -> metric -> value, with ``flows``, how many; empty where the scenario has no groups.
+        Group -> metric -> value, with ``flows``, their number; empty if the scenario has no groups.
     """
     rows = {}
     for name in groups_of(results):

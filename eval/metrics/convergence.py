@@ -64,7 +64,7 @@ def allowed_bps(results: Results, windows: Windows) -> Floats:
 
 
 def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
-    """Every change of the set of active flows and streams, and how long each took to a fair share.
+    """Every change of the set of active flows and streams, and the time from each to a fair share.
 
     For flows into one receiver, whose bottleneck (rate C) all share. Flow i of the active set A is allowed
     x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / (b + Σ x)), where

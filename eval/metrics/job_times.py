@@ -55,7 +55,7 @@ class Span:
         compute_ns: computation time of a rank, mean over ranks.
         exposed_ns: time without computation between a rank's start and end, mean over ranks.
         straggler_ns: time between the ends of the first rank and of the last.
-        finished: true if all of it was complete at the end of the episode.
+        finished: true if all its tasks were complete at the end of the episode.
     """
 
     job: str
@@ -123,7 +123,7 @@ def spans(results: Results) -> list[Span]:
 
 
 def _whole_iterations(results: Results) -> set[tuple[int, int]]:
-    """(job, iteration) of those of which every task is over."""
+    """(job, iteration) of iterations with every task complete."""
     jobs = results[SECTION]
     ends = [*results["flows"]["delivered_ns"], *results["steps"]["end_ns"]]
     rows = list(zip(jobs["job"], jobs["iteration"], strict=True))
@@ -167,7 +167,7 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
 
 
 def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """Returns how long at least one of the intervals (start, end) lasts."""
+    """Returns the total time covered by at least one of the intervals (start, end)."""
     ordered = sorted(intervals)
     total, until = 0.0, -np.inf
     for begin, end in ordered:
@@ -210,7 +210,7 @@ def iteration_time(rows: Sequence[Span]) -> float:
 
 
 def iteration_time_p99(rows: Sequence[Span]) -> float:
-    """99th percentile over iterations of all jobs; of fewer than 100 near the slowest one's time."""
+    """99th percentile over iterations of all jobs; for fewer than 100, close to the slowest one's time."""
     each = [span.duration_ns for span in iterations(rows)]
     return float(np.percentile(each, 99)) if each else math.nan
 

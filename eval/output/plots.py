@@ -129,7 +129,7 @@ _PAPER_SETTINGS: dict[Any, Any] = {
 }
 #: Inches of one and of both columns of a paper (ACM's; IEEE's are a little wider).
 COLUMN_IN, PAGE_IN = 3.33, 7.0
-#: Figures that are wider on a page, in inches, get both columns.
+#: Figures that are wider on a page, in inches, take both columns.
 _ONE_COLUMN_UP_TO_IN = 6.5
 _on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
 _labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingProxyType({}))
@@ -137,7 +137,7 @@ _labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingPro
 
 @contextmanager
 def for_paper() -> Iterator[None]:
-    """Figures that are made and saved meanwhile have a paper's sizes."""
+    """Figures that are made and saved within the block have a paper's sizes."""
     before = _on_paper.set(True)
     try:
         yield

@@ -78,7 +78,7 @@ _NARROW = 16
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Prints a table in the width that there is, without cutting a number.
+    """Prints a table in the available width, without truncating a number.
 
     Headings and columns of words (those to the left) fold; columns of numbers (those to the right) that find
     no room follow below, with the first column repeated.

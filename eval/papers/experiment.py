@@ -39,7 +39,7 @@ class Data(Generic[T]):
         scale: share of the paper's size.
         progress: progress of the steps from here on.
         notes: notes on entries that are missing, or that differ from the released ones.
-        supplied: names of the policies that this run brings.
+        supplied: names of the policies that this run supplies.
     """
 
     runs: T
@@ -132,7 +132,7 @@ class Entries:
         return (*self.controllers, *self.released)
 
     def present(self, files: Policies) -> tuple[Policies, tuple[str, ...]]:
-        """The policies given, and the released ones whose names are not given and that are there; a note for
+        """The policies given, and available released ones whose names are not given; a note for
         each that is missing or not the released one."""
         policies = dict(files)
         notes = [f"{name.upper()} is a policy given for this run." for name in files]
@@ -194,7 +194,7 @@ class Cases(Generic[T]):
     Attributes:
         cases: scenarios of a scale, by case.
         every: function from scenarios by (case, entry) to the values that are kept of each.
-        entries: contenders; None: each case runs as it is.
+        entries: contenders; None: each case runs unchanged.
     """
 
     cases: Callable[[float], Mapping[Any, Any]]

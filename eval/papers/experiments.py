@@ -95,7 +95,7 @@ def paper(
     Seeds are run in sequence, pictures are of the first; 1: those that the cases declare.
 
     Raises:
-        ScenarioError: there is no such experiment, or an option is wrong.
+        ScenarioError: the experiment does not exist, or an option is wrong.
         SimulatorError: the simulator failed.
     """
     experiment = _experiment(name)

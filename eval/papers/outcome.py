@@ -30,7 +30,7 @@ def defined(x: Any) -> Any:
 
 
 def deviation(published: float | None, simulated: float) -> float | None:
-    """(ours − published) / |published|; None without both numbers, or of a zero."""
+    """(ours − published) / |published|; None without both numbers, or if the published one is 0."""
     return None if not published or math.isnan(simulated) else (simulated - published) / abs(published)
 
 

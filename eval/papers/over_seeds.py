@@ -14,7 +14,7 @@ from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.papers.outcome import deviation
 from ns3_env.eval.papers.verdicts import all_hold
 
-#: An outcome as its JSON has it (``Outcome.as_dict``).
+#: An outcome in the form of its JSON (``Outcome.as_dict``).
 Json = Mapping[str, Any]
 
 

@@ -129,7 +129,7 @@ def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _without_repetition(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the claims; the text of one that only adds "; ..." to the claim above it is "The same, ..."."""
+    """Returns the claims; a claim that only adds "; ..." to the one above it reads "The same, ..."."""
     short: list[dict[str, Any]] = []
     above = None
     for claim in claims:

@@ -40,14 +40,14 @@ def listed(
 
 @dataclass
 class Tally:
-    """Comparisons won and lost; of each lost one where, and to whom."""
+    """Comparisons won and lost; for each lost one its place and the winner."""
 
     won: int = 0
     lost: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def holds(self) -> bool | None:
-        """None without a comparison."""
+        """True if no comparison was lost; None without any."""
         return None if self.won + len(self.lost) == 0 else not self.lost
 
     @property
@@ -112,7 +112,7 @@ class Comparison:
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:
-    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is left out.
+    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is ignored.
 
     ``wins`` precedes "N of M comparisons", ``mean`` follows it; ``none`` is the evidence without a ratio.
     """

@@ -64,7 +64,7 @@ class Load:
     numbers: Mapping[str, float]
 
     def mean(self, bucket: str = "") -> float:
-        """The mean slowdown of a bucket, or of all flows; NaN of none."""
+        """The mean slowdown of a bucket, or of all flows; NaN without flows."""
         return self.numbers[key(bucket, "avg")]
 
 
@@ -104,7 +104,7 @@ def measure(results: Results) -> Load:
 
 
 def arrivals(loads: Loads, duration_ns: float) -> str:
-    """A note: how long flows arrived, how many, and how many did not finish."""
+    """A note on the duration of arrivals, the number of flows, and that of unfinished ones."""
     flows = sum(next(iter(by_name.values())).flows for by_name in loads.values())
     lost = round(sum(load.numbers["unfinished_flows"] for _, load in flat(loads, 2)))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."

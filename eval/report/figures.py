@@ -107,9 +107,9 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
 
 
 def draw_slowdowns(axes: Axes, of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> None:
-    """Draws the distribution of slowdowns of each name's flows, all seeds together.
+    """Draws the distribution of slowdowns of each name's flows, over all seeds.
 
-    Shares are of all flows that end, the unfinished ones included: a curve that does not reach 1 left some.
+    Shares are of all flows that end, including unfinished ones: a curve below 1 at its end has some.
     """
     for name, several in of_flows.items():
         slowdowns = np.concatenate([one.slowdowns for one in several])
@@ -180,7 +180,7 @@ def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style])
 
 
 def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """The mean of step functions (lengths ascending, shares), at every length at which one of them steps."""
+    """The mean of step functions (lengths ascending, shares), at every length at which any of them steps."""
     if not curves:
         return np.zeros(0), np.zeros(0)
     grid = np.unique(np.concatenate([lengths for lengths, _ in curves]))
@@ -193,7 +193,7 @@ def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 def _queues(
     recorded: Mapping[str, Series], ports: Mapping[str, str], looks: Mapping[str, Style]
 ) -> list[Panel]:
-    """The bottleneck's queue over time, a panel for each controller; none without series."""
+    """The bottleneck's queue over time, a panel for each controller; no figure without series."""
     curves = {}
     for name, series in recorded.items():
         queues = series.get("queue", {})
@@ -280,7 +280,7 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> list[Panel]:
-    """A small figure for each controller, of its first seed's first job; none without training jobs."""
+    """A small figure for each controller, of its first seed's first job; no figure without training jobs."""
     paths = {name: controller_cells[0].folder / "tasks.csv" for name, controller_cells in cells.items()}
     reading = "Dark: the rank computes; coloured: it only sends or receives; white: it waits. First seed."
     return [

@@ -43,7 +43,7 @@ class Timeline:
     flows: dict[str, dict[int, Spans]] = field(default_factory=dict)
 
     def add(self, part: str, rank: int, peer: int, span: tuple[float, float]) -> None:
-        """Adds a task as tasks.csv has it; ``peer`` is -1 of a computation."""
+        """Adds a task from a row of tasks.csv; ``peer`` is -1 for a computation."""
         if peer < 0:
             self.computes[rank].append(span)
             return
@@ -77,7 +77,7 @@ def read_timeline(path: Path) -> Timeline | None:
 
 
 def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
-    """Reads the files that there are, by controller."""
+    """Reads the existing files, by controller."""
     read = {name: read_timeline(path) for name, path in paths.items()}
     return {name: lines for name, lines in read.items() if lines is not None}
 
@@ -153,7 +153,7 @@ def _add_keys(figure: Figure, timeline: Timeline, colours: Sequence[str]) -> Non
 
 
 def draw_timelines(out: Path, file: Path) -> Path:
-    """Draws the first job of each folder that ``eval run`` left, below each other, on one time axis.
+    """Draws the first job of each folder that ``eval run`` wrote, below each other, on one time axis.
 
     Args:
         out: the folder of ``run --out``.

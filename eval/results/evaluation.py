@@ -127,7 +127,7 @@ def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFr
         "worse", "undecided", or the missing seeds, as "5 seeds, 7 needed".
 
     Raises:
-        ConfigError: pandas is not installed, or there is no such metric.
+        ConfigError: pandas is not installed, or a metric does not exist.
     """
     pandas = import_extra("pandas")
     if metric not in METRICS or metric not in results.metrics:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads results that a command left in a folder: of episodes, flows, ports, classes, groups, jobs."""
+"""Loads results that a command wrote into a folder: of episodes, flows, ports, classes, groups, jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def load_results(folder: str | Path, of: str = "episode") -> Results:
-    """Loads the results that a command left in a folder.
+    """Loads the results that a command wrote into a folder.
 
     Args:
         folder: folder of ``eval run``, of ``benchmark`` (a suite, a sweep, tasks; complete or not, without
@@ -47,8 +47,8 @@ def load_results(folder: str | Path, of: str = "episode") -> Results:
         A number in each row, in the folder's order.
 
     Raises:
-        ConfigError: pandas is not installed, or there is nothing of that kind.
-        ScenarioError: there are no results in the folder, or a file cannot be read.
+        ConfigError: pandas is not installed, or the folder has nothing of that kind.
+        ScenarioError: the folder has no results, or a file cannot be read.
     """
     path = Path(folder)
     if of != "episode" and of not in _PARTS:
@@ -120,7 +120,7 @@ def _named(of: str, place: Mapping[str, Any]) -> str:
 
 
 def episodes_in(folder: Path) -> list[Cell]:
-    """Reads the episodes that ``eval run`` left in a folder; other folders have none.
+    """Reads the episodes that ``eval run`` wrote into a folder; other folders have none.
 
     Raises ScenarioError if one cannot be read.
     """
@@ -143,8 +143,8 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
 
     Columns: ``scenario``, ``controller``, ``seed``, ``flow`` (its number in the cell), those of flows.csv,
     ``counted`` (False for flows outside the scenario's measurement), ``endless`` (True for flows without an
-    end), and ``slowdown``. ``fct_ns``, ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False where
-    the time limit came first, or there is no end.
+    end), and ``slowdown``. ``fct_ns``, ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False if
+    the time limit came first, or the flow is endless.
 
     Args:
         folder: see ``load_results``.
@@ -182,7 +182,7 @@ def _read(path: Path) -> pandas.DataFrame:
 
 
 def _flows(cell: Cell) -> pandas.DataFrame:
-    """Reads the flows of an episode, with ``slowdown``; NaN for times that there are not."""
+    """Reads the flows of an episode, with ``slowdown``; NaN for undefined times."""
     path = cell.folder / "flows.csv"
     frame = _read(path)
     try:

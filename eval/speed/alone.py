@@ -25,7 +25,7 @@ class Run:
 
     Args:
         results: results as the simulator writes them.
-        cpu_s: CPU time of its process, all threads together, s.
+        cpu_s: CPU time of its process, over all threads, s.
         wall_s: wall time from its start to its end, s.
         peak_bytes: peak memory.
     """

@@ -145,7 +145,7 @@ def steps_per_s(name: str, seconds: float) -> tuple[float, float]:
 
 
 def _turn(steps: Steps) -> float:
-    """Decisions a wall second of one turn, after a first step that wakes the processes."""
+    """Decisions per wall second of one turn, after a first step that wakes the processes."""
     next(steps)
     start_s = now = time.perf_counter()
     done = 0
@@ -157,7 +157,7 @@ def _turn(steps: Steps) -> float:
 
 #: Placements of a learning agent.
 ROLLOUTS = ("python", "simulator")
-#: Key of the JSON: kind of the network, fields, hidden layers, history, flows that are due together.
+#: Key of the JSON: kind of the network, fields, hidden layers, history, number of flows due together.
 NETWORKS = {
     "lstm_1": ("lstm", FDCC_FIELDS, (64,), 8, 1),
     "lstm_64": ("lstm", FDCC_FIELDS, (64,), 8, 64),

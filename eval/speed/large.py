@@ -20,7 +20,7 @@ from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.eval.speed.alone import play_alone
 from ns3_env.scenario import Scenario
 
-#: Fat-trees of three tiers by their hosts, and for how many nanoseconds flows arrive.
+#: Fat-trees of three tiers by their hosts, and the duration of flow arrivals (ns).
 NETWORKS: dict[int, tuple[dict[str, int], int]] = {
     16: ({"pods": 2, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4, "hosts_per_tor": 4}, 4_000_000),
     128: (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy's file: windows within bounds, Swift where the policy has met nothing like it."""
+"""Safety of a policy's file: windows within bounds, Swift outside the policy's training range."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-#: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
+#: PFC at a sixteenth of the free buffer (section 3.3), while the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
 #: Flows, and the length of links by ``LINKS_NS``'s names.
 Case = tuple[int, str]
@@ -206,7 +206,7 @@ def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
 
 
 def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
-    """One for each case; "thesis" rows where the thesis has numbers of an entry."""
+    """A table for each case; "thesis" rows if the thesis has numbers of an entry."""
     tables = []
     for (links, case), by_name in flat(simulated, 2):
         origins = (("here", by_name), ("thesis", published.get(case, {})))

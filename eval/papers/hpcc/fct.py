@@ -219,7 +219,7 @@ _BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
 
 
 def _draw_latency(runs: Runs) -> Drawing:
-    """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
+    """Bars by entry: latency, its median and 95th percentile, and the time that links were paused."""
     all_panels = []
     for case, by_name in runs.items():
         numbers, places = [record.numbers for record in by_name.values()], np.arange(len(by_name))

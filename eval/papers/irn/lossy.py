@@ -52,7 +52,7 @@ CONTROLLERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     TIMELY: ("timely", {}),
 }
-#: DCQCN's marking as its paper has it (Zhu 2015), at 40 Gb/s.
+#: DCQCN's marking as in its paper (Zhu 2015), at 40 Gb/s.
 MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=200e3, pmax=0.01, at_rate_bps=RATE_BPS)
 _THREE: dict[str, Any] = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
 
@@ -193,7 +193,7 @@ _Case = tuple[str, int, str]
 
 
 def incast_cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
-    """Each network under each controller, by how many answer; ``scale`` of bytes and seeds."""
+    """Each network under each controller, by the number of answers; ``scale`` of bytes and seeds."""
     return {
         (controller, servers, name): partial(_request, name, controller, servers, scale)
         for controller in CONTROLLERS

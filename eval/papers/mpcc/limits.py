@@ -109,7 +109,7 @@ def _eight(scale: float) -> Scenario:
 
 
 def decision_cases(scale: float) -> dict[Case, Scenario]:
-    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by how often MPCC decides, how far it looks, and how long it
+    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by MPCC's decision rate, horizon, and the time that a decision
     needs; the idle time until the next decision is used, as in section 6.2."""
     base = _eight(scale)
     return {
@@ -123,7 +123,7 @@ def decision_cases(scale: float) -> dict[Case, Scenario]:
 
 
 def keep(results: Results) -> dict[str, float]:
-    """Numbers that 6.2 weighs: slowdown, queue, goodput, and how often it is decided."""
+    """Numbers that 6.2 weighs: slowdown, queue, goodput, and the number of decisions."""
     numbers = measure(results, ("fct_slowdown_avg", "queue_avg_bytes", "queue_max_bytes", "goodput"))
     counters = results["counters"]
     decisions = float(counters["mpcc_decisions"])

@@ -189,7 +189,7 @@ SIZES_BYTES, INTERVAL_NS = (4_900_000_000, 2_400_000_000, 1_400_000_000, 300_000
 BDP_BYTES = 4344
 #: With more bytes than this, windows are not recorded: each ACK makes a row.
 _RECORDED_BYTES = 300_000_000
-#: More bins than these are drawn together.
+#: More bins than this are merged in figures.
 _POINTS = 500
 _COLUMNS = (
     "flows = flows; fair (ms) = fair_ms; taken (ms) = taken_ms; unfairness = unfairness; link used = used; "
@@ -324,7 +324,7 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     return Drawing(several, height=2.8)
 
 
-#: All four flows are there after 30 ms; the rest is to see them settle.
+#: All four flows are active after 30 ms; the rest shows how they settle.
 _UNTIL_NS = 5 * INTERVAL_NS
 #: "At once": no longer than the thesis's sampling period of throughput (section 5.2).
 AT_ONCE_MS = 2.0
@@ -336,7 +336,7 @@ EAGER = "hpcc-5%"
 
 
 def joining_cases(scale: float) -> dict[str, Scenario]:
-    """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends before at a scale of 0.005."""
+    """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends earlier at a scale of 0.005."""
     base = scenario(scale, _UNTIL_NS, 2_000)
     return {
         **{name: base.under(name) for name in SHOWN},

@@ -232,7 +232,7 @@ def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
 
 
 def _theory(answer: Response, half_ns: float = np.inf, window_bytes: float = np.inf) -> Floats:
-    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for so long.
+    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for that time.
 
     While on, senders send at their links' rate: W is the BDP there.
     """

@@ -122,14 +122,14 @@ def _render(
 
 
 def render_deviations(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
-    """Shows by how much (%) mean and p99 of the slowdown differ, by network and controller."""
+    """Shows the differences (%) of the slowdown's mean and p99, by network and controller."""
     return _render(
         "slowdown, mean and p99, %", agreements, lambda x: f"{100 * x[0].mean:+.2f} {100 * x[0].p99:+.2f}"
     )
 
 
 def render_exact(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
-    """Shows exact flows of all, by network and controller; then all together."""
+    """Shows the number of exactly equal flows, by network and controller; then over all."""
 
     def cell(rows: list[Agreement]) -> str:
         exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
@@ -163,7 +163,7 @@ def report(
 
     Args:
         folder: folder with a folder for each network; gets results.csv.
-        random: number of networks to draw; None: those that are there.
+        random: number of networks to draw; None: the existing ones.
         seed: seed of the draw.
         json_path: file that gets the same figures, by network and controller.
         preset: preset instead of the scenarios' own; flows are then compared by deviations, and not exactly.

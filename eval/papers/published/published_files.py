@@ -119,7 +119,7 @@ def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
     Existing files stay if their content is the same.
 
     Raises:
-        ScenarioError: a file there is another; or a path that the published simulator cannot read.
+        ScenarioError: an existing file has other content; or a path that the published simulator cannot read.
     """
     if re.search(r"\s", str(folder.absolute())):
         raise ScenarioError(f"{folder}: the published simulator cannot read paths with spaces in them")
@@ -226,7 +226,7 @@ def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
 
 
 def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Completion | None]:
-    """The published completion times of a scenario's flows, in their order; None for one that never ended.
+    """The published completion times of a scenario's flows, in their order; None for an unfinished flow.
 
     Args:
         path: a row for each flow that ended: addresses and ports of both ends, bytes, start, completion time,

@@ -87,7 +87,7 @@ class Comparison:
 
 
 def in_preset(scenario: Scenario, preset: Preset | None) -> Scenario:
-    """The scenario under a preset, and the timing that it gives; None: as it is."""
+    """The scenario under a preset, and the preset's timing; None: unchanged."""
     if preset is None:
         return scenario
     return scenario.model_copy(update={"preset": preset, "timing": None})

@@ -207,18 +207,18 @@ class Flows:
 
     @property
     def combined(self) -> Floats:
-        """The flows' rates together: (m,)."""
+        """The sum of the flows' rates: (m,)."""
         return np.asarray(self.rates.sum(axis=0))
 
     @property
     def mean_rtts_ms(self) -> Floats:
-        """The RTT as a mean over the flows, as Figs. 6 has it: (m,)."""
+        """The RTT as a mean over the flows, as in Fig. 6: (m,)."""
         return np.asarray(self.rtts_ms.mean(axis=0))
 
     @property
     def reached_s(self) -> float:
-        """Until all together send at 95 % of the link's rate, and do for ten RTTs: an overshoot at the start
-        does not count. NaN if they never do."""
+        """Time until the flows jointly send at 95 % of the link's rate for ten RTTs: an initial overshoot
+        does not count. NaN if never."""
         length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
         there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
         return first(self.times_s, there > length - 0.5)
@@ -228,7 +228,7 @@ def measure(results: Results) -> Flows:
     """Reads rates and RTTs off a run's results.
 
     A packet's RTT is its path's base RTT plus the time that the bottleneck needs for packets ahead of it: by
-    that, every moment has one, as data points have in the paper's model.
+    this, every instant has an RTT, as data points have in the paper's model.
     """
     run = Run(results)
     # Data and ACKs cross the slowest link in opposite directions.

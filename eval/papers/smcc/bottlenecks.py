@@ -318,7 +318,7 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
 
 
 def _both(runs: list[Run], start: int, change: int, stop: int) -> dict[str, float]:
-    """The queue at C2 while S4's stream is there, and ("first") at C1 while S3's is."""
+    """The queue at C2 while S4's stream is active, and ("first") at C1 while S3's is."""
     first = numbers.numbers(numbers.coarse(runs, (start + change) / 2, change, FIRST))
     second = numbers.numbers(numbers.coarse(runs, (change + stop) / 2, stop, SECOND))
     return {"first_mean": first["mean"], "first_std": first["std"], **second}

@@ -53,7 +53,7 @@ class Entry:
 
 
 def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Entry:
-    """QCN as the paper has it: only a byte counter (no timer, no hyper increase), p = 0.01, R the rate
+    """QCN as in the paper: only a byte counter (no timer, no hyper increase), p = 0.01, R the rate
     just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as the standard
     has it."""
     points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}

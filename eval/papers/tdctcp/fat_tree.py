@@ -17,7 +17,7 @@ from ns3_env.scenario.traffic import FlowList, Incast, Traffic
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats
 
-#: Mininet's limit, as the thesis has it.
+#: Mininet's limit, as in the thesis.
 RATE_BPS = 100e6
 RECEIVER, SENDERS = 0, tuple(range(1, 16))
 #: (node, port) of the receiver's edge switch to the receiver.

@@ -111,7 +111,7 @@ def _rises(numbers: Mapping[float, float]) -> bool:
 
 def peaks(numbers: Mapping[float, float], chosen: float, beyond: Callable[[float], bool]) -> bool:
     """Returns whether each number is above the one before it up to the chosen value's, and all after it, over
-    that one, are as they should be."""
+    that one, satisfy ``beyond``."""
     after = (x / numbers[chosen] for value, x in numbers.items() if value > chosen)
     return all(map(beyond, after)) and _rises({v: x for v, x in numbers.items() if v <= chosen})
 
