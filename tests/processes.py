@@ -37,7 +37,7 @@ def program(
 
 
 def alive(pid: int) -> bool:
-    """Neither gone nor a zombie."""
+    """Whether the process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:

@@ -396,7 +396,7 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
 
 
 def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its evaluation's, and without one its last stage's."""
+    """The comparison uses the run's evaluation, or without one its last stage."""
     calls: list[tuple[str, int]] = []
 
     def note(source: Source, count: int) -> Any:

@@ -61,7 +61,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("released")
     names = [
         name for name in released_names() if name != "fdcc-zhang2023"
-    ]  # it cuts windows to whole packets
+    ]  # it rounds windows down to whole packets
     files = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
     for name, path in files.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
@@ -165,7 +165,7 @@ def test_a_rewritten_network_answers_the_same_with_fewer_units_in_even_ranges(
 ) -> None:
     policy = agreeing(kind, **({"shortcut": 5} if kind == "carried" else {}))
     tensors = policy.tensors
-    tensors["layers.1.weight"][0, 0] = 0.0  # nothing hears this unit
+    tensors["layers.1.weight"][0, 0] = 0.0  # no output depends on this unit
     tensors["layers.0.weight"][1] *= 0.1
     tensors["layers.1.weight"][0, 1] = 40.0
     if kind != "mlp":
@@ -356,7 +356,7 @@ def plugin(sparing: Path) -> Path:
 
 
 def both(file: Path) -> tuple[Controller, Controller]:
-    """A policy's file, and the plugin made of it."""
+    """A policy's file, and the plugin made from it."""
     return Controller(name="policy", attributes={"File": str(file)}), Controller(name=f"{file.name}_nic")
 
 

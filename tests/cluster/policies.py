@@ -35,7 +35,7 @@ class Waits(TargetQueue):
 
 
 class DiesOnce(Waits):
-    """Its worker is killed the first time, as the kernel does when memory runs out."""
+    """Kills its worker the first time, as the kernel does when memory runs out."""
 
     def meet(self, folder: Path) -> None:
         if not (folder / "died").exists():
@@ -44,7 +44,7 @@ class DiesOnce(Waits):
 
 
 class DiesAlways(Waits):
-    """Its worker is killed each time."""
+    """Kills its worker each time."""
 
     def meet(self, folder: Path) -> None:
         (folder / f"{os.getpid()}.died").touch()

@@ -43,7 +43,7 @@ def incast(clock: str = "per_flow_rtt", **changes: Any) -> Scenario:
 
 
 def by_stream(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
-    """Under random actions, with the episode's results."""
+    """Runs random actions; returns also the episode's results."""
     random, paid, returns = np.random.default_rng(1), {}, np.zeros(16)
     with FlowStream(scenario, slots=16, task=task) as stream:
         stream.start()

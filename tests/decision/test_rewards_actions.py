@@ -178,7 +178,7 @@ def test_recursive_window_leaves_a_window_of_one_packet() -> None:
 
 
 def test_whole_packets_are_counted_by_their_payload() -> None:
-    """So is data in flight: a window of one packet's bytes on the wire admits a second packet."""
+    """Data in flight counts likewise: a window of one packet's bytes on the wire admits a second."""
     rows = records(packet_bytes=1090.0, window_bytes=10_000.0)
     assert MultiplicativeWindow()(np.array([[0.0]]), rows)[0, 0] == 10_000
     assert MultiplicativeWindow(rounding="progress")(np.array([[-1.0]]), rows)[0, 0] == 6000

@@ -42,7 +42,7 @@ def policy(observations: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.d
 
 
 def episodes(env: FlowVecEnv, count: int) -> dict[int, Any]:
-    """Everything seen in the first ``count`` episodes."""
+    """All observations of the first ``count`` episodes."""
     rows: dict[int, list[Any]] = {}
     results: dict[int, Any] = {}
     env.start()

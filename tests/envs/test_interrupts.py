@@ -284,7 +284,7 @@ def test_an_interrupt_at_the_start_leaves_the_segments_name_to_others(
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "start", started_and_interrupted)
-        with pytest.raises(KeyboardInterrupt) as interrupt:  # kept, as a notebook does
+        with pytest.raises(KeyboardInterrupt) as interrupt:  # stored, as in a notebook
             front.make(tmp_path)
     other = front.make(tmp_path)
     front.reset(other)

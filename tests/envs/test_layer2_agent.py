@@ -154,7 +154,7 @@ def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
     three_flows = scenario(5_000, 200_000, 20_000_000)  # no frame; ends during the episode; is truncated
     with vec_env(three_flows, slots=3) as env:
-        env.mask.acknowledge()  # slots that are not due are looked at here
+        env.mask.acknowledge()  # slots that are not due are checked here
         env.reset()
         ended: dict[int, int] = {}
         while not env.results:

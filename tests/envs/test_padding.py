@@ -193,7 +193,7 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
     with FlowVecEnv(scenario(), slots=8) as env:
         env.mask.acknowledge()
         env.reset()
-        start_mask = env.due.copy()  # flows under way, as dones tell them
+        start_mask = env.due.copy()  # active flows, according to dones
         for _ in range(200):
             was_due = env.due.copy()
             _, _, dones, _ = env.step(np.zeros((8, 1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The VecEnv on the dummy simulator: slots, episodes and simulators kept apart."""
+"""The VecEnv on the dummy simulator: slots, episodes and separation of simulators."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_unfair_ratio_is_over_the_interval_in_which_all_are_active(results: dict
     row = metrics.line(results)
     assert row["unfair_ratio"] == pytest.approx(1.6 / (4 / 3) - 1)
     assert row["jain_index"] == pytest.approx(4.0**2 / (3 * (0.64 + 2.56 + 2.56)))
-    # Whole lives: 1000/4000, 3000/8000, 1000/9000 B per ns.
+    # Over whole lifetimes: 1000/4000, 3000/8000, 1000/9000 B per ns.
     lives = np.array([1 / 4, 3 / 8, 1 / 9])
     assert row["unfair_ratio_lifetime"] == pytest.approx(lives.max() / lives.mean() - 1)
 

@@ -81,7 +81,7 @@ YAML_TEXTS = st.one_of(
 
 @st.composite
 def cut(draw: st.DrawFn, text: str) -> str:
-    """``text`` with something put in, taken out or doubled."""
+    """``text`` with a part inserted, removed or doubled."""
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(text)))
         length = draw(st.integers(0, 12))

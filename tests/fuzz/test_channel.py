@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged messages in the channel and wrong actions: taken, or refused by the expected errors."""
+"""Damaged messages in the channel and wrong actions: accepted, or refused by the expected errors."""
 
 from __future__ import annotations
 

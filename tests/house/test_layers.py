@@ -143,7 +143,7 @@ SOURCES = [path for path in sorted(CPP.rglob("*.cc")) if path.with_suffix(".h").
 
 
 def test_a_source_includes_its_own_header_first() -> None:
-    """So that each header compiles by itself."""
+    """Ensures that each header compiles by itself."""
     for source in SOURCES:
         first = re.search(r'#include ["<](.+)[">]', source.read_text())
         assert first is not None, source

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page on the Python API: its code runs, every name is there, and mypy knows their types."""
+"""The page on the Python API: its code runs, every name exists, and mypy knows their types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wheel that the source distribution gives is whole and of use in an empty environment."""
+"""The wheel built from the source distribution is complete and works in an empty environment."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(source: Path) -> Path:
-    """The wheel, built from the source distribution as pip does for a user."""
+    """The wheel, built from the source distribution like pip does for a user."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", source.parent, source]
     subprocess.run(pip, check=True, timeout=900)
     return next(source.parent.glob("*.whl"))

@@ -86,7 +86,7 @@ def _library(layout: int = 1) -> Any:
 
 
 class Interface:
-    """The segment as ns3-ai's Python has it, by its names; ``elements`` of vectors, or none."""
+    """The segment in the form of ns3-ai's Python, by its names; ``elements`` of vectors, or none."""
 
     def __init__(
         self, elements: int = 0, segment: str = "My Seg", segment_bytes: int = 4096, layout: int = 1
@@ -136,7 +136,7 @@ class Interface:
 
 
 def start(command: str) -> subprocess.Popen[str]:
-    """In a shell, in its own process group; it must live for half a second."""
+    """Starts the program in a shell, in its own process group; it must run for half a second."""
     process = subprocess.Popen(
         command, shell=True, preexec_fn=os.setpgrp, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -182,7 +182,7 @@ class ForeignNs3Env:
         self.interface.send(b"\x10\x01")
 
     def wait(self) -> int:
-        """Its exit code."""
+        """Waits for the program and returns its exit code."""
         return self.process.wait(10)
 
     def kill(self) -> None:

@@ -396,7 +396,7 @@ input()
 
 
 def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path) -> None:
-    """Its own went when the simulation had spoken; another program may have the name since."""
+    """Its own was removed after the simulation's first message; another program may use the name since."""
     before = running("ns3ai-keeper")
     python = subprocess.Popen(
         [sys.executable, "-c", PYTHON, str(tree), "segment"], cwd=ROOT, stdout=subprocess.PIPE, text=True

@@ -212,7 +212,7 @@ def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
     ],
 )
 def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, phrase: str) -> None:
-    """Its Python looks once, half a second after the start, whether the simulation has died."""
+    """Its Python checks only once, half a second after the start, whether the simulation has died."""
     interface = Interface(2, segment="ns3_env-early")
     try:
         if "flows --" in arguments:

@@ -23,7 +23,7 @@ SCENARIOS = 27
 
 
 def two_rails(hosts: int) -> dict[str, Any]:
-    """Two switches, to each of which every host has a link: a host's two links lie apart in the list."""
+    """Two switches, to each of which every host has a link: a host's two links are not adjacent there."""
     links = [
         {"a": host, "b": hosts + rail, "rate_bps": ("100Gbps", "40Gbps")[rail], "delay_ns": 1000}
         for rail in range(2)

@@ -62,7 +62,7 @@ def test_rdma_and_tcp_of_ns_3_share_a_switch(beside_tcp: Path, options: tuple[st
 
 
 def test_switches_mark_tcp_that_takes_marks(beside_tcp: Path) -> None:
-    """DCTCP keeps its class's queue at the threshold, and loses nothing; CUBIC, which is not marked, does."""
+    """DCTCP's class has its queue at the threshold and no losses; CUBIC, which is not marked, has losses."""
     assert re.search(r", drops: 0$", run(beside_tcp, "--tcp=TcpDctcp"))
     assert re.search(r", drops: [1-9]\d*$", run(beside_tcp, "--tcp=TcpCubic"))
 

@@ -26,7 +26,7 @@ from tests.samples.scenarios import results_of
 
 #: Fields of the sample, and ranges that always hold.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
-#: No flow sees it: base RTTs of less than one.
+#: No flow can observe it: RTTs below the base RTT.
 NEVER = {"rtt": [0.5, 0.6]}
 CURRICULUM = """
 scenario: {time_limit_ns: 20ms}
@@ -48,7 +48,7 @@ def incast(flows: int, size: int = 1_000_000) -> Scenario:
 
 
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
-    """Under a policy's file, or under Swift."""
+    """Results under a policy's file, or under Swift."""
     variant = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
     return results_of(variant)
 
@@ -72,7 +72,7 @@ def test_a_flow_that_leaves_the_range_goes_on_as_swift_and_decides_no_more(tmp_p
     results, swift = played(scenario, file), played(scenario)
     assert results["counters"] == {"policy_fallbacks": 4, "policy_windows_bounded": 0}
     names = ["fct_slowdown_avg", "queue_avg_bytes"]
-    assert measure(results, names) == pytest.approx(measure(swift, names), rel=1e-3)  # one ACK a flow apart
+    assert measure(results, names) == pytest.approx(measure(swift, names), rel=1e-3)  # one ACK a flow differs
 
 
 def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 
 LIST is a JSON object: ``made``, object file of COMMAND's ``-o`` to the object that replaces it, and the
 two trees, ``tree`` and ``root``. Without such an object, or if its sources differ, COMMAND runs unchanged.
-That sources and headers are those that the objects were made of is the caller's to know.
+The caller has to ensure that sources and headers are those of the objects.
 """
 
 import json

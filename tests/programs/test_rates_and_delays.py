@@ -18,7 +18,7 @@ from ns3_env.simulator import Simulator, list_controllers
 
 pytestmark = pytest.mark.filterwarnings("ignore:tcp.queue.limit")  # nothing waits there
 
-#: More than the unit in which HPCC hears of bytes sent, 41 kB at 8 Tb/s.
+#: More than the unit of HPCC's telemetry on bytes sent, 41 kB at 8 Tb/s.
 PAYLOAD = 60_000
 HOURS_NS = 4_000_000_000_000
 RATES_BPS = (1e6, 1e10, 8e11, 8e12)

@@ -41,7 +41,7 @@ def configuration(agent: dict[str, Any], **env: Any) -> RunConfig:
 
 
 def trainer(agent: dict[str, Any], **env: Any) -> GradientTrainer:
-    """A trainer whose networks answer all but zero, as trained ones do."""
+    """A trainer whose networks have nonzero outputs, as trained ones do."""
     config = configuration(agent, **env)
     learner = find_agent(agent["name"]).trainer(
         config, SpacesOnly(config.env.fields, config.env.action.name, 2)

@@ -40,7 +40,7 @@ def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:
 
 
 def conserved(results: Results) -> None:
-    """Each byte that was sent was delivered, was lost at some port by some cause, or is on its way."""
+    """Checks that each sent byte was delivered, was lost at a port by a cause, or is in flight."""
     totals, flows = results["totals"], results["flows"]
     lost = sum(row["payload_bytes"] for row in results["losses"])
     on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost

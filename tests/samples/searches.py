@@ -64,7 +64,7 @@ stages:
       traffic: {kind: poisson, sizes: fb_hadoop, load: 0.5, duration_ns: 20000}
 """
 
-# The start ignores delays and barely looks at the queue: windows swing.
+# The start ignores delays and barely reacts to the queue: windows oscillate.
 TUNING = (
     """
 kind: search

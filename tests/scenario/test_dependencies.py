@@ -120,7 +120,7 @@ def test_a_hierarchical_all_reduce_sends_as_much_as_a_ring_and_less_between_node
 
 @pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
 def test_an_all_to_all_by_levels_sends_each_byte_once_between_nodes(node_ranks: int) -> None:
-    """Each rank's (g - 1) / g of its data within its node of g, (n - 1) / n of it between n nodes."""
+    """Each rank sends (g - 1) / g of its data within its node of g, (n - 1) / n of it between n nodes."""
     ranks, size = 6, 3600
     all_sends, nodes = sends("hierarchical_all_to_all", ranks, size, node_ranks), ranks // node_ranks
     between = [x for x in all_sends if x.src // node_ranks != x.dst // node_ranks]

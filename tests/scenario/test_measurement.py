@@ -90,7 +90,7 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
     base = {"time_limit_ns": "1s", "topology": dumbbell, "traffic": flow}
     results = played({**base, "measurement": {"end_ns": "100ms"}})
     assert results["totals"]["end_ns"] < 2e6
-    assert measure(results)["goodput"] == pytest.approx(0.01)  # 1 ms of 100 at the whole rate
+    assert measure(results)["goodput"] == pytest.approx(0.01)  # 1 ms of 100 at the full rate
     early = played({**base, "measurement": {"warm_up_ns": "50ms", "end_ns": "100ms"}})
     values = measure(early)
     assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)

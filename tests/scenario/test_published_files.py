@@ -64,7 +64,7 @@ def test_a_scenario_written_in_this_format_is_the_same_one(file: Path, tmp_path:
 def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
     tmp_path: Path, simulator: Simulator
 ) -> None:
-    """A message over a star; a ring on a ring without switches, whose ACKs go the other way."""
+    """A message over a star; a ring on a ring without switches, whose ACKs go in the other direction."""
     message = {"kind": "list", "flows": [{"src": 0, "dst": 7, "size_bytes": 1_000_000}]}
     ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8 * 10_000}
     window = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Open-loop background: sent at its rate whatever comes of it, and no part of the flows."""
+"""Open-loop background: sent at its rate regardless of losses, and separate from the flows."""
 
 from __future__ import annotations
 

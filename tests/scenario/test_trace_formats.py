@@ -219,7 +219,7 @@ def test_a_roofline_gives_time_to_what_has_none(tmp_path: Path, simulator: Simul
 
 
 def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> None:
-    """The tokens of a mixture of experts do so."""
+    """A mixture of experts sends such amounts."""
     sizes = [3000, 600, 0]
     trace_scenario = scenario(
         **write(tmp_path, *[[collective(0, "0", size, kind="ALL_TO_ALL")] for size in sizes])

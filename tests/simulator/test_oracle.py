@@ -38,12 +38,12 @@ def waited(results: Mapping[str, Any]) -> Floats:
 
 
 def work_ns(size_bytes: int) -> float:
-    """At the bottleneck, which headers share."""
+    """Time of a flow's bytes at the bottleneck, with headers."""
     return (size_bytes + 48 * -(-size_bytes // 1000)) * 8 / 100
 
 
 def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simulator: Simulator) -> None:
-    """Each waits for the work of all that are shorter, to within a packet: SRPT's least mean."""
+    """Each flow waits for the work of all shorter ones, to within a packet: SRPT's minimum mean."""
     sizes = [int(size) for size in np.random.default_rng(3).integers(20_000, 2_000_000, 12)]
     results = simulator.play(dumbbell(12, [{"src": i, "size_bytes": x} for i, x in enumerate(sizes)]))
     order = np.argsort(sizes)
@@ -59,7 +59,7 @@ def test_equal_flows_end_one_after_the_other(simulator: Simulator) -> None:
 
 @pytest.mark.parametrize("source", [0, 1], ids=["same host", "another host"])
 def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> None:
-    """At a switch, and at a host's own card, where the long flow's packets have not left yet."""
+    """It passes at a switch, and at a host's card from which the long flow's packets have not left yet."""
     long = {"src": 0, "size_bytes": 5_000_000}
     short = {"src": source, "size_bytes": 30_000, "start_ns": 123_457}
     results = simulator.play(dumbbell(2, [long, short]))
@@ -77,7 +77,7 @@ def test_acks_wait_for_no_data(simulator: Simulator) -> None:
 
 
 def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
-    """Its window is no limit: on long and short paths, with large and small packets."""
+    """The window does not limit the flow: on long and short paths, with large and small packets."""
     for topology in ({"kind": "dumbbell", "senders": 1, "delay_ns": 10}, {"kind": "dumbbell", "senders": 1}):
         for payload in (1000, 9000):
             flow = [{"src": 0, "size_bytes": 3_000_001}]

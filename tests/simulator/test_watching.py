@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Deaths and stops of dummy and real simulators, seen within a second."""
+"""Deaths and stops of dummy and real simulators, detected within a second."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> Non
     sampler = {"dummy": {"slots": 3, "steps": 0}}  # an episode is one message and its end
     with FlowVecEnv(sampler, slots=3, num_simulators=1, executable=DUMMY) as env:
         env.start()
-        env.recv()  # and the end is under way
+        env.recv()  # and the end of the episode is in progress
         time.sleep(0.05)
         env._health()
         pid = env.pids[0]

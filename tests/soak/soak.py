@@ -84,7 +84,7 @@ def _children() -> int:
     """Processes whose parent this one is, including dead ones that were not waited for."""
     count = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # gone by now
+        with contextlib.suppress(OSError):  # it has ended by now
             count += int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid()
     return count
 
@@ -148,7 +148,7 @@ class Soak:
 
     def _sample(self, usage: Usage) -> None:
         self.stream.start()
-        self._step_until(self.steps + 100)  # all are there and at work
+        self._step_until(self.steps + 100)  # all are running
         gc.collect()
         usage.sample(self._pids())
         if time.monotonic() > self.next_line:

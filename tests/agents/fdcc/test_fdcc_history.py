@@ -124,7 +124,7 @@ def test_n_step_returns_end_with_the_episode_and_bootstrap_from_the_history_wher
 def test_only_decisions_with_a_known_outcome_are_stored() -> None:
     buffer = lone_episode(3, [1.0, 2.0], terminated=False, truncated=False)
     assert buffer.size() == 0  # two decisions, both still waiting for their third reward
-    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))  # whose outcome is never seen
+    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))  # its outcome is never observed
     buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))  # the episode was aborted
     assert buffer.size() == 2
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]

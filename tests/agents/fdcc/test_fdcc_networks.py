@@ -160,7 +160,7 @@ def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> Non
 
 
 class Counter(gym.Env[Any, Any]):
-    """Observes how many steps were made; ends at its number of steps, by itself or cut."""
+    """Observes the number of steps; ends after a fixed number, by termination or truncation."""
 
     observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)

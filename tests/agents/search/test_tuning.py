@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tuning: its optimum, its reproducibility, the trials that it keeps, and its report of the gain."""
+"""Tuning: its optimum, its reproducibility, the recorded trials, and its report of the gain."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class KillsWorker(Raises):
 
 
 class KillsSimulator(Raises):
-    """The simulator's process is gone while an answer is on its way to it."""
+    """Kills the simulator's process while an answer is on its way to it."""
 
     def misbehave(self) -> None:
         for status in Path("/proc").glob("[0-9]*/stat"):

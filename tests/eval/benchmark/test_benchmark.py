@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benchmarks: every cell run once, finished cells kept, failed and missing cells reported."""
+"""Benchmarks: every cell run once, finished cells reused, failed and missing cells reported."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
             time.sleep(0.05)
         assert workers >= 3, "the workers: else they print what interrupted them"
         if how != signal.SIGKILL:
-            os.killpg(process.pid, how)  # as a terminal does, and a batch system
+            os.killpg(process.pid, how)  # like a terminal or a batch system
         else:
             process.kill()
     except BaseException:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``benchmark --watch``: films of the cells that keep series, and the report's links to them."""
+"""``benchmark --watch``: films of the cells that record series, and the report's links to them."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_intervals_cover_the_true_value_about_as_often_as_they_say() -> None:
 
 
 def test_a_resample_has_every_task() -> None:
-    """Tasks far apart, runs that agree: nothing moves unless a task is drawn instead of another."""
+    """Scores differ between tasks only: the mean changes only if one task is drawn instead of another."""
     mean = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
     assert (mean.low, mean.high) == (mean.value, mean.value)
 
@@ -93,7 +93,7 @@ def test_the_interval_of_one_run_is_of_test_seeds_and_of_one_test_there_is_none(
 
 
 def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
-    """Tests differ by 100, the controllers on each of them by 1: the better one is so in every resample."""
+    """Tests differ by 100, the controllers on each of them by 1: every resample has the same winner."""
     better, worse = of([[101.0, 1.0, 201.0]]), of([[100.0, 0.0, 200.0]])
     estimate = probability_of_improvement(better, worse)
     assert (estimate.value, estimate.low, estimate.high, estimate.covers) == (1.0, 1.0, 1.0, "test seeds")

@@ -164,7 +164,7 @@ one,0.5
 
 
 def test_a_page_gets_claims_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
-    """Also those of an experiment that was not run again: they are counted on the page."""
+    """Verdicts of an experiment that was not run again also count: they are read from the page."""
     outcome = Outcome(
         rows=(
             Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),

@@ -86,7 +86,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
 
 
 def run_with(rates: list[float]) -> Flows:
-    """One flow's rates, seen each 5 ms."""
+    """A run with one flow's rates, sampled each 5 ms."""
     values = np.array([rates])
     return Flows(5e-3 * np.arange(len(rates), dtype=np.float64), values, values, values[0], 0.0, 0)
 

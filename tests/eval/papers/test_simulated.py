@@ -135,7 +135,7 @@ def test_marks_keep_the_rtt_where_the_threshold_is() -> None:
 
 
 def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Run:
-    """A run of two flows with one queue, seen each 100 µs."""
+    """A run of two flows with one queue, sampled each 100 µs."""
     node, port = BOTTLENECK
     series = {"t_ns": np.arange(len(queue)) * 1e5, "bytes": queue}
     return Run(

@@ -30,7 +30,7 @@ class Tab:
         self.browser = browser
 
     def open(self, page: Path, width: int, dark: bool = False) -> None:
-        """Loads a file at a viewport of ``width`` pixels and waits until it and its pictures are there."""
+        """Loads a file at a viewport of ``width`` pixels and waits until it and its pictures are loaded."""
         self.page = self.browser.new_page(
             viewport={"width": width, "height": 900},
             is_mobile=width < 600,
