@@ -34,7 +34,7 @@ class DdpgTrainer(GradientTrainer):
                 self.env,
                 learning_rate=agent.learning_rate,
                 learning_starts=agent.learning_starts,
-                gamma=agent.gamma_per_rtt,  # masked() raises it to what each decision took
+                gamma=agent.gamma_per_rtt,  # masked() raises it to the power of each decision's duration
                 seed=self.config.seed,
             )
         )

@@ -35,7 +35,7 @@ from ns3_env.scenario.traffic import Incast
 
 
 class TellsEnds(BaseParallelWrapper):  # type: ignore[misc]
-    """Writes into infos what ``black_death_v3`` hides: which flow ended, and what it saw last."""
+    """Adds to infos what ``black_death_v3`` hides: the flow that ended, and its last observation."""
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """See ParallelEnv."""
@@ -98,7 +98,7 @@ class Flows(VecEnvWrapper):
         return observations, rewards, dones, infos
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Of the next reset."""
+        """Sets the seed of the next reset."""
         self._seed = seed
         return [seed] * self.num_envs
 
@@ -107,7 +107,7 @@ class Flows(VecEnvWrapper):
         return [getattr(self.venv, attr_name)] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Rows tell of whole flows in infos' "episode", as Monitor does."""
+        """Rows report complete flows in infos' "episode", as Monitor does."""
         return [wrapper_class is Monitor] * self.num_envs
 
 
@@ -129,7 +129,7 @@ def make(copies: int = 2) -> Flows:
 
 
 def mean_slowdown(model: PPO) -> float:
-    """Of 16 flows, without exploration: minus their mean return."""
+    """Mean slowdown of 16 flows without exploration: minus their mean return."""
     env = make(1)
     env.seed(1_000)
     env.mask.acknowledge()  # evaluation sums a flow's rewards: rows that wait have none

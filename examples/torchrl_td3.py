@@ -32,11 +32,11 @@ from ns3_env.decision.actions import LogarithmicWindow
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
 FRAMES = 200  # decisions between two visits to the learner
 BATCH = 128
-RANDOM_FRAMES = 600  # taken at random first
+RANDOM_FRAMES = 600  # random steps at the start
 
 
 class Elapsed(BaseInfoDictReader):
-    """The base RTTs that each decision took."""
+    """Reads the duration of each decision in base RTTs."""
 
     info_spec = Composite(elapsed=Unbounded(()))
 
@@ -46,7 +46,7 @@ class Elapsed(BaseInfoDictReader):
 
 
 def make(flows: int = 4) -> TransformedEnv:
-    """Makes a TorchRL environment: one learning flow among others."""
+    """Makes a TorchRL environment: one learning flow and competing flows."""
     env = GymWrapper(
         gym.make("ns3_env/RdmaIncast-v0", flows=flows, fields=FIELDS, action=LogarithmicWindow())
     )

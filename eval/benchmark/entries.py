@@ -19,7 +19,7 @@ from ns3_env.scenario import Controller
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
     """The suite with those of the command line: "NAME=pkg.module:factory" and "NAME=PATH".
 
-    Raises ScenarioError for text of another form, or a name that is taken.
+    Raises ScenarioError for text of another form, or a name in use.
     """
     policies_of_suite = {
         f"{entry.name}={entry.policy}" for entry in suite.controllers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Films of a benchmark: one for each scenario that keeps series, of its first seed, all controllers."""
+"""Films of a benchmark: one for each scenario that records series, of its first seed, all controllers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Grids of a suite: one entry for each combination of the axes' values, its scenario whole.
+"""Grids of a suite: one entry for each combination of the axes' values, with its complete scenario.
 
 ``grid: {traffic.load: [0.2, 0.4]}`` of a scenario, ``grid: {Eta: [0.9, 0.95]}`` of a controller. Values may
 have names: ``{20: 0.2, 40: 0.4}``. ``{load}`` in name, title and group of the entry is replaced by the name
@@ -29,7 +29,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
-    """The entry with its scenario whole, checked and with its files read; of a grid, one for each point.
+    """The entry with its complete, checked scenario and its files read; for a grid, one for each point.
 
     Invalid entries are passed on: the suite's model reports the fault.
 

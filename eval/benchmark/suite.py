@@ -39,7 +39,7 @@ def _different(seeds: list[int] | None) -> list[int] | None:
 
 
 class SuiteScenario(OfGrid):
-    """One scenario of a suite, whole."""
+    """One complete scenario of a suite."""
 
     title: str = ""
     group: str = Field(default="", description="scenarios with the same line stand together in the report")

@@ -29,7 +29,7 @@ def read_progress(run: Path) -> list[dict[str, float]]:
 
     Work after the checkpoint from which a run was resumed was discarded, and is left out. A file
     that is not there or has no line yet has no rows; of one that is being written, the last line counts
-    once it is whole.
+    once it is complete.
     """
     rows: list[dict[str, float]] = []
     for begin, file in sorted(_files(run)):

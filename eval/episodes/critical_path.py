@@ -18,7 +18,7 @@ from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.simulator.results import Floats, Results
 
 FILE = "critical_path.csv"
-#: Its columns; the row of a whole iteration has an empty part, and is the first.
+#: Columns of the file; the row of a complete iteration has an empty part, and is the first.
 COLUMNS = ("job", "iteration", "part", "path_ns", "active_ns", "least_ns")
 
 Rows = npt.NDArray[np.int64]

@@ -237,7 +237,7 @@ def named_entries(option: str, texts: Sequence[str], others: Sequence[str]) -> l
         texts: values of the option.
         others: names already in use.
 
-    Raises ScenarioError for text of another form, or a name that is taken.
+    Raises ScenarioError for text of another form, or a name in use.
     """
     entries: list[Entry] = []
     for text in texts:

@@ -19,7 +19,7 @@ Results = Mapping[str, Any]
 NAMED_FLOWS = 8
 #: More flows than this are drawn as percentiles of the active ones.
 MANY_FLOWS = 32
-#: Instants at which percentiles are taken.
+#: Number of instants at which percentiles are computed.
 _INSTANTS = 400
 #: From this ratio of the highest to the lowest percentile on, they are drawn on a logarithmic scale.
 _LOG_FROM = 30

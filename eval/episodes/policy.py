@@ -49,7 +49,7 @@ class Episode:
         return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
 
 
-#: Episodes under way, by the name of the controller, one for each seed.
+#: Episodes in progress, by the name of the controller, one for each seed.
 Begun = Mapping[str, Sequence[Future[Episode]]]
 
 
@@ -110,7 +110,7 @@ def run_policy(
     Args:
         policy: the policy; its fields and action map override those in ``env``.
         env: configuration with the reward.
-        scenario: the scenario; its seed is replaced, as in ``run_controller``: both see the same flows.
+        scenario: the scenario; its seed is replaced, as in ``run_controller``: both get the same flows.
         seed: seed of the episodes.
         episodes: number of episodes.
         seeds: seeds of the episodes themselves, instead of those drawn from ``seed``.

@@ -201,7 +201,7 @@ def _draw_heat(axes: Axes, marks: Floats, flows: int, end: float, unit: float) -
 
 
 def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
-    """A bar for each interval that PFC kept a port paused, from ``results["pauses"]``, rows (t_ns, node,
+    """A bar for each interval during which PFC paused a port, from ``results["pauses"]``, rows (t_ns, node,
     port, paused 0 or 1); without it, the totals in words."""
     flows = results["flows"]
     frames = results["totals"]["pfc_frames"]

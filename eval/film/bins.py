@@ -34,7 +34,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class FlowSeries:
-    """Flows while they are under way, one after the other.
+    """Samples of flows while they are active, flow by flow.
 
     Attributes:
         first: (f,) index of each flow's first sample.
@@ -147,7 +147,7 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
 def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
     """Returns the age at each sample of the byte that it acknowledges: NaN before the first one.
 
-    Between two samples a flow is taken to send evenly.
+    Between two samples a flow is assumed to send evenly.
     """
     times, bytes_sent = np.append(start, t_ns), np.maximum.accumulate(np.append(0.0, sent))
     changes = np.append(True, np.diff(bytes_sent) > 0)

@@ -20,7 +20,7 @@ Results = Mapping[str, Any]
 Array = npt.NDArray[Any]
 
 FILE = "film.npz"
-#: Columns of the flows' table that the film keeps.
+#: Columns of the flows' table that the film has.
 _FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "end_ns", "base_rtt_ns", "acked_bytes")
 #: Columns of each table, () if it is a row of numbers.
 _WIDTHS = {
@@ -47,7 +47,7 @@ class Recording:
         flow_rows: (k, 7): sample, flow, bytes acknowledged, bytes sent (the next sequence number), window,
             rate (both infinite: none), last RTT in ns (-1: not measured).
         losses: (l, 5): sample, node, port, packets, cause (0 buffer full, 1 link, 2 failure).
-        hops: (h, 3): flow, node, port of each link of its way.
+        hops: (h, 3): flow, node, port of each link of its path.
         flows: (f, 7): src, dst, size, start, end (-1: unfinished), base RTT, bytes acknowledged.
     """
 

@@ -41,7 +41,7 @@ from ns3_env.eval.output.plots import for_paper
 from ns3_env.eval.output.table import new_table, print_table, write_parquet
 from ns3_env.tasks import TASKS
 
-#: The table, its numbers, and the scores that it is made of.
+#: The table, its numbers, and the scores behind it.
 TABLE, NUMBERS, SCORES = "leaderboard.md", "leaderboard.parquet", "scores.parquet"
 #: The tables are between these lines of a page, the learning curves between those of ``CURVES``.
 TABLES = "<!-- leaderboard -->", "<!-- /leaderboard -->"

@@ -6,7 +6,7 @@ that every resample has every task. An interval shows how far the number would m
 again, and each names it:
 
 - "runs", of an entry with several: other trainings of the same entry, on the same tests. A task's runs are
-  drawn apart from other tasks'; a generalist's runs are drawn whole, with their scores in all tasks.
+  drawn apart from other tasks'; a generalist's runs are drawn as units, with their scores in all tasks.
 - "test seeds", of an entry with one run (hand-designed controllers have one): other test scenarios of
   the same tasks, for this policy. It does not cover another training.
 - None: one run and one test seed in each task. There is no interval.
@@ -101,7 +101,7 @@ def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
 
 
 def resampled_means(runs: FloatArray) -> FloatArray:
-    """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
+    """Means of ``runs`` (n, ...) drawn as units, with replacement: (B, ...)."""
     count = len(runs)
     counts = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     means: FloatArray = np.tensordot(counts / count, runs, axes=1)

@@ -70,7 +70,7 @@ def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
 
 
 def whole(value: float) -> str:
-    """A whole number, without a sign at zero."""
+    """An integer, without a sign at zero."""
     return str(round(value)).replace("-", "−")
 
 

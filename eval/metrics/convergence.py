@@ -195,7 +195,7 @@ for _name, _key, _heading, _unit, _format, _resolution, _formula in (
     format=",.0f",
 )
 def duration_ns(results: Results) -> float:
-    """From the first flow's start to the last one's end (to the episode's end if one did not finish)."""
+    """Time from the first flow's start to the last one's end (to the episode's end if one did not finish)."""
     end = flow_column(results, "end_ns")
     last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
     return last - float(flow_column(results, "start_ns").min(initial=last))

@@ -98,7 +98,7 @@ SECTION = "paths"
     section=SECTION,
 )
 def failure_losses(results: Results) -> float:
-    """Packets that a failed link or switch cost: on the wire, waiting, or sent to it; or without a way."""
+    """Packets lost by a failed link or switch: on the wire, waiting, or sent to it; or without a path."""
     return lost_by(results, "failure")
 
 

@@ -127,7 +127,7 @@ _PAPER_SETTINGS: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
 }
-#: Inches of one and of both columns of a paper (ACM's; IEEE's are a little wider).
+#: Widths of one and of both columns of a paper, in inches (ACM's; IEEE's are a little wider).
 COLUMN_IN, PAGE_IN = 3.33, 7.0
 #: Figures that are wider on a page, in inches, take both columns.
 _ONE_COLUMN_UP_TO_IN = 6.5

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Data(Generic[T]):
-    """An experiment's episodes, as far as they are kept.
+    """An experiment's episodes, as far as they are stored.
 
     Attributes:
         runs: results, usually by case, and by entry if there are entries.
@@ -193,7 +193,7 @@ class Cases(Generic[T]):
 
     Attributes:
         cases: scenarios of a scale, by case.
-        every: function from scenarios by (case, entry) to the values that are kept of each.
+        every: function from scenarios by (case, entry) to the values that are extracted from each.
         entries: contenders; None: each case runs unchanged.
     """
 

@@ -149,7 +149,7 @@ def _texts(cells: Sequence[object]) -> list[int]:
 
 
 def _first_columns(rows: Sequence[Sequence[object]]) -> int:
-    """The number of first columns that, with a row's texts, tell all rows apart."""
+    """The number of first columns that, with a row's texts, distinguish all rows."""
     for count in range(1, len(rows[0]) if rows else 1):
         keys = {(*cells[:count], *(cells[i] for i in _texts(cells))) for cells in rows}
         if len(keys) == len(rows):

@@ -101,7 +101,7 @@ def show(result: Mapping[str, Any], console: Console) -> None:
 def markdown(result: Mapping[str, Any], pictures: str = "", numbers: str = "") -> str:
     """Returns pictures, deviations from the paper, claims and notes of an experiment's JSON as Markdown.
 
-    ``pictures`` is the folder they are in, ``numbers`` the CSV with all numbers, if any, seen from the page.
+    ``pictures`` is their folder, ``numbers`` the CSV of all numbers, if any, relative to the page.
     """
     link = f" [All numbers]({numbers})." if numbers else ""
     blocks = [

@@ -84,7 +84,7 @@ _METRICS = (
 
 def sampled(duration_ns: int, samples: int, least_ns: int) -> Record:
     """Records this many samples of each port while flows arrive, at least ``least_ns`` apart; their interval
-    must not keep step with frames."""
+    must not be synchronous with frames."""
     return Record(queue_series_ns=max(least_ns, duration_ns // samples) + _ODD_NS)
 
 

@@ -29,7 +29,7 @@ def write(
 ) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
-    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.output.results``.
+    With pandas and pyarrow, also ``results.parquet``: see ``ns3_env.eval.output.results``.
 
     Args:
         path: folder written by ``python -m eval benchmark``, complete or not.

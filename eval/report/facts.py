@@ -16,7 +16,7 @@ from ns3_env.eval.benchmark.frames import read_losses
 from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.output.table import import_extra
 
-#: Entries of a list that the page shows; the whole one is in suite.yaml.
+#: Entries of a list that the page shows; the complete list is in suite.yaml.
 SHOWN = 40
 
 

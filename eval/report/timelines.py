@@ -30,7 +30,7 @@ Spans = list[tuple[float, float]]
 
 @dataclass
 class Timeline:
-    """A job's ranks: when each computes, and when a flow of each collective to or from it is under way.
+    """A job's ranks: intervals in which each computes, and in which each collective has a flow to or from it.
 
     Attributes:
         job: name of the job.

@@ -183,9 +183,9 @@ def measure(
         4-to-1 incast over three links of 10 Gb/s under CUBIC; ``tcp_incast_packets_per_s``: of a 64-to-1.
         ``decisions_per_s``: rows answered per wall second, by number of simulators, for 64 flows that decide
         at the same instants.
-        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on incasts of
-        1 MB flows, resets included. ``front_end_pendulum_steps``: in how many steps of Gymnasium's
-        Pendulum-v1 one of these decisions is taken; both are the fastest of many turns. ``mpcc_us`` and
+        ``front_end_steps_per_s``: decisions per wall second of each way to step an environment, on incasts of
+        1 MB flows, resets included. ``front_end_pendulum_steps``: number of steps of Gymnasium's
+        Pendulum-v1 in the time of one of these decisions; both are the fastest of many turns. ``mpcc_us`` and
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the

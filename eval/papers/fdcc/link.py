@@ -41,7 +41,7 @@ def _until_ns(scale: float) -> int:
 
 
 def two_flows(scale: float) -> dict[str, Scenario]:
-    """To the end of both flows; ``scale`` is of the flows' sizes and of the short one's start."""
+    """Two flows until both end; ``scale`` is of the flows' sizes and of the short one's start."""
     long, short = (max(1000, round(scale * size)) for size in (LONG_BYTES, SHORT_BYTES))
     scenario = Scenario(
         time_limit_ns=max(1_000_000, round(scale * _LIMIT_NS)),

@@ -20,7 +20,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Results
 
-#: Time that is looked at, at scale 1.
+#: Observed time at scale 1.
 LIMIT_NS, RATE_BPS = 2_000_000, 100e9
 _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 

@@ -38,7 +38,7 @@ ENTRIES = Entries(
 )
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}
-#: Links, each both ways.
+#: Links, each in both directions.
 DIRECTIONS = 2 * (_PODS * _TORS * (_HOSTS + _AGGREGATION) + _PODS * _CORES)
 _PATIENCE_NS = 4_000_000_000
 
@@ -104,7 +104,7 @@ class Tails:
 
 
 def measure(results: Results) -> Tails:
-    """Measures a run. Flows of the very size of an incast's are taken for one's."""
+    """Measures a run. Flows with exactly an incast's size count as part of one."""
     sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
     slow = charged_slowdowns(results)
     ordinary = sizes != INCAST_BYTES

@@ -137,7 +137,7 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
 
 
 def _numbers(runs: list[Run]) -> dict[str, float]:
-    """Over the flows of all seeds, infinite if one did not finish, and means over the seeds."""
+    """Numbers over the flows of all seeds, infinite if one did not finish, and means over the seeds."""
     fcts = np.concatenate([np.nan_to_num(run.fcts_ms, nan=np.inf) for run in runs])
     alone = np.concatenate([run.flows["standalone_ns"] for run in runs]) / 1e6
     return {

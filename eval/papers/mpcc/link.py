@@ -39,7 +39,7 @@ _LOOK_NS, _SAMPLE_NS, _LONG_NS = 400_000, 100, 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
-#: Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon.
+#: Results and each flow's shares in whole periods, by setting; duration of a decision (ns), by horizon.
 Settings = tuple[dict[str, Results], dict[str, Floats], dict[int, float]]
 #: Times (ns) and lengths (bytes).
 _Queue = tuple[Floats, Floats]
@@ -426,7 +426,7 @@ def _of_joining(table: Changes) -> dict[str, Verdict]:
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000
 #: Samples of the queue while the flows send at line rate, and an offset added to their interval: it
-#: must not keep step with frames of 8640 ns.
+#: must not be synchronous with frames of 8640 ns.
 _SAMPLES, _ODD_NS = 20_000, 4_007
 #: Time limit of the flows, in multiples of the time that the link needs for their payload.
 _PATIENCE = 4

@@ -75,7 +75,7 @@ def network_of(run: Path) -> PublishedNetwork:
 
 
 def _flows(path: Path) -> list[NetworkFlow]:
-    """In the order of their starts, as the published simulator reads them."""
+    """Flows in the order of their starts, as the published simulator reads them."""
     if not path.is_file():
         raise ScenarioError(f"{path}: there is no such file; give a folder of `eval run`")
     with path.open(newline="", encoding="utf-8") as lines:

@@ -57,7 +57,7 @@ def _leaf_spine(random: np.random.Generator) -> Shape:
 
 
 def _mesh(random: np.random.Generator) -> Shape:
-    """Up to five switches, joined in any way."""
+    """Up to five switches with random links."""
     n = int(random.integers(3, 6))
     links = {(int(random.integers(0, b)), b) for b in range(1, n)}
     for _ in range(int(random.integers(1, n))):
@@ -110,7 +110,7 @@ def draw_network(seed: int, number: int) -> PublishedNetwork:
 
 
 def _delay(random: np.random.Generator) -> str:
-    """Whole, or with decimals that a double cannot represent."""
+    """A delay in whole nanoseconds, or with decimals that a double cannot represent."""
     ns = int(random.choice([100, 350, 500, 1000, 2000, 5000]))
     if random.random() < 0.5:
         ns += int(random.integers(0, 50)) * 10

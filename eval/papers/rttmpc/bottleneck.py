@@ -32,7 +32,7 @@ _FASTER = 10
 _NEAR_RTTS = 1 / 250
 #: Headers of IP, TCP and the link's protocol field.
 _ACK_BYTES, _LINK_BYTES = 42, 2
-#: Looks at queue and rates per RTT; RTTs from one flow's start to the next; Linux's least RTO, in RTTs.
+#: Samples of queue and rates per RTT; RTTs from one flow's start to the next; Linux's minimum RTO, in RTTs.
 _LOOKS, _APART, _RTO_RTTS = 5, 1 / 25, 8
 
 
@@ -117,7 +117,7 @@ class Entry:
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
-    """RTT-driven MPC: the flow's least rate, at which it starts too, and caps of each flow, if any, as shares
+    """RTT-driven MPC: the flow's minimum and initial rate, and caps of each flow, if any, as shares
     of the path's rate; ``target``: the target's position between the minimum and the maximum RTT."""
     rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
     return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])

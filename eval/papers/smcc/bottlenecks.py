@@ -246,7 +246,7 @@ def _pattern(which: str, scale: float) -> tuple[int, int, int]:
 
 
 def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
-    """Both patterns under each; ``scale`` of the times and of three seeds."""
+    """Both patterns under each controller; ``scale`` of the times and of three seeds."""
     lot = parking_lot_topology()
     cases = {}
     for which, (second_mbps, _) in PATTERNS.items():

@@ -137,5 +137,5 @@ def mixed(seed: int, scale: float = 1.0) -> FlowList:
 
 
 def shorter(scale: float, seconds: float) -> int:
-    """A time of the paper at a scale, ns: 60 ms at least, so that something is to be seen."""
+    """A time of the paper at a scale, ns: at least 60 ms, so that curves show something."""
     return max(round(0.03 * seconds * SECOND), round(min(scale, 1.0) * seconds * SECOND))

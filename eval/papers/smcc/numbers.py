@@ -47,7 +47,7 @@ def empty(samples: Floats) -> float:
 
 
 def settled_ns(run: Run, port: Port = BOTTLENECK) -> float:
-    """From the start until the queue stays within 25 % of its target, for 500 samples (a tenth of a short
+    """Time until the queue stays within 25 % of its target, for 500 samples (a tenth of a short
     run); NaN if it never does. The response time, which the paper does not define."""
     away = np.abs(run.lengths[port] - TARGET_BYTES) > NEAR * TARGET_BYTES
     length = max(1, min(SETTLED_SAMPLES, len(away) // 10))

@@ -198,7 +198,7 @@ def claims(settings: Table) -> dict[str, Verdict]:
 
 
 #: T-DCTCP's completion times over DCTCP's: "drops by about 1.4X", 31 %, 48.2 %, of T-DCTCP's, as all of the
-#: thesis's percentages; DCTCP's 10 MB "8.6 % lower", taken of T-DCTCP's too.
+#: thesis's percentages; DCTCP's 10 MB "8.6 % lower", also computed from T-DCTCP's.
 RATIOS: Mapping[str, float] = {
     "2 kB": 1 / 2.4,
     "50 kB": 1 / 1.31,
