@@ -123,7 +123,7 @@ def fabric_cases(scale: float) -> dict[tuple[Fabric, int], Scenario]:
 
 @experiment("simai-rails", "SimAI, tutorial", episodes(fabric_cases, finished_ns), 0.25, "512 MiB of a rank")
 def rails(data: Data[dict[tuple[Fabric, int], float]]) -> Outcome:
-    """Data-parallel all-reduces of 256 GPUs, rail-optimised and with leaves of complete nodes."""
+    """Data-parallel all-reduces of 256 GPUs, rail-optimised and with leaves of whole nodes."""
     ranks, counts = _GPUS // _NODE_GPUS, sizes(data.scale)
     simulated = {case: bus_gbytes(ranks, counts[case[1]], time) for case, time in data.runs.items()}
     gains = {

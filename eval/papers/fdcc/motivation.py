@@ -72,7 +72,7 @@ def keep(results: dict[str, Any]) -> tuple[Run, dict[str, float]]:
     "20 MB of each of four flows",
 )
 def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
-    """Four flows that end at different times, and 64 at once with and without a window."""
+    """Four flows that end apart, and 64 at once with and without a window."""
     four = {name: run.fcts_ms for (flows, name, _), (run, _) in data.runs.items() if flows == FOUR}
     many = {(name, words): (run, x) for (n, name, words), (run, x) in data.runs.items() if n == MANY}
     queues = {key: numbers for key, (_, numbers) in many.items()}

@@ -202,7 +202,7 @@ def cost_cases(scale: float) -> dict[str, Scenario]:
     "mpcc-costs", "Zheng 2024, eqs. 4.4 and 4.5", episodes(cost_cases, keep), 1.0, "2 MB of each flow"
 )
 def costs(data: Data[dict[str, dict[str, float]]]) -> Outcome:
-    """MPCC with a terminal weight, a target queue, a cost of changes: the cases that need qpOASES."""
+    """MPCC with a terminal weight, a queue that is wanted, a cost of changes: where qpOASES is needed."""
     runs = data.runs
     thesis = next(iter(COSTS))
     terminal = runs["terminal weight 10"]["fct_slowdown_avg"] / runs[thesis]["fct_slowdown_avg"]

@@ -65,7 +65,7 @@ def keep(results: Results) -> tuple[Run, Floats]:
     "mpcc-state-switch", "Zheng 2024, section 3.4, Fig. 3.6", episodes(cases, keep), 1.0, "1 ms of the flows"
 )
 def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
-    """Three flows over two bottlenecks: both queues, and the one that is flow 0's state."""
+    """Three flows over two bottlenecks: both queues, and whose of them is flow 0's state."""
     table = {name: _numbers(run) for name, (run, _) in data.runs.items()}
     peaks, rests, used = ({name: numbers[i] for name, numbers in table.items()} for i in range(3))
     states = {name: hops[:, 1] for name, (_, hops) in data.runs.items()}
