@@ -54,7 +54,7 @@ def pfc_pause_fraction(results: Results) -> float:
     return float(flow_column(results, "pause_ns").sum()) / life if life > 0 else math.nan
 
 
-#: Percentiles that the simulator computes for each port if no series was recorded.
+#: Percentiles that the simulator computes for each port; used if no series was recorded.
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))
 
 

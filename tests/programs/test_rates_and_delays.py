@@ -79,7 +79,7 @@ def slowdown(results: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("name", RDMA)
 def test_a_flow_below_a_bdp_leaves_within_a_round_trip(simulator: Simulator, name: str) -> None:
-    """Initial windows are the path's BDP, or unlimited."""
+    """Initial windows are the path's BDP, or there is no window."""
     for rate, delay in itertools.product(RATES_BPS, DELAYS_NS):
         bdp = rate / 8 * 6 * delay * 1e-9
         packets = max(1, min(math.floor(0.9 * bdp / PAYLOAD), 200))

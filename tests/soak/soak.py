@@ -35,7 +35,7 @@ DETECTED_WITHIN_S = 5.0
 _STOPPED_SHARE = 0.1
 _BETWEEN_LINES_S = 3.0
 _SAMPLES = 24
-#: Accepted growth of the mean from the second quarter of the samples to the last one.
+#: Accepted growth (kB) of mean memory from the second quarter of the samples to the last one.
 _ALLOWED_KB = 1_000
 
 

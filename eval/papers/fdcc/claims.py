@@ -36,7 +36,7 @@ def judge(
 ) -> dict[str, Verdict]:
     """Judges each claim with the thesis's agent, then with the one released here.
 
-    ``RELEASED`` stands for FDCC among a claim's names. A claim, by its text, is true if it is over links
+    ``RELEASED`` represents FDCC among a claim's names. A claim, by its text, is true if it is over links
     of every length. The first are left open, unless a policy replaces the thesis's. These
     verdicts are followed by those of the thesis's printed numbers and the number named ``goodput``, if any.
     """

@@ -41,7 +41,7 @@ PUBLISHED_MS: Mapping[str, tuple[float | None, float, float, float]] = {
 HIGH_MS = 50.0
 #: "Close to": the thesis's own difference is 1.8 %.
 _CLOSE = 0.02
-#: Flows of each server whose minimum windows, two packets each, together last a third of a second.
+#: Flows of each server: their minimum windows, two packets each, need a third of a second together.
 MANY = 90
 _FLOWS = MANY * len(fat_tree.SENDERS)
 #: T-DCTCP as the text of sec. 3.2 wants it: cases 5 and 7 cut less than case 8.

@@ -69,7 +69,7 @@ def test_intervals_cover_the_true_value_about_as_often_as_they_say() -> None:
 
 
 def test_a_resample_has_every_task() -> None:
-    """Scores differ between tasks only: the mean changes only if one task is drawn instead of another."""
+    """Runs of a task are equal: the mean would change only if a task were drawn instead of another."""
     mean = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
     assert (mean.low, mean.high) == (mean.value, mean.value)
 
