@@ -104,7 +104,7 @@ def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dic
         transport: transport of the scenario.
 
     Returns:
-        0 for the deployed controller, 100 for the oracle, possibly below 0 or above 100; NaN without a seed of
+        0 for the deployed controller, 100 for the oracle, perhaps below 0 or above 100; NaN without a seed of
         both. Empty if either of the two was not run, or the oracle is no better.
     """
     base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
