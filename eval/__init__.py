@@ -19,7 +19,7 @@ __all__ = ["load_flows", "load_results"]
 
 
 def load_results(folder: str | Path, of: str = "episode") -> Results:
-    """Loads the results that a command left in a folder: see ``ns3_env.eval.results.loading``."""
+    """Loads the results that a command wrote into a folder: see ``ns3_env.eval.results.loading``."""
     from ns3_env.eval.results import loading
 
     return loading.load_results(folder, of)

@@ -56,7 +56,7 @@ def fit(seen: Tensor, done: Tensor, updates: int) -> nn.Sequential:
 
 
 def save(network: nn.Sequential, spec: TaskSpec, path: Path) -> Controller:
-    """Writes the policy's file; a controller of the simulator plays it."""
+    """Writes the policy's file; returns the simulator's controller that runs it."""
     exported = mlp(network, "clone")
     settings = EnvConfig.model_validate(
         {
@@ -71,7 +71,7 @@ def save(network: nn.Sequential, spec: TaskSpec, path: Path) -> Controller:
 
 
 def slowdown(results: dict[str, Any]) -> float:
-    """Mean FCT slowdown of an episode's flows; NaN where one was cut."""
+    """Mean FCT slowdown of an episode's flows; NaN if one was truncated."""
     fct, alone = (np.array(results["flows"][column], float) for column in ("fct_ns", "standalone_ns"))
     return float(np.mean(np.where(fct > 0, fct, np.nan) / alone))
 

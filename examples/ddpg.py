@@ -15,7 +15,7 @@ from ns3_env.envs.sb3_buffers import masked
 
 
 class DdpgConfig(AgentConfig):
-    """What may stand in the section ``agent`` of a configuration."""
+    """Keys of the section ``agent`` of a configuration."""
 
     learning_rate: float = Field(default=1e-3, gt=0)
     gamma_per_rtt: float = Field(default=0.99, gt=0, le=1, description="discount per base RTT")
@@ -34,15 +34,15 @@ class DdpgTrainer(GradientTrainer):
                 self.env,
                 learning_rate=agent.learning_rate,
                 learning_starts=agent.learning_starts,
-                gamma=agent.gamma_per_rtt,  # masked() raises it to what each decision took
+                gamma=agent.gamma_per_rtt,  # masked() raises it to the power of each decision's duration
                 seed=self.config.seed,
             )
         )
 
     def network(self) -> Exported:
-        """What goes into ``policy.safetensors``; without it checkpoints are played by this class."""
+        """Content of ``policy.safetensors``; without it, this class runs checkpoints."""
         return of_sb3(self.model.policy)
 
 
-#: ``agent.name=examples.ddpg:AGENT`` on the command line of ``train.py`` is all it takes.
+#: ``agent.name=examples.ddpg:AGENT`` on the command line of ``train.py`` is enough to use it.
 AGENT = Agent(config=DdpgConfig, trainer=DdpgTrainer, synchronous=True)

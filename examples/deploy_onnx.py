@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs an exported policy with NumPy and ONNX Runtime alone: telemetry in, window out.
+"""Runs an exported policy with only NumPy and ONNX Runtime: telemetry in, window out.
 
     python export.py runs/NAME --format onnx --out policy.onnx
     python examples/deploy_onnx.py policy.onnx
 
-Neither PyTorch nor ns-3 nor this package is needed where it runs: the file says which telemetry it reads, how
+Neither PyTorch nor ns-3 nor this package is needed where it runs: the file specifies its telemetry, how
 long it remembers, and what its action means.
 """
 
@@ -21,7 +21,7 @@ import onnxruntime
 
 # An action map returns a window (B), a pacing rate (bit/s), and the echo: the next decision's "last_action".
 
-#: Telemetry that an action map reads beside the action.
+#: Telemetry that an action map reads in addition to the action.
 FLOW_FIELDS = (
     "window_bytes",
     "rate_bps",
@@ -125,7 +125,7 @@ ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
 
 
 def fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Telemetry fields that an input of the network takes; the graph itself works out what is derived."""
+    """Telemetry fields that an input of the network needs; the graph computes derived values."""
     if "field" in entry:
         return (entry["field"],)
     return ("rtt_ns" if "base_ns" in entry else "rtt", "pacing_rate")
@@ -151,7 +151,7 @@ class Deployed:
         self.begin()
 
     def begin(self) -> None:
-        """A new flow: what was seen is forgotten."""
+        """Starts a new flow: clears the history of observations."""
         self._seen: list[list[float]] = []
         self._carried: dict[str, Any] = {}
         if self._hidden is not None:
@@ -177,7 +177,7 @@ class Deployed:
     def decide(self, telemetry: Mapping[str, float]) -> tuple[float, float]:
         """Window (B) and pacing rate (bit/s) until the next decision.
 
-        ``telemetry`` holds the policy's fields (but ``last_action``, which is remembered) and FLOW_FIELDS.
+        ``telemetry`` contains FLOW_FIELDS and the policy's fields except ``last_action``, stored here.
         """
         before = {**telemetry, "last_action": self._last_action}
         window, rate, self._last_action = self._action_map(self.action(telemetry), before, **self._settings)
@@ -185,7 +185,7 @@ class Deployed:
 
 
 def main(path: str) -> None:
-    """Decides a few times for a flow at 100 Gb/s that shares its link with three others."""
+    """Decides a few times for a flow at 100 Gb/s that shares its link with three other flows."""
     flow = Deployed(path)
     print(f"reads {', '.join(flow.fields)}; decides by the clock {flow.clock}")
     base_rtt_ns, rate_bps = 8_000.0, 100e9

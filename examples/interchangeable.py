@@ -37,7 +37,7 @@ def play(policy: Policy, flows: int = 8, seed: int = 1) -> tuple[int, float]:
 
 
 def main() -> None:
-    """Plays both, and prints what became of the flow."""
+    """Runs both, and prints the flow's results."""
     policies: dict[str, Policy] = {"mpcc": MpccPolicy(), "fdcc": NetworkPolicy.load(released("fdcc"))}
     for name, policy in policies.items():
         decisions, slowdown = play(policy)

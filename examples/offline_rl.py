@@ -44,7 +44,7 @@ class Transitions:
     done: Tensor  # (n, 1), actions
     rewards: Tensor  # (n, 1)
     following: Tensor  # (n, D)
-    discounts: Tensor  # (n, 1), 0 where nothing follows
+    discounts: Tensor  # (n, 1), 0 if nothing follows
 
 
 def transitions(*datasets: Any) -> Transitions:
@@ -110,7 +110,7 @@ def td3_bc(rows: Transitions, updates: int) -> nn.Sequential:
 
 
 def dataset(spec: TaskSpec, policy: Path, quality: str, episodes: int, seed: int) -> Any:
-    """The dataset of a quality, recorded unless it is there."""
+    """The dataset of a quality, recorded unless it exists."""
     name = f"{spec.id.lower()}/{quality}-{episodes}-{seed}-v0"
     if name in minari.list_local_datasets():
         return minari.load_dataset(name)
@@ -118,7 +118,7 @@ def dataset(spec: TaskSpec, policy: Path, quality: str, episodes: int, seed: int
 
 
 def main() -> None:
-    """Records, learns, plays the tests."""
+    """Records, learns, runs the tests."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--task", default="LongShort")
     arguments.add_argument("--policy", type=Path, default=EXPERT)

@@ -35,7 +35,7 @@ from ns3_env.scenario.traffic import Incast
 
 
 class TellsEnds(BaseParallelWrapper):  # type: ignore[misc]
-    """Writes into infos what ``black_death_v3`` hides: which flow ended, and what it saw last."""
+    """Adds to infos what ``black_death_v3`` hides: the flow that ended, and its last observation."""
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """See ParallelEnv."""
@@ -43,7 +43,7 @@ class TellsEnds(BaseParallelWrapper):  # type: ignore[misc]
         for agent, info in infos.items():
             if terminated[agent] or truncated[agent]:
                 info["ended"] = observations[agent]
-                info["TimeLimit.truncated"] = False  # a flow that is cut has paid for what is left of it
+                info["TimeLimit.truncated"] = False  # a truncated flow was already penalised for its rest
         return observations, rewards, terminated, truncated, infos
 
 
@@ -77,7 +77,7 @@ class Flows(VecEnvWrapper):
         return observations
 
     def step_async(self, actions: NDArray[np.float32]) -> None:
-        """Raises PaddingError where rows wait and nobody looks at the mask."""
+        """Raises PaddingError if rows wait and the learner does not read the mask."""
         self.mask.before_step(self.due)
         super().step_async(actions)
 
@@ -92,13 +92,13 @@ class Flows(VecEnvWrapper):
             infos[row]["terminal_observation"] = infos[row].pop("ended")
             infos[row]["episode"] = {"r": self._returns[row], "l": self._lengths[row], "t": 0.0}
             self._returns[row] = self._lengths[row] = 0
-        dones |= self.due & ~decided  # a flow that begins: what its row waited for is no part of it
+        dones |= self.due & ~decided  # a flow starts: its row's waiting time is no part of it
         elapsed = np.array([info.get("elapsed", 0.0) for info in infos])
         self.mask.after_step(self.due, dones, elapsed)
         return observations, rewards, dones, infos
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Of the next reset."""
+        """Sets the seed of the next reset."""
         self._seed = seed
         return [seed] * self.num_envs
 
@@ -107,17 +107,17 @@ class Flows(VecEnvWrapper):
         return [getattr(self.venv, attr_name)] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Rows tell of whole flows in infos' "episode", as Monitor does."""
+        """Rows report complete flows in infos' "episode", as Monitor does."""
         return [wrapper_class is Monitor] * self.num_envs
 
 
 def due_rows(infos: list[dict[str, Any]]) -> NDArray[np.bool_]:
-    """Which rows decide next; those that ``black_death_v3`` made say nothing of it."""
+    """Rows that decide next; rows added by ``black_death_v3`` have no such entry."""
     return np.array([info.get("due", False) for info in infos], dtype=np.bool_)
 
 
 def make(copies: int = 2) -> Flows:
-    """Copies of a 4-to-1 incast whose flows begin up to 100 µs apart; a row each."""
+    """Copies of a 4-to-1 incast whose flows start up to 100 µs apart; a row each."""
     scenario = Scenario(
         topology=Dumbbell(senders=4),
         traffic=Incast(size_bytes=1_000_000, spread_ns=100_000),
@@ -129,17 +129,17 @@ def make(copies: int = 2) -> Flows:
 
 
 def mean_slowdown(model: PPO) -> float:
-    """Of 16 flows, without exploration: minus their mean return."""
+    """Mean slowdown of 16 flows without exploration: minus their mean return."""
     env = make(1)
     env.seed(1_000)
-    env.mask.acknowledge()  # evaluation counts what a flow earns: rows that wait earn nothing
+    env.mask.acknowledge()  # evaluation sums a flow's rewards: rows that wait have none
     returns, _ = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
     env.close()
     return -float(np.mean(returns))
 
 
 def main() -> None:
-    """Learns, and says what came of it."""
+    """Learns, and prints the result."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument(
         "--steps", type=int, default=40_000, help="rows of experience, waiting ones included"

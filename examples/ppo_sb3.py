@@ -21,7 +21,7 @@ import ns3_env
 from ns3_env import FlowVecEnv, masked
 from ns3_env.scenario import Dumbbell, Incast, Scenario, Synchronous
 
-#: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
+#: Observation of a flow: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
 
 
@@ -35,15 +35,15 @@ def incast(senders: int, size_bytes: int = 1_000_000) -> Scenario:
 
 
 def mean_slowdown(model: PPO) -> float:
-    """Of 16 flows, without exploration, on episodes of its own: minus their mean return."""
+    """Mean slowdown of 16 flows without exploration, on separate episodes: minus their mean return."""
     with FlowVecEnv(incast(4), slots=4, fields=FIELDS, seed=1_000) as env:
-        env.mask.acknowledge()  # evaluation counts what a flow earns: rows that wait earn nothing
+        env.mask.acknowledge()  # evaluation sums a flow's rewards: rows that wait have none
         returns, _ = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
     return -float(np.mean(returns))
 
 
 def main() -> None:
-    """Learns, evaluates, saves and plays."""
+    """Learns, evaluates, saves and runs the policy."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument(
         "--steps", type=int, default=40_000, help="rows of experience, waiting ones included"
@@ -59,7 +59,7 @@ def main() -> None:
         model = PPO(
             "MlpPolicy", env, learning_rate=1e-3, n_steps=128, batch_size=128, gamma=0.99, seed=given.seed
         )
-        # Its rollout buffer holds decisions, not slots that wait for a flow, and gamma is per base RTT.
+        # Its rollout buffer contains decisions, not slots that wait for a flow, and gamma is per base RTT.
         model = masked(model)
         before = mean_slowdown(model)
         model.learn(given.steps)
@@ -67,7 +67,7 @@ def main() -> None:
     print(f"mean slowdown: {before:.3f} before, {after:.3f} after {model.num_timesteps} steps")
 
     given.out.mkdir(parents=True, exist_ok=True)
-    model.save(given.out / "ppo.zip")  # PPO.load(), then masked() again, goes on with it
+    model.save(given.out / "ppo.zip")  # PPO.load(), then masked() again, continues it
     path = ns3_env.export(model, env, given.out / "policy.safetensors")
 
     results = ns3_env.evaluate([path, "hpcc"], incast(8, size_bytes=2_000_000), seeds=range(7, 11))

@@ -30,7 +30,7 @@ import ns3_env
 
 @dataclass(frozen=True)
 class Settings:
-    """What may be set on the command line."""
+    """Settings of the command line."""
 
     steps: int = 50_000
     num_envs: int = 8
@@ -88,13 +88,13 @@ class Agent(nn.Module):
         return values
 
     def policy(self, observations: Tensor) -> Normal:
-        """Of each action by itself."""
+        """Normal distributions of the actions, independent of each other."""
         return Normal(self.mean(observations), self.log_std.exp())
 
 
 @dataclass
 class Rollout:
-    """What ``num_steps`` steps of all environments brought; each tensor (num_steps, num_envs, ...)."""
+    """Data of ``num_steps`` steps of all environments; each tensor (num_steps, num_envs, ...)."""
 
     observations: Tensor
     actions: Tensor
@@ -105,7 +105,7 @@ class Rollout:
 
 
 def tensor(array: NDArray[np.generic]) -> Tensor:
-    """As float32."""
+    """Converts an array to a float32 tensor."""
     return torch.as_tensor(array, dtype=torch.float32)
 
 
@@ -113,7 +113,7 @@ def tensor(array: NDArray[np.generic]) -> Tensor:
 def collect(
     agent: Agent, envs: gym.vector.VectorEnv, first: NDArray[np.float32], settings: Settings
 ) -> tuple[Rollout, NDArray[np.float32]]:
-    """Plays ``num_steps`` steps from the observations ``first`` on; the observations that follow, too."""
+    """Runs ``num_steps`` steps from the observations ``first`` on; also returns the last observations."""
     seen, acted, log_probs, values, rewards, after, discounts = [], [], [], [], [], [], []
     now = first
     for _ in range(settings.num_steps):
@@ -122,7 +122,7 @@ def collect(
         actions = policy.sample()
         low, high = envs.single_action_space.low, envs.single_action_space.high  # type: ignore[attr-defined]
         now, reward, terminated, truncated, infos = envs.step(np.clip(actions.numpy(), low, high))
-        lives = tensor(~(terminated | truncated))  # elsewhere ``now`` begins another episode
+        lives = tensor(~(terminated | truncated))  # otherwise ``now`` is of the next episode
         seen.append(observations)
         acted.append(actions)
         log_probs.append(policy.log_prob(actions).sum(-1))
@@ -167,7 +167,7 @@ def update(agent: Agent, optimiser: torch.optim.Optimizer, rollout: Rollout, set
 
 @torch.no_grad()
 def mean_slowdown(agent: Agent, settings: Settings, flows: int = 16) -> float:
-    """Of flows under the policy's mean action, on episodes that are the same each time."""
+    """Mean slowdown of flows under the policy's mean action, on the same episodes each time."""
     envs = make(settings)
     now, _ = envs.reset(seed=1_000)
     told: list[float] = []
@@ -190,7 +190,7 @@ def make(settings: Settings) -> gym.vector.VectorEnv:
 
 
 def main() -> None:
-    """Learns, and says what came of it."""
+    """Learns, and prints the result."""
     settings = parse()
     torch.set_num_threads(1)  # the networks are small
     torch.manual_seed(settings.seed)

@@ -31,7 +31,7 @@ from ns3_env.scenario import PerFlowRtt, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 
-#: What a flow observes: its RTT, and the most congested hop's queue, rate and own share.
+#: Observation of a flow: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
 #: Four hosts that send to one within 50 µs; a flow decides once per RTT. RLlib asks those that are due.
 INCAST = Scenario(
@@ -41,7 +41,7 @@ SETTINGS = EnvConfig(fields=FIELDS, clock=PerFlowRtt(), reward={"name": "slowdow
 
 
 def ppo() -> PPOConfig:
-    """No discount: RLlib's is per decision, and decisions take different times; a flow's return is minus its
+    """PPO without discount: RLlib's is per decision, and their intervals vary; a flow's return is minus its
     slowdown."""
     return PPOConfig().training(
         lr=1e-3, gamma=1.0, train_batch_size_per_learner=512, minibatch_size=128, num_epochs=10
@@ -61,7 +61,7 @@ def sac() -> SACConfig:
 
 
 def flows_share(config: AlgorithmConfig, runners: int, seed: int) -> AlgorithmConfig:
-    """Every flow of the environment under one policy, small enough for a simulator to play."""
+    """Every flow of the environment under one policy, small enough to run inside a simulator."""
     fragment: Any = 32 if isinstance(config, SACConfig) else "auto"
     return (
         config.environment(NAME, env_config={"scenario": INCAST, "fields": FIELDS})
@@ -73,13 +73,13 @@ def flows_share(config: AlgorithmConfig, runners: int, seed: int) -> AlgorithmCo
 
 
 def mean_slowdown(policy: Path) -> float:
-    """Of the flows of four incasts, without exploration; the simulator plays the policy."""
+    """Mean slowdown over the flows of four incasts, without exploration; the simulator runs the policy."""
     played = run_policy(NetworkPolicy.load(policy), SETTINGS, INCAST, seed=1_000, episodes=4)
     return -float(np.mean([episode.mean_return for episode in played]))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Learns, and says what came of it."""
+    """Learns, and prints the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--algorithm", choices=["ppo", "sac"], default="ppo")
     options.add_argument("--iterations", type=int, default=40)

@@ -33,5 +33,5 @@ class TargetQueue:
 
 
 def make() -> TargetQueue:
-    """What ``--policy target-queue=examples.target_queue:make`` calls."""
+    """The factory for ``--policy target-queue=examples.target_queue:make``."""
     return TargetQueue()

@@ -28,25 +28,25 @@ from torchrl.objectives import SoftUpdate, TD3Loss
 import ns3_env  # noqa: F401 (registers the ids)
 from ns3_env.decision.actions import LogarithmicWindow
 
-#: What the flow observes: its RTT, and the most congested hop's queue, rate and own share.
+#: Observation of the flow: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
 FRAMES = 200  # decisions between two visits to the learner
 BATCH = 128
-RANDOM_FRAMES = 600  # taken at random first
+RANDOM_FRAMES = 600  # random steps at the start
 
 
 class Elapsed(BaseInfoDictReader):
-    """The base RTTs that each decision took."""
+    """Reads the duration of each decision in base RTTs."""
 
     info_spec = Composite(elapsed=Unbounded(()))
 
     def __call__(self, info_dict: dict[str, Any], tensordict: TensorDict) -> TensorDict:
-        """Beside the observation."""
+        """Adds "elapsed" to the observation."""
         return tensordict.set("elapsed", torch.tensor(info_dict["elapsed"]))
 
 
 def make(flows: int = 4) -> TransformedEnv:
-    """A flow among others, as TorchRL has environments."""
+    """Makes a TorchRL environment: one learning flow and competing flows."""
     env = GymWrapper(
         gym.make("ns3_env/RdmaIncast-v0", flows=flows, fields=FIELDS, action=LogarithmicWindow())
     )
@@ -112,7 +112,7 @@ def mean_slowdown(learner: Learner, episodes: int = 4) -> float:
 
 
 def main() -> None:
-    """Learns, and says what came of it."""
+    """Learns, and prints the result."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--steps", type=int, default=20_000, help="decisions")
     arguments.add_argument("--seed", type=int, default=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests of several rooms ask for, and their distribution over processes (`pytest -n 2`): by file."""
+"""Fixtures of several rooms' tests, and their distribution over processes (`pytest -n 2`): by file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def simulator() -> Iterator[Simulator]:
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """The one line that a command says of arguments that it refuses."""
+    """The command's one-line error about arguments that it refuses."""
 
     def said(main: Callable[[list[str]], int], *arguments: object) -> str:
         capsys.readouterr()
@@ -43,13 +43,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the file that takes longest first, so that the other process has enough to do beside it."""
+    """Puts the slowest file first, so that the other process runs the rest in parallel."""
     items.sort(key=lambda item: item.path.name != "test_wheel.py")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a file share what takes long to make, and those of a Ray cluster its head."""
+    """Tests of a file share slow fixtures, and those of a Ray cluster its head."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def within_cpu_s(bar_s: float) -> Iterator[None]:
-    """Fails where the block takes longer.
+    """Fails if the block uses more CPU time.
 
-    The garbage collector rests: one pass over what earlier tests have left alive takes up to a second.
+    The garbage collector is off: one pass over objects of earlier tests needs up to a second.
     """
     gc.disable()
     start_s = time.process_time()

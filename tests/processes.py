@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simulators' programs, processes, and what they leave in shared memory and hold open."""
+"""The simulators' programs, processes, their shared memory and open descriptors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def program(
 
 
 def alive(pid: int) -> bool:
-    """Neither gone nor a zombie."""
+    """Whether the process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -50,12 +50,12 @@ def shared_memory() -> set[str]:
 
 
 def open_descriptors() -> int:
-    """How many this process holds."""
+    """Number of open file descriptors of this process."""
     return len(os.listdir("/proc/self/fd"))
 
 
 def descriptors_before() -> int:
-    """The same, for comparison with later: what earlier tests left to the collector is not counted."""
+    """The same, for comparison with later: objects left by earlier tests are not counted."""
     gc.collect()
     return open_descriptors()
 
@@ -73,7 +73,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def wait_until(condition: Callable[[], object], timeout_s: float = 5.0) -> bool:
-    """Whether it holds within that time."""
+    """Whether the condition becomes true within that time."""
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if condition():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell of a benchmark: a scenario under a controller with a seed, played, and its files."""
+"""One cell of a benchmark: a scenario under a controller with a seed, its run and its files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Played:
 
 @dataclass(frozen=True)
 class CellJob:
-    """A cell to be played.
+    """A cell to be run.
 
     Attributes:
         name: name of the scenario.
@@ -85,7 +85,7 @@ class CellJob:
         return self.name, self.entry.name, self.seed
 
     def run(self, simulator: Simulator) -> Played | str:
-        """The cell, or why it could not be played."""
+        """The cell, or the reason why it could not be run."""
         try:
             return self._played(simulator)
         except (ScenarioError, SimulatorError) as error:
@@ -153,14 +153,14 @@ class CellJob:
 
 
 def _of_simulator(entry: Entry) -> list[Controller]:
-    """The entry's controller, where it is one of the simulator."""
+    """The entry's controller, if it is one of the simulator."""
     if entry.controller is None:
         return []
     return [Controller(name=entry.controller, attributes=entry.attributes)]
 
 
 def _check_versions(required: Mapping[str, str]) -> None:
-    """Raises ScenarioError where the cell's results would be another version's."""
+    """Raises ScenarioError if the cell's results would be another version's."""
     here_versions = versions_in_use()
     for name in sorted({*here_versions, *required}):
         if (here := here_versions.get(name, "none")) != (there := required.get(name, "none")):
@@ -171,7 +171,7 @@ def _check_versions(required: Mapping[str, str]) -> None:
 
 
 def cost(work: float, entry: Entry) -> float:
-    """Estimates how long a cell with so much work takes: a policy in Python asks per decision.
+    """Estimates the run time of a cell with this much work: a policy in Python asks per decision.
 
     Only good for the order and the remaining time.
     """
@@ -229,7 +229,7 @@ def _queue_cdf_text(results: Results) -> str:
 def _series_text(results: Results) -> str:
     """Rows (t_ns, kind, id, value), id by id, in the order of time.
 
-    Of each run of queue samples the longest is kept. A flow's rate is what its window and its pacing rate
+    Of each run of queue samples the longest is kept. A flow's rate is that which its window and pacing rate
     allow: min(rate, 8 · window / base RTT).
     """
     lines = ["t_ns,kind,id,value"]
@@ -260,7 +260,7 @@ def _series_text(results: Results) -> str:
 
 
 def _whole(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """Returns the numbers as text, without a fraction where there is none."""
+    """Returns the numbers as text, without a fraction if they are integers."""
     return [str(int(x)) if x.is_integer() else repr(x) for x in numbers.tolist()]
 
 

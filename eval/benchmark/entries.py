@@ -19,7 +19,7 @@ from ns3_env.scenario import Controller
 def join(suite: Suite, policies: Sequence[str], checkpoints: Sequence[str]) -> Suite:
     """The suite with those of the command line: "NAME=pkg.module:factory" and "NAME=PATH".
 
-    Raises ScenarioError for text of another form, or a name that is taken.
+    Raises ScenarioError for text of another form, or a name in use.
     """
     policies_of_suite = {
         f"{entry.name}={entry.policy}" for entry in suite.controllers
@@ -38,7 +38,7 @@ def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
     """A file imports nothing by itself: each policy of the suite must be among those of the command line.
 
     Raises:
-        ScenarioError: naming the first that is not, and what to say.
+        ScenarioError: naming the first that is not, and the option to add.
     """
     for i, entry in enumerate(suite.controllers):
         if (
@@ -53,11 +53,11 @@ def refuse_imports(suite: Suite, policies: Sequence[str]) -> None:
 
 
 def check(suite: Suite) -> Suite:
-    """Loads every policy and checkpoint once; the suite then holds hashes of what they are made of, and a
+    """Loads every policy and checkpoint once; the suite then contains hashes of their content, and a
     tuned controller's attributes in place of its checkpoint.
 
     Raises:
-        ScenarioError: a controller, module, factory or checkpoint is not there or is not what it should be.
+        ScenarioError: a controller, module, factory or checkpoint is missing or invalid.
     """
     suite.check_controllers()
     under_tcp = suite.played_under("tcp")
@@ -67,7 +67,7 @@ def check(suite: Suite) -> Suite:
 
 
 def _checked(entry: Entry, under_tcp: str | None) -> Entry:
-    """``under_tcp``: a scenario of TCP that it plays, if there is one."""
+    """``under_tcp``: a scenario of TCP in which it runs, if any."""
     if entry.controller is not None:
         return entry
     decider = of_module(entry) if entry.policy is not None else of_checkpoint(entry)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Films of a benchmark: one for each scenario that keeps series, of its first seed, all controllers."""
+"""Films of a benchmark: one for each scenario that records series, of its first seed, all controllers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ns3_env.programs.executable import references
 
 
 def has_film(suite: Suite, case: SuiteScenario, entry: Entry, seed: int) -> bool:
-    """Tells whether the cell is sampled: of one seed, as series are; bounds have no packets to show."""
+    """Returns whether the cell is sampled: only one seed, as for series; bounds have no packets to show."""
     bound = entry.controller in references(case.scenario.transport)
     return case.series and seed == suite.seeds_of(case)[0] and not bound
 
@@ -35,7 +35,7 @@ def write_benchmark_films(folder: BenchFolder) -> list[Path]:
 
 
 def films(folder: BenchFolder) -> dict[str, dict[str, str]]:
-    """scenario -> controller -> its film as a link from the folder; those that are there."""
+    """scenario -> controller -> its film as a link from the folder, for existing films."""
     return {
         name: dict.fromkeys(controllers, film_page(Path(), name).as_posix())
         for name, controllers in _sampled(folder).items()

@@ -39,7 +39,7 @@ _SEED = re.compile(r"seed-(\d+)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One complete cell. ``metrics`` are those of ``eval/metrics``; NaN where it defines none."""
+    """One complete cell. ``metrics`` are those of ``eval/metrics``; NaN if undefined."""
 
     scenario: str
     controller: str
@@ -92,7 +92,7 @@ class BenchFolder:
 
     @classmethod
     def read(cls, path: Path) -> BenchFolder:
-        """The folder's suite and cells. Raises ScenarioError: what is wrong, what would be right."""
+        """The folder's suite and cells. Raises ScenarioError with the fault and its remedy."""
         suite, head = read_suite(path)
         complete: dict[Key, Cell] = {}
         stale = []
@@ -136,7 +136,7 @@ def failure_file(path: Path, scenario: str, controller: str, seed: int) -> Path:
 def fingerprint(scenario: Scenario, entry: Entry, seed: int, used: Mapping[str, str]) -> str:
     """Hash of all that a cell's result depends on: scenario, controller, seed, versions, and the layout.
 
-    A plugin's content is part of it where a controller of the cell came from there, a simulator where it is
+    A plugin's content is part of it if a controller of the cell came from there, a simulator if it is
     the one of the scenario's transport.
     """
     names = {entry.controller, *(controller.name for controller in scenario.controllers)}
@@ -153,14 +153,14 @@ def fingerprint(scenario: Scenario, entry: Entry, seed: int, used: Mapping[str, 
 
 
 def _as_json(scenario: Scenario) -> dict[str, Any]:
-    """The scenario without its seed, for the suite's take its place, and without what a film samples, which
+    """The scenario without its seed, as the suite has the seeds, and without a film's samples, whose choice
     changes no result."""
     return scenario.model_dump(mode="json", exclude={"seed": True, "record": {"film_ns"}})
 
 
 def versions_in_use() -> dict[str, str]:
     """Versions of the packages a result depends on; hashes of the simulator and of the metrics' definitions,
-    which change between versions while one works on them; those of plugins, and of metrics of one's own."""
+    which change between versions during development; hashes of plugins, and of the user's own metrics."""
     metric_sources = {"own metrics": own_sources()} if own_metrics() else {}
     return {**versions(), **_hashes(), **metric_sources}
 
@@ -169,7 +169,7 @@ def versions_in_use() -> dict[str, str]:
 def _hashes() -> dict[str, str]:
     programs = {}
     for transport in TRANSPORTS:
-        with contextlib.suppress(SimulatorNotFound):  # whoever plays its scenarios will say so
+        with contextlib.suppress(SimulatorNotFound):  # running its scenarios will report it
             content = find_executable(transport).read_bytes()
             programs[_program(transport)] = hashlib.sha256(content).hexdigest()[:16]
     metrics = hashlib.sha256()
@@ -183,7 +183,7 @@ def _program(transport: Transport) -> str:
 
 
 def claim(path: Path) -> None:
-    """Makes the folder, if it is not there. Raises ScenarioError where it is and is no benchmark's."""
+    """Makes the folder, if it does not exist. Raises ScenarioError if it exists and is not a benchmark's."""
     if path.exists() and not path.is_dir():
         raise ScenarioError(f"--out: {path} is a file; name a folder")
     others = sorted(x.name for x in path.iterdir() if x.name != LOCK) if path.is_dir() else []
@@ -208,7 +208,7 @@ def write_suite(path: Path, suite: Suite, command: Sequence[str]) -> None:
 
 
 def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
-    """The suite, and what stands around it (versions, command, source). Raises ScenarioError."""
+    """The suite, and the metadata around it (versions, command, source). Raises ScenarioError."""
     how = f"`{typed('eval')} benchmark SUITE --out FOLDER` writes one"
     try:
         data = parse(read_text(path / SUITE))
@@ -234,7 +234,7 @@ def read_suite(path: Path) -> tuple[Suite, dict[str, Any]]:
 
 
 def _cells_in(path: Path) -> list[Cell]:
-    """Every complete cell there is, of whatever suite. Raises ScenarioError for one that cannot be read."""
+    """Every complete cell, of any suite. Raises ScenarioError for one that cannot be read."""
     cells = []
     for file in sorted(path.glob("cells/*/*/seed-*/metrics.json")):
         match = _SEED.fullmatch(file.parent.name)

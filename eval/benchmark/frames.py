@@ -20,9 +20,9 @@ Series = dict[str, dict[str, tuple[Floats, Floats]]]
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN where one did not end.
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN if one did not end.
 
-    Sizes are NaN of flows that never end. With a measurement window, slowdowns are NaN, too, of flows that
+    Sizes of endless flows are NaN. With a measurement window, slowdowns are also NaN for flows that
     start outside.
     """
 
@@ -50,7 +50,7 @@ def flows_in(path: Path, hint: str = RUN_AGAIN) -> Flows:
 
 def read_losses(cell: Cell) -> pandas.DataFrame | None:
     """Reads a cell's losses.csv: ``node``, ``port``, ``peer``, ``cause``, ``packets`` and ``payload_bytes``
-    that one port lost by one cause; None where nothing was lost. Raises ScenarioError."""
+    that one port lost by one cause; None without losses. Raises ScenarioError."""
     columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
     path = cell.folder / "losses.csv"
     return read_csv(path, columns, text=("cause",)) if path.is_file() else None
@@ -66,7 +66,7 @@ def read_queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
 
 
 def read_series(cell: Cell) -> Series:
-    """Reads a cell's series.csv; empty where it has none. Raises ScenarioError."""
+    """Reads a cell's series.csv; empty without one. Raises ScenarioError."""
     path = cell.folder / "series.csv"
     series: Series = {}
     if path.is_file():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Grids of a suite: one entry for each combination of the axes' values, its scenario whole.
+"""Grids of a suite: one entry for each combination of the axes' values, with its complete scenario.
 
 ``grid: {traffic.load: [0.2, 0.4]}`` of a scenario, ``grid: {Eta: [0.9, 0.95]}`` of a controller. Values may
 have names: ``{20: 0.2, 40: 0.4}``. ``{load}`` in name, title and group of the entry is replaced by the name
-of the point's value on the axis of that key; what a name or title does not mention is put behind it.
+of the point's value on the axis of that key; axes that a name or title does not mention are appended to it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ns3_env.config.yaml import put, read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: Points that one entry may stand for.
+#: Points to which one entry may expand.
 MAX_POINTS = 10_000
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
-    """The entry with its scenario whole, checked and with its files read; of a grid, one for each point.
+    """The entry with its complete, checked scenario and its files read; for a grid, one for each point.
 
-    What is no entry at all is handed on: the suite's model says what is wrong with it.
+    Invalid entries are passed on: the suite's model reports the fault.
 
     Raises:
         ScenarioError: the scenario, its file or the grid is wrong.
@@ -65,7 +65,7 @@ def controllers_of(entry: Any, place: str) -> Iterator[Any]:
 
 
 def _resolved(whole: Mapping[str, Any], key: str, value: Any) -> Any:
-    """A parameter as a number where the scenario has one for it: 1000 for "1us"."""
+    """A parameter as a number if the scenario has one for it: 1000 for "1us"."""
     at: Any = whole
     for part in key.split("."):
         at = at[int(part)] if isinstance(at, list) else at.get(part) if isinstance(at, Mapping) else None
@@ -81,7 +81,7 @@ def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str,
 
 
 def _given(scenario: str | Mapping[str, Any], place: str, folder: Path) -> tuple[dict[str, Any], str, Path]:
-    """(a scenario's keys, what errors name, where its files are looked for). Raises ScenarioError."""
+    """(a scenario's keys, its name in errors, the folder of its files). Raises ScenarioError."""
     if not isinstance(scenario, str):
         return copy.deepcopy(dict(scenario)), place, folder
     file = folder / scenario
@@ -106,14 +106,14 @@ def _is_file(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Value:
-    """A value on an axis: what is set, and what it is called."""
+    """A value on an axis: the setting and its name."""
 
     value: Any
     label: str
 
     @property
     def parameter(self) -> bool | int | float | str:
-        """The value in a table: itself, or the label of one that is no number or text."""
+        """The value in a table: itself, or the label if it is neither number nor text."""
         return self.value if isinstance(self.value, bool | int | float | str) else self.label
 
 
@@ -130,7 +130,7 @@ class Point:
 
     @property
     def parameters(self) -> dict[str, bool | int | float | str]:
-        """Key -> what a table holds of its value."""
+        """Key -> its value as stored in a table."""
         return {key: value.parameter for key, value in self.values.items()}
 
     def filled(self, template: str, place: str) -> tuple[str, list[str]]:
@@ -156,7 +156,7 @@ class Point:
 
 
 def short_names(keys: list[str]) -> dict[str, str]:
-    """Key -> its last part, or the whole key where several end alike: ``traffic.load`` -> ``load``."""
+    """Key -> its last part, or the whole key if last parts are equal: ``traffic.load`` -> ``load``."""
     last = [key.rpartition(".")[2] for key in keys]
     return {key: end if last.count(end) == 1 else key for key, end in zip(keys, last, strict=True)}
 
@@ -169,7 +169,7 @@ def points(grid: object, place: str) -> Iterator[Point]:
         place: file and key, for errors.
 
     Raises:
-        ScenarioError: it is no grid, an axis has no values or one twice, or there are too many points.
+        ScenarioError: invalid grid, an axis has no values or a repeated one, or it has too many points.
     """
     if not isinstance(grid, Mapping):
         raise ScenarioError(f"{place}: expected keys with lists of values, found {shown(grid)}")

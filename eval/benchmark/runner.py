@@ -47,7 +47,7 @@ from ns3_env.eval.metrics import own_metrics
 from ns3_env.eval.output.progress import clock, progress_lines
 from ns3_env.simulator.pool import LocalPool, Pool
 
-#: How often it is shown how far a benchmark is, s.
+#: Interval between updates of the progress, s.
 TICK_S = 0.2
 #: Cells that a cluster is given for each core: one runs, one waits.
 _GIVEN_PER_CORE = 2
@@ -68,7 +68,7 @@ def benchmark(
     watch: bool = False,
     summary: Callable[[BenchFolder, Console], None] = show,
 ) -> bool:
-    """Runs what the folder does not hold yet, and prints the summary.
+    """Runs the cells that are missing in the folder, and prints the summary.
 
     Args:
         suite_or_file: the suite, its YAML, or the name of one in ``configs/suites``.
@@ -78,7 +78,7 @@ def benchmark(
         checkpoints: trained policies, "NAME=PATH".
         command: command that reproduces the folder; by default this process's command line.
         console: console for the progress and the summary.
-        allow_imports: true to let policies that only the suite's file names run their modules' code.
+        allow_imports: true to permit policies named only in the suite's file to run their modules' code.
         ray: address of the Ray cluster that runs the cells, "auto" or "local"; None: processes on this
             machine.
         watch: true to sample cells with series for films as well; complete cells without a film run again.
@@ -90,7 +90,7 @@ def benchmark(
     Raises:
         ConfigError: no Ray cluster answers there.
         ScenarioError: the suite, a controller, a policy or the folder is wrong; nothing has run.
-        KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
+        KeyboardInterrupt: Ctrl-C; a later call can continue the folder.
     """
     _check_jobs(jobs)
     if ray is not None:
@@ -129,7 +129,7 @@ def benchmark(
 
 
 def _check_jobs(jobs: int | None) -> None:
-    """Raises ScenarioError where there are no, or too many, cells at a time."""
+    """Raises ScenarioError if the number of parallel cells is zero or too large."""
     if jobs is not None and jobs < 1:
         raise ScenarioError(f"--jobs: must be at least 1, not {jobs}")
     if jobs is not None and (text := excess(jobs, MAX_PROCESSES, WHY_PROCESSES)) is not None:
@@ -138,7 +138,7 @@ def _check_jobs(jobs: int | None) -> None:
 
 @contextmanager
 def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> Iterator[Pool]:
-    """Opens the pool that plays cells. Raises ConfigError where a Ray cluster does not let us in."""
+    """Opens the pool that runs cells. Raises ConfigError if a Ray cluster refuses the connection."""
     if ray is None:
         with LocalPool(min(jobs or os.cpu_count() or 1, cells)) as pool:
             yield pool
@@ -158,7 +158,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
 
 
 def _say_where(suite: Suite, console: Console) -> None:
-    """Says of each trained policy where it decides."""
+    """Prints for each trained policy where it decides."""
     for entry in suite.controllers:
         if entry.checkpoint is not None:
             inside = (
@@ -200,7 +200,7 @@ def _todo(out: Path, suite: Suite, watch: bool) -> list[tuple[float, CellJob]]:
 def _play(
     todo: Sequence[tuple[float, CellJob]], pool: Pool, timeout_s: float, out: Path, console: Console
 ) -> None:
-    """Plays the jobs and shows how far it is; a cell's error goes into ``failed/``."""
+    """Runs the jobs and shows the progress; a cell's error is written to ``failed/``."""
     playing: dict[Future[Any], CellJob] = {}
     backlog: list[tuple[CellJob, Played]] = []
     writing: list[CellJob] = []
@@ -231,7 +231,7 @@ def _play(
             while playing or backlog or writing:
                 with suppress(Empty):
                     future = done.get(timeout=TICK_S)
-                    if future not in playing:  # what was being written is
+                    if future not in playing:  # the future is that of a write
                         future.result()
                         for job in writing:
                             over(job, None)
@@ -240,7 +240,7 @@ def _play(
                         backlog.append((playing.pop(future), outcome))
                     else:
                         over(playing.pop(future), outcome)
-                if backlog and not writing:  # all that was played meanwhile
+                if backlog and not writing:  # all cells that finished meanwhile
                     write = writer.submit(_write, out, backlog)
                     writing, backlog = [job for job, _ in backlog], []
                     write.add_done_callback(done.put)
@@ -254,12 +254,12 @@ def _play(
 
 
 def _write(out: Path, cells: Sequence[tuple[CellJob, Played]]) -> None:
-    """Puts the cells' folders in place. Raises OSError, where the disk is full."""
+    """Puts the cells' folders in place. Raises OSError, such as for a full disk."""
     replace_folders({cell_folder(out, *job.key): partial(write_files, files=x.files) for job, x in cells})
 
 
 def _outcome(future: Future[Played | str], timeout_s: float) -> Played | str:
-    """Returns a cell's files, or its error. Raises ConnectionError where the cluster is gone."""
+    """Returns a cell's files, or its error. Raises ConnectionError if the cluster is gone."""
     try:
         return future.result()
     except TimeoutError:
@@ -290,13 +290,13 @@ class _View:
         (self._failed if failed else self._done).add(key)
 
     def eta_s(self) -> float | None:
-        """Seconds that the rest may take, at the pace so far; None before the first cell is over."""
+        """Estimate of the remaining time (s) at the pace so far; None before the first cell is done."""
         over = sum(self._weights[key] for key in self._done | self._failed)
         rest = sum(self._weights.values()) - over
         return (time.monotonic() - self._began) * rest / over if over else None
 
     def line(self) -> str:
-        """Counts and the time that is left, in words."""
+        """Counts and the remaining time, in words."""
         eta = self.eta_s()
         return (
             f"{len(self._done)} of {len(self._weights)} cells done, {len(self._running)} running, "

@@ -34,11 +34,11 @@ HEADLINES = (
     "pfc_pause_fraction",
     "unfinished_flows",
 )
-#: The one of TCP's scenarios, and the one that says nothing there.
+#: The metric specific to TCP's scenarios, and the one without meaning there.
 _OF_TCP, _OF_RDMA = "rtt_p99_us", "pfc_pause_fraction"
-#: Said where the seeds leave it open.
+#: Verdict if the seeds leave it open.
 UNDECIDED = "no clear winner"
-#: Said of a controller that nobody could deploy.
+#: Label of a controller that cannot be deployed.
 BOUND = "a bound, not ranked"
 
 
@@ -61,7 +61,7 @@ class Score:
         mean: mean of the defined values.
         low, high: bootstrap interval of the mean by itself; NaN with fewer than two values.
         text: the mean as shown.
-        interval: "low–high" as shown; "" with fewer than two values, or if all of them look alike.
+        interval: "low–high" as shown; "" with fewer than two values, or if all look equal.
         edge: compared with the scenario's best by the mean; None for the best itself, and if there is nothing
             to compare.
     """
@@ -90,7 +90,7 @@ class Row:
         scores: scores by metric.
         note: missing cells, and a remark on a bound; "" otherwise.
         reference: true for a bound.
-        way: share of the way to the oracle, %; NaN without the oracle's results.
+        way: share of the gap to the oracle closed, %; NaN without the oracle's results.
     """
 
     controller: str
@@ -104,7 +104,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The winner's name, or None; ``text`` is what a report says."""
+    """The winner's name, or None; ``text`` is its wording in a report."""
 
     winner: str | None
     text: str
@@ -143,8 +143,8 @@ def standings(
 
 
 def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
-    """``HEADLINES`` of these scenarios, with the RTT where one is measured, without PFC where all are; and
-    metrics of one's own."""
+    """``HEADLINES`` of these scenarios, with the RTT if any measures it, without PFC if all do; and
+    the user's own metrics."""
     scores = [[row.scores[_OF_TCP] for row in x.rows if _OF_TCP in row.scores] for x in summary]
     measured = [any(not math.isnan(score.mean) for score in of_scenario) for of_scenario in scores]
     if not any(measured):
@@ -153,17 +153,17 @@ def headlines(summary: Sequence[Standing]) -> tuple[str, ...]:
 
 
 def has_way(summary: Iterable[Standing]) -> bool:
-    """Tells whether somebody has a share of the way to the oracle."""
+    """Returns whether any controller has a share of the gap to the oracle closed."""
     return any(not math.isnan(row.way) for scenario in summary for row in scenario.rows)
 
 
 def values_of(cells: Sequence[Cell], metric: str) -> FloatArray:
-    """The metric of each cell: (n,), NaN where it is not defined."""
+    """The metric of each cell: (n,), NaN if it is not defined."""
     return np.array([x.metrics.get(metric, math.nan) for x in cells], dtype=np.float64)
 
 
 def mean_of(values: FloatArray) -> float:
-    """The mean of what is defined; NaN of nothing."""
+    """The mean of the defined values; NaN without any."""
     numbers = values[~np.isnan(values)]
     return float(numbers.mean()) if len(numbers) else math.nan
 
@@ -189,7 +189,7 @@ class _Scenario:
             case.scenario.transport,
         )
         self.flow_pairs = FlowPairs()
-        #: Read together in one verdict.
+        #: Metrics that are read together in one verdict.
         self.comparisons = max(1, len(everyone) - len(self.references) - 1)
 
     def standing(self, metrics: Sequence[str]) -> Standing:
@@ -230,13 +230,13 @@ class _Scenario:
         return Row(player, seeds, expected, scores, note, player in self.references, way)
 
     def _both(self, player: str, other: str) -> tuple[list[Cell], list[Cell]]:
-        """The cells of two controllers with the seeds that both have played."""
+        """The cells of two controllers for the seeds that both have run."""
         first, second = self.cells[player], self.cells[other]
         seeds = [seed for seed in first if seed in second]
         return [first[seed] for seed in seeds], [second[seed] for seed in seeds]
 
     def _best(self, metric: Metric, players: Sequence[str], scores: Mapping[str, Score]) -> str:
-        """Finds the best by the mean; by size, by the mean ratio to one of them."""
+        """Finds the best by the mean; for a size, by the mean ratio to one controller."""
         means = {player: scores[player].mean for player in players}
         if self.flow_pairs.are_of(metric.name):
             logs = {
@@ -257,16 +257,16 @@ class _Scenario:
             mine, others = (values_of(x, metric.name) for x in cells)
             difference = paired(mine, others, self.comparisons)
         if difference.pairs == 0 or difference.estimate == difference.low == difference.high == 0:
-            return player_score  # nothing to say
+            return player_score  # there is no difference to report
         text = f"{difference.text(metric.format)} {'of' if difference.is_ratio else 'beside'} {best}"
         return replace(player_score, edge=Edge(best, difference, difference.better(metric.better), text))
 
     def _verdict(self, metric: Metric, scores: Mapping[str, Score], best: str | None) -> Verdict:
-        """Names the best only where it is significantly better than each other one, and nothing is left out.
+        """Names the best only if it is significantly better than every other one, and no cell is missing.
 
-        Undecided is also: fewer than two controllers; too few seeds for so many comparisons; a cell that is
+        Also undecided: fewer than two controllers; too few seeds for that many comparisons; a cell that is
         failed, missing or stale (it may be the one that was lost); a seed that does not define the metric;
-        and a slowdown where somebody left flows unfinished, for what is told of the finished ones flatters.
+        and a slowdown if a controller left flows unfinished, as the mean over finished flows flatters it.
         """
         expected, needed = self.expected, least_pairs(self.comparisons)
         of_all = [[*self.cells[player].values()] for player in scores]

@@ -19,7 +19,7 @@ from ns3_env.eval.benchmark.frames import Flows, read_flows
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 FloatArray = npt.NDArray[np.float64]
-#: Share of intervals that hold what they are about, comparisons of one verdict together.
+#: Share of intervals that contain the true value, jointly over the comparisons of one verdict.
 CONFIDENCE = 0.95
 #: Resamples of every bootstrap.
 RESAMPLES = 9999
@@ -29,7 +29,7 @@ _METRIC = re.compile(r"fct_slowdown_(\w+)_avg")
 
 def bootstrap_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Returns the bias-corrected and accelerated bootstrap interval of the mean (Efron and Tibshirani 1993,
-    ch. 14); of few values, where that is not defined, the resamples' percentiles.
+    ch. 14); the resamples' percentiles if there are too few values for it.
 
     Args:
         values: (n,) one number for each seed; NaN for a seed that does not define it. The same values have
@@ -41,7 +41,7 @@ def bootstrap_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tu
         With few values it is narrow: see ``least_pairs``.
 
     Raises:
-        ValueError: the confidence is none.
+        ValueError: the confidence is not between 0 and 1.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}, must be in (0, 1)")
@@ -51,7 +51,7 @@ def bootstrap_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tu
         return math.nan, math.nan
     if np.ptp(defined) <= 1e-12 * np.abs(defined).max():
         return float(defined.min()), float(defined.max())
-    from scipy import stats  # takes half a second
+    from scipy import stats  # its import needs half a second
 
     def interval(method: str) -> tuple[float, float]:
         random = np.random.default_rng(0)
@@ -75,9 +75,9 @@ def percentiles(resampled: FloatArray) -> FloatArray:
 
 
 def least_pairs(comparisons: int = 1) -> int:
-    """Seeds without which so many comparisons decide nothing, however clear the numbers look.
+    """The minimum number of seeds at which this many comparisons can decide anything.
 
-    Where two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
+    If two are equally good, all n differences have the same sign with probability 2^(1 − n) (the exact
     sign test); below this n that is likelier than the error allowed, (1 − ``CONFIDENCE``) / comparisons, and
     a bootstrap interval that lies on one side of zero means nothing.
     """
@@ -86,7 +86,7 @@ def least_pairs(comparisons: int = 1) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """One beside another on the same seeds.
+    """One controller compared with another on the same seeds.
 
     Attributes:
         estimate: geometric mean of the ratios, or mean of the differences.
@@ -121,7 +121,7 @@ class Difference:
         return -self.sign if direction == "lower" else self.sign
 
     def text(self, form: str, interval: bool = True) -> str:
-        """Formats it as "× 0.940 (0.921–0.963)", or as "−3 (−5 to −1)" where there are zeros.
+        """Formats it as "× 0.940 (0.921–0.963)", or as "−3 (−5 to −1)" if there are zeros.
 
         ``form``: of a difference. ``interval``: False leaves it out.
         """
@@ -136,10 +136,10 @@ class Difference:
 
 
 def paired(values: FloatArray, others: FloatArray, comparisons: int = 1) -> Difference:
-    """``values`` beside ``others`` (n,), seed by seed: ratios where all are above 0, else differences.
+    """``values`` compared with ``others`` (n,), seed by seed: ratios if all are above 0, else differences.
 
     Raises:
-        ValueError: there are not as many of both.
+        ValueError: their lengths differ.
     """
     if values.shape != others.shape:
         raise ValueError(f"{len(values)} and {len(others)} values are no pairs")
@@ -161,27 +161,27 @@ def of_log_ratios(logs: FloatArray, comparisons: int = 1) -> Difference:
 
 
 class FlowPairs:
-    """Flows of cells, read when they are first needed. Every controller plays the same flows for a seed."""
+    """Flows of cells, read when first needed. Every controller has the same flows for a seed."""
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, int], Flows] = {}
 
     @staticmethod
     def are_of(metric: str) -> bool:
-        """Tells whether the metric is the mean slowdown of a size, which is compared flow by flow."""
+        """Returns whether the metric is the mean slowdown of a size, which is compared flow by flow."""
         match = _METRIC.fullmatch(metric)
         return match is not None and match[1] in _BUCKETS
 
     def log_ratios(self, metric: str, cells: Sequence[Cell], others: Sequence[Cell]) -> FloatArray:
         """For each seed, the mean over flows of the size of ln(slowdown in the cell / in the other): (n,).
 
-        Flows that one of both did not finish are left out. Flows of one seed met each other, so they are one
+        Flows that are unfinished under either are left out. Flows of one seed interact, so they are one
         observation, not many; seeds without such a flow are left out.
 
         Args:
             metric: one that ``are_of``.
             cells: one for each seed.
-            others: the other controller's cells, of the same seeds.
+            others: cells of the other controller, of the same seeds.
 
         Raises:
             ScenarioError: a cell's flows cannot be read.

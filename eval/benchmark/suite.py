@@ -25,7 +25,7 @@ from ns3_env.simulator import default_attributes, list_controllers
 #: Suites that come with the project: NAME.yaml.
 SUITE_FOLDER = DATA / "configs" / "suites"
 
-#: Keys that say nothing of what a cell's result depends on.
+#: Keys on which a cell's result does not depend.
 LABELS = frozenset({"name", "grid", "family", "parameters"})
 
 
@@ -39,7 +39,7 @@ def _different(seeds: list[int] | None) -> list[int] | None:
 
 
 class SuiteScenario(OfGrid):
-    """One scenario of a suite, whole."""
+    """One complete scenario of a suite."""
 
     title: str = ""
     group: str = Field(default="", description="scenarios with the same line stand together in the report")
@@ -79,7 +79,7 @@ class Suite(Strict):
         policies = [{"name": name, "policy": policy} for name, policy in data["policies"].items()]
         rest = {key: value for key, value in data.items() if key != "policies"}
         listed = data.get("controllers") or []
-        # What is no list is refused by its own name.
+        # A value that is not a list is refused under its own key.
         return {**rest, "controllers": [*listed, *policies] if isinstance(listed, list) else listed}
 
     @model_validator(mode="after")
@@ -112,8 +112,8 @@ class Suite(Strict):
     def load(cls, path: str | Path) -> Suite:
         """The suite in a YAML file; a bare name is that of a suite in ``configs/suites``.
 
-        Scenario files and the files that these name (flows, sizes, topologies) are looked for beside the
-        file that names them, and become part of the suite. Raises ScenarioError, naming file, key and what is
+        Scenario files and the files that these name (flows, sizes, topologies) are looked up next to the
+        file that names them, and become part of the suite. Raises ScenarioError with file, key and what is
         known.
         """
         file = Path(path)
@@ -148,7 +148,7 @@ class Suite(Strict):
         return suite
 
     def check_controllers(self) -> None:
-        """Raises ScenarioError for a controller that the simulator of a scenario that it plays does not have,
+        """Raises ScenarioError for a controller that the simulator of one of its scenarios does not have,
         naming the known ones."""
         faults: list[str] = []
         for transport in TRANSPORTS:
@@ -158,7 +158,7 @@ class Suite(Strict):
             raise ScenarioError("\n".join(dict.fromkeys(faults)))
 
     def _unknown_to(self, transport: Transport, scenario_names: Mapping[str, str]) -> list[str]:
-        """Lists faults of the controllers that play a transport's scenarios, a line each."""
+        """Lists faults of the controllers that run in a transport's scenarios, a line each."""
         rules = [name for name in list_controllers(transport=transport) if name != AGENT]
         faults = [
             f"{self.source}: controllers.{i}: "
@@ -177,7 +177,7 @@ class Suite(Strict):
         ]
 
     def played_under(self, transport: Transport) -> dict[str, str]:
-        """Names of the controllers that play a scenario of the transport, each with the first of those."""
+        """Names of the controllers that run in scenarios of the transport, each with its first scenario."""
         first: dict[str, str] = {}
         for case in self.scenarios:
             if case.scenario.transport == transport:
@@ -194,7 +194,7 @@ class Suite(Strict):
         return {case.name: case for case in self.scenarios}[name]
 
     def entries_of(self, case: SuiteScenario) -> list[Entry]:
-        """The controllers that run in a scenario; the name of a family stands for all of it."""
+        """The controllers that run in a scenario; the name of a family means all its members."""
         return [
             x
             for x in self.controllers
@@ -202,7 +202,7 @@ class Suite(Strict):
         ]
 
     def seeds_of(self, case: SuiteScenario) -> list[int]:
-        """The seeds that a scenario is played with."""
+        """The seeds of a scenario."""
         return case.seeds or self.seeds
 
     def cells(self) -> Iterator[tuple[SuiteScenario, Entry, int]]:
@@ -219,5 +219,5 @@ def known_suites() -> list[str]:
 
 
 def _shown(path: Path) -> str:
-    """Relative to the working directory where it lies below."""
+    """The path, relative to the working directory if it is inside that."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

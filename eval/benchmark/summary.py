@@ -17,9 +17,9 @@ from ns3_env.eval.output.table import cell, new_table, of_own_metrics, print_tab
 
 #: The metric that the table compares by.
 SCORE = "fct_slowdown_avg"
-#: The metric whose column is there only where somebody has left flows unfinished.
+#: The metric whose column is shown only if a controller left flows unfinished.
 UNFINISHED = "unfinished_flows"
-#: (metric, heading, format, what it is divided by) of the columns after the score's, in order.
+#: (metric, heading, format, divisor) of the columns after the score's, in order.
 COLUMNS: tuple[tuple[str, str, str, float], ...] = (
     ("fct_slowdown_p99", "\np99", ".1f", 1),
     ("queue_avg_bytes", "queue\navg kB", ",.0f", 1000),
@@ -32,7 +32,7 @@ COLUMNS: tuple[tuple[str, str, str, float], ...] = (
 
 
 def show(folder: BenchFolder, console: Console) -> None:
-    """Prints a row for each controller in each scenario, what is missing, and the winners."""
+    """Prints a row for each controller in each scenario, the missing cells, and the winners."""
     summary = standings(folder, [SCORE, *(metric for metric, _, _, _ in COLUMNS), *own_names()])
     with_way = has_way(summary)
     way = ["way\n%"] if with_way else []
@@ -91,7 +91,7 @@ def _title(folder: BenchFolder) -> str:
 
 
 def _all_finished(summary: Sequence[Standing]) -> bool:
-    """Tells whether nobody left a flow unfinished: a column of zeros would take the room of another."""
+    """Returns whether all flows finished: a column of zeros would displace another."""
     means = [row.scores[UNFINISHED].mean for scenario in summary for row in scenario.rows]
     return not any(mean > 0 for mean in means)
 

@@ -22,7 +22,7 @@ from ns3_env.eval.episodes.entry import in_full
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import AGENT, POLICY, Scenario
 
-#: Seeds of a scenario, where none are given: fewer decide nothing among six controllers.
+#: Default seeds of a scenario: fewer decide nothing among six controllers.
 SEEDS = 8
 _RANGE = re.compile(r"\s*range\(([^()]*)\)\s*")
 
@@ -30,7 +30,7 @@ _RANGE = re.compile(r"\s*range\(([^()]*)\)\s*")
 def suite_of(
     what: Path, over: Sequence[str] = (), controllers: Sequence[str] = (), seeds: Sequence[int] | None = None
 ) -> tuple[Suite, Path]:
-    """The suite that a command line asks for, and the folder for it where none is named.
+    """The suite that a command line specifies, and the default folder for it.
 
     Args:
         what: YAML file or name of a suite or of a scenario.
@@ -48,7 +48,7 @@ def suite_of(
     folder = Path("runs") / "-".join(names)
     as_it_is = not (over or controllers or seeds)
     if as_it_is and not file.exists():
-        return Suite.load(what), folder  # says which there are
+        return Suite.load(what), folder  # its error lists the suites
     data = dict(read_mapping(file, ScenarioError))
     if "scenarios" in data and as_it_is:
         return Suite.load(what), folder
@@ -57,7 +57,7 @@ def suite_of(
     elif controllers:
         data["controllers"] = list(controllers)
     if not isinstance(data.get("controllers") or [], list) or not isinstance(data["scenarios"], list):
-        return Suite.from_mapping(data, str(file), file.parent), Path()  # says what is wrong with it
+        return Suite.from_mapping(data, str(file), file.parent), Path()  # reports the fault
     entries = list(data.get("controllers") or [])
     entries += [name for name in controllers if name not in map(_name, entries)]
     entries += [
@@ -76,7 +76,7 @@ def suite_of(
 
 
 def _find(what: Path) -> Path:
-    """The file of a suite or a scenario. Raises ScenarioError, naming those that there are."""
+    """The file of a suite or a scenario. Raises ScenarioError, naming the existing ones."""
     try:
         return find_file(what, "configs/scenarios", "configs/suites")
     except ConfigError as error:
@@ -84,7 +84,7 @@ def _find(what: Path) -> Path:
 
 
 def _of_scenario(data: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """A suite of one scenario, under the controllers that it names, those of an agent left out."""
+    """A suite of one scenario, under the controllers that it names, without an agent's."""
     controllers = data.get("controllers")
     names = [_name(entry) for entry in controllers] if isinstance(controllers, list) else []
     return {
@@ -129,7 +129,7 @@ def _sorted(
 
 
 def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
-    """The entry with these axes beside those of its own grid."""
+    """The entry with these axes in addition to those of its own grid."""
     if not axes:
         return entry
     if isinstance(entry, str):  # a controller's short form
@@ -166,7 +166,7 @@ def _listed(key: str, text: str) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """YAML takes 1e9 for a text; the simulator, and a figure's axis, for a number."""
+    """Reads "1e9" as a number, as the simulator and a figure's axis do; YAML reads a text."""
     if not isinstance(value, str) or not re.fullmatch(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+", value):
         return value
     return float(value)

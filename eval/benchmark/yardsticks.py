@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Yardsticks: a constant window of one BDP, the way from what is deployed to the oracle."""
+"""Yardsticks: a constant window of one BDP, the share of the gap to the oracle closed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.programs.transport import Transport
 
-#: Row of the constant window in a table: what a policy that learned nothing easily looks like.
+#: Row of the constant window in a table: a policy that learned nothing easily behaves like one.
 ROW = "constant window"
 
-#: What is compared, and how a line calls it.
+#: Metrics to compare, and their names in a line.
 _COMPARED = {"fct_slowdown_avg": "slowdown", "queue_avg_bytes": "queue", "goodput": "goodput"}
-#: A ratio this near to 1 is no difference, however sure it is: a policy's telemetry alone costs a percent.
+#: A ratio this near to 1 is no difference, however significant: a policy's telemetry headers cost a percent.
 _NO_DIFFERENCE = 0.02
 _LEAST = least_pairs(len(_COMPARED))
 
@@ -27,7 +27,7 @@ Rows = Sequence[Mapping[str, float]]
 
 
 def beside(name: str, rows: Rows, constant: Rows) -> str:
-    """A line on a policy beside the constant window, from metrics of the same episodes under both."""
+    """A line on a policy compared with the constant window, from metrics of the same episodes under both."""
     differences = _differences(rows, constant)
     count = f"{len(rows)} episode{'s' * (len(rows) != 1)}"
     if _all_alike(differences):
@@ -38,8 +38,8 @@ def beside(name: str, rows: Rows, constant: Rows) -> str:
 
 
 def within_noise(folder: BenchFolder) -> Iterator[str]:
-    """A line for each policy of a benchmark that has scenarios where it is within noise of a constant window
-    of one BDP; none where no controller of the suite is that."""
+    """A line for each policy of a benchmark that is within noise of a constant window of one BDP
+    in some scenarios; nothing without such a window in the suite."""
     suite = folder.suite
     for case in suite.scenarios:
         entries = suite.entries_of(case)
@@ -59,7 +59,7 @@ def _is_constant(entry: Entry) -> bool:
 
 
 def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:
-    """Compares each metric, by the name in a line; what no episode defines is left out."""
+    """Compares each metric, by the name in a line; metrics that no episode defines are left out."""
     differences = {
         name: paired(
             np.array([row.get(metric, math.nan) for row in rows]),
@@ -81,17 +81,17 @@ def _listed(differences: Mapping[str, Difference]) -> str:
 
 
 def _alike(difference: Difference) -> bool:
-    """Tells whether the interval, or the estimate of too few pairs, reaches what is no difference."""
+    """Returns whether the interval (the estimate if pairs are too few) reaches the range of no difference."""
     none = (1 - _NO_DIFFERENCE, 1 + _NO_DIFFERENCE) if difference.is_ratio else (0.0, 0.0)
     ends = (difference.low, difference.high)
     low, high = ends if difference.pairs >= _LEAST else (difference.estimate,) * 2
     return low <= none[1] and high >= none[0]
 
 
-#: What each transport's flows are under where nobody asks.
+#: The deployed controller of each transport.
 DEPLOYED: Mapping[Transport, str] = {"rdma": "dcqcn", "tcp": "dctcp"}
 ORACLE = "oracle"
-#: Of an episode, what the way is measured in.
+#: The metric in which the gap is measured.
 METRIC = "slowdown_charged"
 HEADING = "way to the oracle (%)"
 
@@ -104,8 +104,8 @@ def ways(values: Mapping[str, Mapping[int, float]], transport: Transport) -> dic
         transport: transport of the scenario.
 
     Returns:
-        0 of what is deployed, 100 of the oracle, beyond where somebody is; NaN of who shares no seed with
-        both. Empty where one of both has not played, or is no better than the other.
+        0 for the deployed controller, 100 for the oracle, perhaps below 0 or above 100; NaN without a seed of
+        both. Empty if either of the two was not run, or the oracle is no better.
     """
     base, best = values.get(DEPLOYED[transport], {}), values.get(ORACLE, {})
     shares = {name: _way(by_seed, base, best) for name, by_seed in values.items()}

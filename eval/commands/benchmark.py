@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ns3_env.eval.commands import options as shared
 
-#: What a report's worker processes import, which takes as long as some of its figures.
+#: Imports of a report's worker processes, which need as long as some of its figures.
 IMPORTED = ("ns3_env.eval.report.pictures", "scipy.stats")
 
 
@@ -107,7 +107,7 @@ def write_shown(
     say: Callable[[str], None] = lambda text: None,
     labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
-    """Writes a benchmark's report, and shows how far it is; ``say`` gets a line for each phase."""
+    """Writes a benchmark's report, and shows the progress; ``say`` receives a line for each phase."""
     from ns3_env.simulator.pool import prepare
 
     prepare(*IMPORTED)
@@ -133,7 +133,7 @@ def write_shown(
 
 
 def show(written: str) -> None:
-    """Prints what was written, and which files could not be for want of a package."""
+    """Prints the files that were written, and those that lack a package."""
     from ns3_env.eval.output.results import PARQUET
     from ns3_env.eval.output.table import lacking
 

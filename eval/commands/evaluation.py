@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Command line of ``python -m eval``: nine commands.
 
-What is heavy is imported when a command works, not before.
+Slow imports are done when a command runs, not before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def add_speed(options: argparse.ArgumentParser) -> Work:
     return work
 
 
-#: What gives each command its options; its docstring is the command's help.
+#: Functions that add each command's options; their docstrings are the help.
 COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "run": run.add,
     "benchmark": benchmark.add,

@@ -23,7 +23,7 @@ from ns3_env.scenario.controllers import CONTROLLER_FILE
 
 #: The format of a tuned controller.
 CONTROLLER = "controller"
-#: What a file is called by default, by its format.
+#: Default name of a file, by its format.
 NAMES = {
     **{form: f"policy.{form}" for form in (*FORMATS, "c")},
     "native": POLICY_FILE,
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exports as the options say."""
+    """Exports as the options specify."""
     from ns3_env.agents.export.export import LIMIT, export, export_controller
     from ns3_env.agents.training.checkpoint import resolve
 
@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_zip(options: argparse.Namespace) -> int:
-    """Exports what Stable-Baselines3 saved, after its code has been allowed."""
+    """Exports a file of Stable-Baselines3, after its code has been allowed."""
     from ns3_env.agents.export.models import export, load_zip
 
     if options.env is None:
@@ -146,7 +146,7 @@ def _run_zip(options: argparse.Namespace) -> int:
 
 
 def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
-    """The policy with a safety; says how far it is, and what ranges it has."""
+    """The policy with a safety; prints the progress, and its ranges."""
     from ns3_env.agents.export.safety import EPISODES, secured
 
     done = 0
@@ -164,7 +164,7 @@ def _secured(policy: PolicyFile, options: argparse.Namespace) -> PolicyFile:
 
 
 def _run_c(options: argparse.Namespace) -> int:
-    """Exports a C file, and says what it takes of a NIC."""
+    """Exports a C file, and prints its needs of a NIC."""
     from ns3_env.agents.export.c99.export import LIMIT, export_c
 
     code, match = export_c(options.checkpoint, options.out)

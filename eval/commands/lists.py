@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names that commands, configurations and environments take, with a line each: ``ns3-env list KIND``."""
+"""Names in commands, configurations and environments, with a line each: ``ns3-env list KIND``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _described(kinds: Mapping[str, object]) -> Lines:
 
 
 def _files(folder: str) -> Lines:
-    """YAML files of a folder of the package's data, with the comment that each begins with."""
+    """YAML files of a folder of the package's data, with the comment at the start of each."""
     lines = {}
     for path in sorted((DATA / folder).glob("*.yaml")):
         comment = takewhile(lambda x: x.startswith("#"), path.read_text(encoding="utf-8").splitlines())
@@ -69,7 +69,7 @@ def attributes(controller: str) -> Lines:
 
 
 def policies() -> Lines:
-    """Released policies, with what their cards say first."""
+    """Released policies, with the first sentence of their cards."""
     from ns3_env.policies.released import FOLDER, released_names, trained_names
 
     lines = {}
@@ -99,20 +99,20 @@ def fields() -> Lines:
 
 
 def rewards() -> Lines:
-    """Rewards, with what they pay for."""
+    """Rewards, with their objectives."""
     from ns3_env.decision.rewards import REWARDS
 
     return _described(REWARDS)
 
 
 def actions() -> Lines:
-    """Action maps, with what an action does."""
+    """Action maps, with the effect of an action."""
     from ns3_env.decision.actions import ACTIONS
 
     return _described(ACTIONS)
 
 
-#: What can be listed.
+#: Kinds of names that can be listed.
 KINDS: dict[str, Callable[[], Lines]] = {
     "controllers": controllers,
     "policies": policies,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
-#: Each command, and what it does; it says itself with --help what it takes.
+#: Each command, and its purpose; --help lists its options.
 COMMANDS = {
     "train": "trains the configured policy, or searches one (in a clone: python train.py)",
     "eval": "measures policies, controllers and the simulator (python -m eval)",
@@ -20,7 +20,7 @@ COMMANDS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line, up to the command: what follows is the command's own."""
+    """The command line, up to the command; later arguments belong to the command."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env",
         description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code. Ends with 2 where there is no such command."""
+    """Runs the command; returns its exit code. Returns 2 if there is no such command."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = parser().parse_args(words[:1]).command
     if command == "train":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options that several commands have, each with one name and one form; what --json may overwrite."""
+"""Options that several commands have, each with one name and form; files that --json may overwrite."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ns3_env.config.units import nanoseconds
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, load_plugins
 
-#: What a command does: its exit code, or None for 0.
+#: The function of a command; returns its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]
 
 MAX_SEEDS = 10_000
@@ -25,7 +25,7 @@ _SEEDS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 def of_process() -> AnyOrder:
-    """The parent of every command's parser: what holds for all simulators of the process."""
+    """The parent of every command's parser: options for all simulators of the process."""
     parent = AnyOrder(add_help=False)
     parent.add_argument(
         "--hang-timeout",
@@ -39,7 +39,7 @@ def of_process() -> AnyOrder:
 
 
 def set_process(options: argparse.Namespace) -> None:
-    """Makes what the command line says hold for this process and those that it starts."""
+    """Applies the command line's options to this process and those that it starts."""
     if hasattr(options, "hang_timeout"):
         os.environ[HANG_TIMEOUT_VARIABLE] = repr(options.hang_timeout)
     if getattr(options, "allow_imports", False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``paper``: a paper's experiment, its numbers beside the published ones."""
+"""Command ``paper``: a paper's experiment, its numbers next to the published ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``trace-info``: what ranks' execution traces have in them."""
+"""Command ``trace-info``: contents of ranks' execution traces."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 
 def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
-    """A row for each kind of node: computations, each kind of collective, sends, receives, others."""
+    """A row for each kind of node: computations, each kind of collective, sends, receives, other nodes."""
     from ns3_env.scenario.traffic.chakra.trace import (
         COLLECTIVE,
         COLLECTIVES,
@@ -120,7 +120,7 @@ def rows(traces: Sequence[Sequence[Node]]) -> Iterator[Row]:
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """The least and the largest; one number where they are the same, nothing without any."""
+    """The minimum and the maximum; one number if they are equal, nothing without any."""
     if not numbers:
         return ""
     least, most = min(numbers), max(numbers)

@@ -3,7 +3,7 @@
 
 Several ``--config`` are trained in turn and compared in one table.
 
-A configuration says ``kind: train`` (an agent learns) or ``kind: search`` (attributes or weights).
+A configuration has ``kind: train`` (an agent learns) or ``kind: search`` (attributes or weights).
 
 Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted, a checkpoint is saved.
 """
@@ -29,7 +29,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 from ns3_env.eval.commands.options import check_json
 
-#: ``pkg.module:name`` in what was typed.
+#: ``pkg.module:name`` on the command line.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -77,13 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains or searches, as the options say, and compares; several runs one after the other."""
+    """Trains or searches, as the options specify, and compares; several runs are done in sequence."""
     check_json(options.json)
     more = [*options.overrides, options.algo or "", *map(str, options.curriculum)]
     trust(name for text in more for name in _NAME_OF_CODE.findall(text))
     shared.set_process(options)
     sources = sources_of(options)
-    # PyTorch takes seconds to import; mistakes on the command line are found before.
+    # PyTorch's import needs seconds; mistakes on the command line are reported before.
     inputs = [read_inputs(*source) for source in sources]
     jobs = [(_Search if one.kind == "search" else _Learning)(one, options) for one in inputs]
     if len(jobs) > 1:
@@ -111,7 +111,7 @@ class _Learning:
         self.name = self._plan.config.name
 
     def run(self, parent: Path) -> Outcome:
-        """Trains, in a new folder of ``parent`` or in that of a run that goes on."""
+        """Trains, in a new folder of ``parent`` or in that of a resumed run."""
         from ns3_env.agents.training import run as training
         from ns3_env.eval import metrics
         from ns3_env.eval.comparisons.learning_curves import draw_learning
@@ -123,7 +123,7 @@ class _Learning:
         return outcome
 
     def compare(self, folder: RunFolder, json_file: Path | None) -> None:
-        """Shows the table of the configuration's evaluation, where it has one."""
+        """Shows the table of the configuration's evaluation, if it has one."""
         if self._plan.config.evaluation is not None:
             from ns3_env.eval.comparisons import compare as comparison
 
@@ -154,19 +154,19 @@ class _Search:
             comparison.after_search(self._plan, folder, json_file)
 
 
-#: Configuration, curriculum, and folder of a run that goes on: what ``read_inputs`` takes.
+#: Configuration, curriculum, and folder of a resumed run: the arguments of ``read_inputs``.
 _Source = tuple[Path | None, Path | None, Path | None]
-#: Said of a search among several runs.
+#: Error about a search among several runs.
 _WHY = (
     "a search is judged by slowdowns: its stages are 2- to 32-to-1 as those of curricula/incast.yaml, but of "
     "flows that end, where those are cut"
 )
-#: Curricula of several runs, where none is named, by kind.
+#: Default curricula of several runs, by kind.
 _CURRICULA = {"train": Path("curricula/incast.yaml"), "search": Path("curricula/incast_whole.yaml")}
 
 
 def sources_of(options: argparse.Namespace) -> list[_Source]:
-    """Returns what each run is read from, those that go on first. Raises ConfigError."""
+    """Returns the sources of each run, resumed runs first. Raises ConfigError."""
     configs, curricula, resumed = options.config, options.curriculum, options.resume
     if len(configs) + len(resumed) < 2:
         config, curriculum, run = ((paths or [None])[-1] for paths in (configs, curricula, resumed))
@@ -189,7 +189,7 @@ def _several(
 ) -> int:
     """Trains one after the other, and compares all on the same incasts.
 
-    Ctrl-C leaves what is done, and says what to type to go on.
+    Ctrl-C keeps the completed work, and prints the command that resumes it.
     """
     from ns3_env.eval.comparisons.trained import compare_trained, refuse_names, show_next
 

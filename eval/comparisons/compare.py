@@ -33,7 +33,7 @@ from ns3_env.simulator.pool import LocalPool
 def means(
     episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport
 ) -> dict[str, dict[str, float]]:
-    """Means of the metrics over episodes, by name, and where it is known the "way" to the oracle, %."""
+    """Means of the metrics over episodes, by name; "way", if known, is the share of the gap closed, %."""
     rows = {name: {x.seed: x.metrics for x in episodes} for name, episodes in episodes_by_name.items()}
     by_seed = {name: {seed: row[METRIC] for seed, row in of_seeds.items()} for name, of_seeds in rows.items()}
     shares = ways(by_seed, transport)
@@ -46,7 +46,7 @@ def means(
 def show_table(
     title: str, episodes_by_name: Mapping[str, Sequence[Episode]], learned: str, transport: Transport
 ) -> None:
-    """The table, and how the one that learned stands beside a constant window, where that has played."""
+    """Prints the table, and compares the learned policy with a constant window if that was run."""
     metrics = {name: [episode.metrics for episode in episodes] for name, episodes in episodes_by_name.items()}
     table.show(title, means(episodes_by_name, transport))
     if ROW in episodes_by_name:
@@ -134,7 +134,7 @@ def opponents(scenario: Scenario, evaluation: EvaluationConfig) -> dict[str, Con
 
 
 def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
-    """Returns the place of decisions: as asked, but Python where no file is there for the simulator."""
+    """Returns the place of decisions: the configured one, but Python without a file for the simulator."""
     return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
 
 

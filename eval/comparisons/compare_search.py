@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares what a search found with others, on the same flows and on seeds never trained on."""
+"""Compares a search's result with other controllers, on the same flows and on seeds never trained on."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     """Compares the run's last checkpoint: tables, the gain, the run's evaluation/ and ``json_file``.
 
     Raises:
-        ConfigError: the configuration has no evaluation, or there is no checkpoint.
+        ConfigError: the configuration has no evaluation, or the run has no checkpoint.
         ScenarioError, SimulatorError: the simulator refuses a scenario, or failed.
     """
     config = plan.config
@@ -94,7 +94,7 @@ def _show_gains(
     heading: str,
     episodes_by_name: Mapping[str, list[Played]],
 ) -> None:
-    """Prints the gain over the one before, and what the objective does not say of it."""
+    """Prints the gain over the one before, and the effects that the objective does not cover."""
     seeds = len(next(iter(gains.values()))["by_seed"])
     print(f"gain of {after} over {before} in the {heading}, {seeds} seeds:")
     for name, gained in gains.items():

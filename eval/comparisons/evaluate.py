@@ -29,7 +29,7 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
     """Compares a finished run's last checkpoint again, or a checkpoint or a policy's file by itself.
 
     Raises:
-        ConfigError, ScenarioError: there is nothing there to compare, or an override is wrong.
+        ConfigError, ScenarioError: the path has nothing to compare, or an override is wrong.
     """
     path = policy_path(path)
     if path.is_file() or (path / LAYOUT).exists():
@@ -48,8 +48,8 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
-    """A policy or a tuned controller by itself, on its run's scenario where there is one, else on an incast:
-    the table alone."""
+    """A policy or a tuned controller without others, on its run's scenario if it has one, else on an incast:
+    only the table."""
     content = resolve(path).load()
     name = "tuned" if isinstance(content, Controller) else "policy"
     env = EnvConfig(fields=["rtt"]) if isinstance(content, Controller) else content.env

@@ -35,7 +35,7 @@ def draw_comparison(evaluation: Path, formats: Sequence[str] = ()) -> Path:
         The picture's path.
 
     Raises:
-        ScenarioError: the folder holds no episodes, or the picture is a symbolic link.
+        ScenarioError: the folder contains no episodes, or the picture is a symbolic link.
     """
     target = evaluation / "comparison.png"
     refuse_link(target)
@@ -84,5 +84,5 @@ def _draw_slowdowns(where: Figure | SubFigure, evaluation: Path, looks: Mapping[
     legend(where, axes)
 
 
-#: A panel's file, and what draws it.
+#: A panel's file, and the function that draws it.
 _PANELS = {"queue": _draw_queues, "slowdown": _draw_slowdowns}

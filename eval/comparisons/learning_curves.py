@@ -19,7 +19,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.output.files import write_picture
 from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, styles
 
-#: What a run may count by; the first that its table has.
+#: Possible x axes of a run; the first that its table has is used.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}
 _FILE = re.compile(r"progress(?:-(\d+))?\.csv")
 
@@ -27,9 +27,9 @@ _FILE = re.compile(r"progress(?:-(\d+))?\.csv")
 def read_progress(run: Path) -> list[dict[str, float]]:
     """Rows of numbers by column, in the order of training; a column that a row leaves empty is not in it.
 
-    What a run had done after the checkpoint from which it went on was given up, and is not there. A file
+    Work after the checkpoint from which a run was resumed was discarded, and is left out. A file
     that is not there or has no line yet has no rows; of one that is being written, the last line counts
-    once it is whole.
+    once it is complete.
     """
     rows: list[dict[str, float]] = []
     for begin, file in sorted(_files(run)):
@@ -39,7 +39,7 @@ def read_progress(run: Path) -> list[dict[str, float]]:
 
 
 def _files(run: Path) -> list[tuple[int, Path]]:
-    """The decisions or trials that a file goes on from, and the file."""
+    """The decisions or trials after which a file starts, and the file."""
     matches = [(_FILE.fullmatch(path.name), path) for path in run.glob("progress*.csv")]
     return [(int(match[1] or 0), path) for match, path in matches if match is not None]
 
@@ -50,7 +50,7 @@ def _rows(file: Path) -> list[dict[str, float]]:
     except OSError:
         return []
     lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines(), restval="")
-    # A longer line is of a file that is being written anew with more columns.
+    # A longer line is of a file that is being rewritten with more columns.
     return [row for line in lines if None not in line and (row := _numbers(line))]
 
 
@@ -62,7 +62,7 @@ def _numbers(line: Mapping[str, str]) -> dict[str, float]:
     return row
 
 
-#: What a run may be judged by; the first that is there is drawn.
+#: Possible scores of a run; the first that its table has is drawn.
 _SCORES = {
     "validation/score": "score on held-back episodes",
     "episode/reward": "reward of a decision, while learning",
@@ -73,7 +73,7 @@ _STAGE = "curriculum/stage"
 
 @dataclass(frozen=True)
 class Curve:
-    """A run's score (n,) over what it counts by (n,), and what both are.
+    """A run's score (n,) over its x values (n,), and the names of both.
 
     ``stages`` are the curves of each stage of a curriculum by name, in the order in which they were entered;
     none of a run with a single stage.
@@ -132,17 +132,17 @@ def together(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def draw_learning(runs: Sequence[Path], out: Path) -> Path:
-    """Draws the runs' curves, thin; of several their mean, and the range between the least and the greatest.
+    """Draws the runs' curves, thin; of several their mean, and the range from minimum to maximum.
 
     Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve
-    (of several runs their mean and range), and a single run's background changes where a stage begins.
+    (of several runs their mean and range), and a single run's background changes where a stage starts.
 
     Args:
         runs: folders of runs that differ in their seeds.
         out: the picture's file, .png or .svg.
 
     Raises:
-        ConfigError: one has no curve, or counts or judges by something else than the others.
+        ConfigError: a run has no curve, or its x axis or score differs from the other runs'.
     """
     curves = [read_curve(run) for run in runs]
     first = curves[0]
@@ -163,11 +163,11 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
 
 
 def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
-    """Draws each stage's curve: of several runs mean and range, of a single one also where stages begin."""
+    """Draws each stage's curve: of several runs mean and range, of a single run also the starts of stages."""
     names = list(dict.fromkeys(name for curve in curves for name in curve.stages))
     looks = styles(names)
     for i, name in enumerate(names):
-        several = len(names) > len(OTHERS)  # colours in an order, as the stages have one
+        several = len(names) > len(OTHERS)  # ordered colours, like the stages
         colour = colormaps["viridis"](0.95 * i / (len(names) - 1)) if several else looks[name].colour
         points = [curve.stages[name] for curve in curves if name in curve.stages]
         if len(points) == 1:
@@ -182,7 +182,7 @@ def _draw_stages(axes: Axes, curves: Sequence[Curve], width: float) -> None:
 
 
 def _draw_range(axes: Axes, curves: Sequence[tuple[Floats, Floats]], colour: Any, label: str) -> None:
-    """Draws the mean of several curves, and the range between the least and the greatest."""
+    """Draws the mean of several curves, and the range from minimum to maximum."""
     at, scores = together(curves)
     axes.fill_between(at, scores.min(axis=0), scores.max(axis=0), color=colour, alpha=0.15, linewidth=0)
     axes.plot(at, scores.mean(axis=0), color=colour, linewidth=1.6, label=label)

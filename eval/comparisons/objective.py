@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The project's metrics, as a search's objective takes them."""
+"""The project's metrics, as input of a search's objective."""
 
 from __future__ import annotations
 

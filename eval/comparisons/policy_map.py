@@ -19,7 +19,7 @@ from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.native_policy import NetworkPolicy
 
 _CELLS = 121
-#: What is not said otherwise: one of four flows on a busy 100 Gb/s link with an empty queue, half done.
+#: Defaults: one of four flows on a busy 100 Gb/s link with an empty queue, half done.
 GIVEN: dict[str, float] = {
     "qlen": 0.0,
     "switch_rate": 1.0,
@@ -43,7 +43,7 @@ GIVEN: dict[str, float] = {
 
 @dataclass(frozen=True)
 class Axis:
-    """A field and its values: ``name=low..high``, on a scale of orders where low is above 0 and high 20 times
+    """A field and its values: ``name=low..high``, on a logarithmic scale if low is above 0 and high 20 times
     that."""
 
     field: str
@@ -65,7 +65,7 @@ class Axis:
 
     @property
     def log(self) -> bool:
-        """Tells whether orders of magnitude are drawn."""
+        """Returns whether the axis is logarithmic."""
         return self.low > 0 and self.high > 20 * self.low
 
     def values(self) -> Floats:
@@ -90,7 +90,7 @@ def policy_map(
         ``out``.
 
     Raises:
-        ConfigError, ScenarioError: the policy or what is asked of it is wrong.
+        ConfigError, ScenarioError: the policy or the request is wrong.
     """
     policy = NetworkPolicy.load(policy_of(path))
     across, up = Axis.parse(x), Axis.parse(y)
@@ -119,7 +119,7 @@ def policy_map(
 
 
 def act_steadily(policy: NetworkPolicy, fields: Mapping[str, Floats]) -> Floats:
-    """The policy's actions (n,) where it has seen the same for long. Raises ConfigError, as ``steady``."""
+    """The policy's actions (n,) after long constant observations. Raises ConfigError, as ``steady``."""
     observations = steady(policy.fields, fields).astype(np.float32)
     state = None
     for _ in range(MAX_HISTORY if policy.spec.network.carries else policy.spec.history):
@@ -148,17 +148,17 @@ def _panels(text: str | None) -> tuple[str, list[float]]:
 
 
 def steady(fields: Sequence[str], values_of: Mapping[str, Floats]) -> Floats:
-    """Observations (n, len(fields)) of a flow that has seen the same for long.
+    """Observations (n, len(fields)) of a flow under constant conditions.
 
-    Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), it gets what it sends, and nothing rises or
-    falls: slopes and the last action are 0.
+    Its queueing delay is the bottleneck's queue (RTT = 1 + QLEN), its goodput is its rate, and nothing rises
+    or falls: slopes and the last action are 0.
 
     Args:
         fields: fields of the observation.
         values_of: values (n,) of fields, instead of ``GIVEN``'s.
 
     Raises:
-        ConfigError: there is no such field, or what the flow sees of one does not follow from these.
+        ConfigError: there is no such field, or its observation does not follow from these.
     """
     try:
         field_indices(list(values_of))

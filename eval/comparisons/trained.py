@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares what several runs trained, on incasts that none of them has seen: one table, one figure."""
+"""Compares the policies of several runs on incasts that none has seen: one table, one figure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ns3_env.eval.output.files import write_picture
 from ns3_env.eval.report.curves import overview, sweeps
 from ns3_env.eval.report.pictures import looks_of
 
-#: The suite that is played, and what of it is drawn.
+#: The suite that is run, and the name of its figure.
 SUITE, FIGURE = "trained", "comparison.png"
 DRAWN = ("fct_slowdown_avg", "goodput", "unfair_ratio", "queue_avg_bytes")
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raises ConfigError where two of them are alike, or one is a controller's of ``SUITE``."""
+    """Raises ConfigError if two of them are equal, or one is a controller's of ``SUITE``."""
     others = [entry.name for entry in Suite.load(SUITE).controllers]
     for name in names:
         if name in others:
@@ -34,7 +34,7 @@ def refuse_names(names: Sequence[str]) -> None:
 
 
 def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
-    """Plays ``SUITE`` with checkpoints beside it, prints the table, and draws the figure into ``out``.
+    """Runs ``SUITE`` with checkpoints added, prints the table, and draws the figure into ``out``.
 
     Args:
         paths: paths of the checkpoints, by their names in the table.
@@ -44,8 +44,8 @@ def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
         Whether every cell is done.
 
     Raises:
-        ScenarioError: a name is taken, or a checkpoint is none.
-        KeyboardInterrupt: Ctrl-C; the folder can be gone on with.
+        ScenarioError: a name is in use, or a checkpoint is invalid.
+        KeyboardInterrupt: Ctrl-C; a later call can continue the folder.
     """
     checkpoints = [f"{name}={path}" for name, path in paths.items()]
     command = [*typed("train").split(), *sys.argv[1:]]
@@ -58,7 +58,7 @@ def compare_trained(paths: Mapping[str, Path], out: Path) -> bool:
 
 
 def show_next(runs: Mapping[str, Path]) -> None:
-    """Prints what to do with runs, by the names under which they played: a file, a scenario, the curves."""
+    """Prints commands to use the runs, by their names as entries: a file, a scenario, the curves."""
     entries = " ".join(f"--checkpoint {name}={run}" for name, run in runs.items())
     first = next(iter(runs.values()))
     of_scenario = f"--controllers hpcc {entries} --out {first.parent / 'played'}"

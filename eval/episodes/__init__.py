@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Episodes of one scenario under named controllers: played, recorded, kept in folders."""
+"""Episodes of one scenario under named controllers: run, recorded, saved in folders."""

@@ -23,7 +23,7 @@ from ns3_env.simulator import default_attributes, list_controllers
 
 def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
     """Raises ScenarioError for a controller that is neither the transport's nor a released policy which can
-    play under it, or that is there twice."""
+    run under it, or that is listed twice."""
     rules = controller_names(transport)
     for i, name in enumerate(names):
         if name not in rules:
@@ -36,7 +36,7 @@ def check_names(names: Sequence[str], transport: Transport = "rdma") -> None:
 
 
 def wrong(name: str, transport: Transport, whose: str = "the scenario's transport") -> str:
-    """Says what is wrong with a controller's name that is not known under the transport.
+    """Explains why a controller's name is not valid under the transport.
 
     Args:
         name: name of the controller.
@@ -53,12 +53,12 @@ def wrong(name: str, transport: Transport, whose: str = "the scenario's transpor
 
 
 def is_known(name: str) -> bool:
-    """Tells whether a name is that of a controller of some transport, or of a released policy."""
+    """Returns whether a name is that of a controller of some transport, or of a released policy."""
     return any(name in _of(transport) for transport in TRANSPORTS)
 
 
 def _of(transport: Transport) -> list[str]:
-    """Nothing where its simulator is not there."""
+    """Nothing if its simulator is not installed."""
     try:
         return controller_names(transport)
     except SimulatorNotFound:
@@ -95,7 +95,7 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
         overrides: "key=value" of the scenario, dotted, and "NAME.ATTRIBUTE=value" of one of the controllers.
 
     Raises:
-        ScenarioError: the file, a key or a value is wrong, or a name is none of the scenario's transport.
+        ScenarioError: the file, a key or a value is wrong, or a name is not a controller of the transport.
         ConfigError: an override is not of the form key=value.
     """
     try:
@@ -134,7 +134,7 @@ def read_scenario(scenario_file: Path, names: Sequence[str], overrides: Sequence
 
 
 def _is_attribute(text: str) -> bool:
-    """Tells whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
+    """Returns whether the text is "NAME.ATTRIBUTE=value" of a controller, and no key of a scenario."""
     first, dot, _ = text.partition("=")[0].partition(".")
     return bool(dot) and first not in Scenario.model_fields and is_known(first)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical path of each iteration of a training job: where its time went, and the least it needs."""
+"""Critical path of each iteration of a training job: its time by part, and its minimum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.simulator.results import Floats, Results
 
 FILE = "critical_path.csv"
-#: Its columns; the row of a whole iteration has an empty part, and stands first.
+#: Columns of the file; the row of a complete iteration has an empty part, and is the first.
 COLUMNS = ("job", "iteration", "part", "path_ns", "active_ns", "least_ns")
 
 Rows = npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ class Part:
     Attributes:
         name: name in tasks.csv.
         path_ns: time that it contributes to the critical path.
-        active_ns: total time during which any of it was in progress.
+        active_ns: total time during which any task of the part was in progress.
         least_ns: time that the busiest network card needs for its bytes; for computation, ``path_ns``.
     """
 
@@ -75,7 +75,7 @@ class CriticalPath:
 
 
 def critical_paths(content: Mapping[str, Any], results: Results) -> list[CriticalPath]:
-    """Critical paths of all iterations that were over at the end, job by job; none without jobs.
+    """Critical paths of all iterations that were complete at the end, job by job; none without jobs.
 
     Args:
         content: the simulator's input (``Scenario.to_simulator_json``).
@@ -90,7 +90,7 @@ def critical_paths(content: Mapping[str, Any], results: Results) -> list[Critica
 
 
 def read_critical_paths(file: Path) -> list[CriticalPath]:
-    """Reads the critical_path.csv that a run left; none where there is no such file."""
+    """Reads the critical_path.csv that a run wrote; empty without such a file."""
     if not file.is_file():
         return []
     paths: list[CriticalPath] = []
@@ -112,7 +112,7 @@ def slowest(paths: Sequence[CriticalPath]) -> list[CriticalPath]:
 
 
 def in_words(path: CriticalPath) -> str:
-    """A sentence of an iteration's time, its least, and what most of it went into."""
+    """A sentence on an iteration's time, its minimum, and its largest parts."""
     most = [f"{part.path_ns / path.duration_ns:.0%} {part.name}" for part in path.parts[:3]]
     return (
         f"Iteration {path.iteration}, the slowest: {path.duration_ns / 1e6:,.3f} ms, of which any controller "
@@ -121,7 +121,7 @@ def in_words(path: CriticalPath) -> str:
 
 
 def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], console: Console) -> None:
-    """Prints the slowest iteration of each job, by what its time went into.
+    """Prints the slowest iteration of each job, by the parts of its time.
 
     Args:
         rows: critical paths by entry.
@@ -144,7 +144,7 @@ def show(rows: Mapping[str, Sequence[CriticalPath]], ports: Mapping[str, str], c
 def busiest_port(results: Results) -> str:
     """Names the switch port that sent for most of the run, and its share of the time: "33→4 97 %".
 
-    A dash where no switch sent anything.
+    A dash means that no switch sent anything.
     """
     end = float(results["totals"]["end_ns"])
     used = [
@@ -158,7 +158,7 @@ def busiest_port(results: Results) -> str:
 
 
 class _Graph:
-    """Tasks of all jobs, flows and then steps, with what each waits for."""
+    """Tasks of all jobs, flows and then steps, with the predecessors of each."""
 
     def __init__(self, content: Mapping[str, Any], results: Results) -> None:
         jobs, flows, steps = results[SECTION], results["flows"], results["steps"]
@@ -176,7 +176,7 @@ class _Graph:
         self._delay[self._flows :] = 0  # of a step, its computation
         self._alone = self.end - self._start
         alone = np.asarray(flows["standalone_ns"], dtype=np.float64)
-        # Half of the base RTT is at least the way of the last acknowledgement.
+        # Half of the base RTT is at least the path of the last acknowledgement.
         back = np.asarray(flows["base_rtt_ns"], dtype=np.float64) / 2
         self._alone[: self._flows] = np.maximum(alone - back, 0)
         self._ends = np.stack([np.asarray(flows[end], dtype=np.int64) for end in ("src", "dst")])
@@ -214,9 +214,9 @@ class _Graph:
         return Part(self._parts[part], path, active, least)
 
     def _longest_chain(self, rows: Rows) -> float:
-        """Time of the longest chain of these tasks, each alone, ns."""
+        """Time of the longest chain of these tasks, each without the others, ns."""
         until: dict[int, float] = {}
-        # What is waited for ended before, or at once where it took no time: then it has the lesser number.
+        # Predecessors ended before, or at the same time with no duration: then they have lower numbers.
         for task in rows[np.lexsort((rows, self._start[rows], self.end[rows]))].tolist():
             before = max((until.get(other, 0.0) for other in self._needs(task)), default=0.0)
             until[task] = before + float(self._delay[task] + self._alone[task])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Entries: controllers, Python policies and checkpoints by name, and a scenario played by one."""
+"""Entries: controllers, Python policies and checkpoints by name, and a scenario run under one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ns3_env.simulator import Simulator
 if TYPE_CHECKING:
     from ns3_env.agents.training.checkpoint import TrainedPolicy
 
-#: A value of a grid, as a table holds it.
+#: A value of a grid, as stored in a table.
 Parameter = bool | int | float | str
 
 #: A name is also a folder's.
@@ -35,7 +35,7 @@ _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_lengt
 
 
 class OfGrid(Strict):
-    """An entry that may stand for several: see ``ns3_env.eval.benchmark.grid``."""
+    """An entry that may expand to several: see ``ns3_env.eval.benchmark.grid``."""
 
     name: _Name
     grid: None = Field(default=None, description="axes; the suite holds the entries that it stands for")
@@ -49,7 +49,7 @@ class OfGrid(Strict):
 
 
 def in_full(name: str) -> dict[str, Any]:
-    """``hpcc`` stands for {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
+    """``hpcc`` means {name: hpcc, controller: hpcc}, a released policy's name for its checkpoint."""
     if is_released(Path(name)):
         return {"name": name, "checkpoint": name}
     controller = named_controller(name)
@@ -98,7 +98,7 @@ class Entry(OfGrid):
         return self
 
     def tuned(self, controller: Controller) -> Entry:
-        """The same with a controller and its attributes in the place of the checkpoint."""
+        """A copy with a controller and its attributes instead of the checkpoint."""
         return self.model_copy(
             update={"checkpoint": None, "controller": controller.name, "attributes": controller.attributes}
         )
@@ -162,9 +162,9 @@ def played_by(
     *,
     columns: bool = False,
 ) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario as ``entry`` played it, and what came of it.
+    """The scenario as run under ``entry``, and its results.
 
-    ``recording`` says of the scenario under ``entry`` what is recorded; ``columns``: see ``results_of``.
+    ``recording`` adds the recording to the scenario under ``entry``; ``columns``: see ``results_of``.
     Raises ScenarioError, SimulatorError.
     """
     entry_scenario, trained = under(entry, scenario)
@@ -179,7 +179,7 @@ def results_of(
     *,
     columns: bool = False,
 ) -> dict[str, Any]:
-    """An episode of what ``under`` gave; a policy in Python has a simulator of its own.
+    """Runs an episode of the result of ``under``; a policy in Python has its own simulator.
 
     With ``columns``, long series may be arrays (``Simulator.play``). Raises ScenarioError, SimulatorError.
     """
@@ -192,7 +192,7 @@ def results_of(
 
 
 def under(entry: Entry, scenario: Scenario) -> tuple[Scenario, TrainedPolicy | None]:
-    """The scenario under ``entry``, and its policy where that decides in Python. Raises ScenarioError."""
+    """The scenario under ``entry``, and its policy if that decides in Python. Raises ScenarioError."""
     if entry.controller is not None:
         return scenario.under(entry.controller, entry.attributes), None
     loaded = load(entry)
@@ -215,7 +215,7 @@ def trained_policies(checkpoints: Sequence[str], names: Sequence[str]) -> dict[s
 
 
 def trained_entries(checkpoints: Sequence[str], names: Sequence[str]) -> Iterator[Entry]:
-    """Yields entries of what the simulator plays by itself: policies' files, and tuned controllers with their
+    """Yields entries that the simulator runs by itself: policies' files, and tuned controllers with their
     attributes. Raises ScenarioError, naming the option."""
     for entry in named_entries("checkpoint", checkpoints, names):
         content, path = of_checkpoint(entry), Path(entry.checkpoint or "")
@@ -235,9 +235,9 @@ def named_entries(option: str, texts: Sequence[str], others: Sequence[str]) -> l
     Args:
         option: a key of ``FORMS``.
         texts: values of the option.
-        others: names that are already in use.
+        others: names already in use.
 
-    Raises ScenarioError for text of another form, or a name that is taken.
+    Raises ScenarioError for text of another form, or a name in use.
     """
     entries: list[Entry] = []
     for text in texts:
@@ -266,7 +266,7 @@ def policy_of(path: Path) -> Path:
         policy = resolve(path).load()
     except ConfigError as error:
         raise ScenarioError(f"--checkpoint: {error}") from None
-    if isinstance(policy, Controller) and policy.name == POLICY:  # what a search found
+    if isinstance(policy, Controller) and policy.name == POLICY:  # the result of a search
         return Path(str(policy.attributes["File"]))
     if isinstance(policy, Controller) or not isinstance(policy.policy, NetworkPolicy):
         raise ScenarioError(

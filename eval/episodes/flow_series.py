@@ -17,14 +17,14 @@ Results = Mapping[str, Any]
 
 #: More flows than this share one colour scale instead of a legend's entry each.
 NAMED_FLOWS = 8
-#: More flows than this are drawn as percentiles of those that are active.
+#: More flows than this are drawn as percentiles of the active ones.
 MANY_FLOWS = 32
-#: Instants at which percentiles are taken.
+#: Number of instants at which percentiles are computed.
 _INSTANTS = 400
 #: From this ratio of the highest to the lowest percentile on, they are drawn on a logarithmic scale.
 _LOG_FROM = 30
 _BAND = "#0072B2"
-#: Of many flows, lines are drawn for these.
+#: Number of flows with a line each, if there are many.
 _PICKED = (("slowest", "#D55E00"), ("median", "#000000"), ("fastest", "#009E73"))
 
 
@@ -64,7 +64,7 @@ def draw_flow_series(
 
 
 def flow_colours(flows: int) -> list[Any]:
-    """(flows,) colours along one scale that is ordered in brightness, too."""
+    """(flows,) colours along one scale that is also ordered in brightness."""
     scale = matplotlib.colormaps["viridis"]
     return [scale(0.9 * flow / max(1, flows - 1)) for flow in range(flows)]
 
@@ -72,7 +72,7 @@ def flow_colours(flows: int) -> list[Any]:
 def percentiles(
     flows: Mapping[int, Floats], column: int, ends: Mapping[int, float], instants: Floats, shares: Floats
 ) -> Floats:
-    """(shares, instants) percentiles over the flows that are active; NaN where none is.
+    """(shares, instants) percentiles over the flows that are active; NaN if none is.
 
     Args:
         flows: flow -> its rows, time first.
@@ -132,7 +132,7 @@ def _draw_bands(
 def _picked(results: Results, flows: list[int]) -> list[int]:
     """The slowest, the median and the fastest flow by slowdown; unfinished ones are the slowest.
 
-    Flows that never end have no slowdown; where there are no others, the least acknowledged is the slowest.
+    Flows that never end have no slowdown; if all are endless, the least acknowledged is slowest.
     """
     fct, alone = (results["flows"].get(name) for name in ("fct_ns", "standalone_ns"))
     if fct is None or alone is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays episodes of a scenario under an in-simulator controller or a policy in either placement."""
+"""Runs episodes of a scenario under an in-simulator controller or a policy in either placement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ns3_env.simulator.pool import LocalPool, Play, Pool
 
 @dataclass(frozen=True)
 class Episode:
-    """One episode: the simulator's results, and what the agent's flows got (none under other controllers)."""
+    """One episode: the simulator's results, and the rewards of the agent's flows (none under others)."""
 
     seed: int
     results: dict[str, Any]
@@ -40,25 +40,25 @@ class Episode:
 
     @property
     def mean_return(self) -> float:
-        """Mean over flows of the sum of a flow's rewards; NaN where no flow is the agent's."""
+        """Mean over flows of the sum of a flow's rewards; NaN if the agent has no flow."""
         return float(np.mean(self.returns)) if self.returns else float("nan")
 
     @property
     def mean_reward(self) -> float:
-        """Mean over decisions of the reward; NaN where there was none."""
+        """Mean over decisions of the reward; NaN without decisions."""
         return float(sum(self.returns)) / self.decisions if self.decisions else float("nan")
 
 
-#: Episodes under way, by the name of who plays them, one for each seed.
+#: Episodes in progress, by the name of the controller, one for each seed.
 Begun = Mapping[str, Sequence[Future[Episode]]]
 
 
 def begin_controllers(
     pool: Pool, scenario: Scenario, controllers: Mapping[str, Controller], seeds: Sequence[int]
 ) -> Begun:
-    """Begins episodes of the scenario with every flow of the agent under each controller, one for each seed.
+    """Starts episodes of the scenario with every flow of the agent under each controller, one for each seed.
 
-    The futures raise ScenarioError where the simulator refuses a controller, SimulatorError where it failed.
+    The futures raise ScenarioError if the simulator refuses a controller, SimulatorError if it failed.
     """
 
     def begin(who: Controller, seed: int) -> Future[Episode]:
@@ -69,7 +69,7 @@ def begin_controllers(
 
 
 def collected(futures_by_name: Begun) -> dict[str, list[Episode]]:
-    """The episodes, once they have been played. Raises what a future does."""
+    """Waits for the episodes. Raises the exceptions of the futures."""
     return {name: [future.result() for future in futures] for name, futures in futures_by_name.items()}
 
 
@@ -105,12 +105,12 @@ def run_policy(
     per flow.
 
     A policy's file is evaluated by the simulator itself, on the file's own clock, unless ``placement`` is
-    "python"; any other policy is asked across the channel.
+    "python"; any other policy decides across the channel.
 
     Args:
         policy: the policy; its fields and action map override those in ``env``.
         env: configuration with the reward.
-        scenario: the scenario; its seed is replaced, as in ``run_controller``: both see the same flows.
+        scenario: the scenario; its seed is replaced, as in ``run_controller``: both get the same flows.
         seed: seed of the episodes.
         episodes: number of episodes.
         seeds: seeds of the episodes themselves, instead of those drawn from ``seed``.
@@ -170,7 +170,7 @@ def _run_inside(
 
 
 def summary(episodes: Sequence[Episode]) -> dict[str, float | None]:
-    """Mean return and mean reward over episodes, for JSON; None where there were no decisions."""
+    """Mean return and mean reward over episodes, for JSON; None without decisions."""
     returns = [episode.mean_return for episode in episodes]
     rewards = [episode.mean_reward for episode in episodes]
     return {

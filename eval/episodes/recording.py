@@ -19,10 +19,10 @@ _SAMPLES, _PORT_SAMPLES = 2_000_000, (500, 5000)
 
 
 def recorded(scenario: Scenario, film: bool = False) -> Scenario:
-    """The scenario with queue series, and with windows and rates where they are not too many.
+    """The scenario with queue series, and with windows and rates if there are not too many.
 
-    Samples are as far apart as the scenario says; where it says nothing, so that its estimated duration
-    gives each port 500 to 5000. With ``film``, ports and flows are sampled as often for a film.
+    The scenario can specify the sampling interval; by default, each port gets 500 to 5000 samples in the
+    estimated duration. With ``film``, ports and flows are sampled equally often for a film.
     """
     flows = scenario.flows()
     network = scenario.topology.build()
@@ -51,7 +51,7 @@ def duration_ns(scenario: Scenario, network: Network, flows: Flows) -> float:
         ending[dst] += size != ENDLESS_BYTES
     if not any(ending.values()):
         return float(scenario.time_limit_ns)
-    all_flows = Counter(flows.dst)  # an endless one takes its share of the link
+    all_flows = Counter(flows.dst)  # an endless flow uses its share of the link
     busiest = max(
         size * all_flows[dst] / ending[dst] * 8e9 / network.access[dst].rate_bps
         for dst, size in into.items()
@@ -83,7 +83,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "controller_state": ("time_ns", "flow", "name", "value"),
     "controller_counters": ("time_ns", "flow", "name", "value"),
 }
-#: What a folder with them may hold.
+#: Files that a folder with series may contain.
 FILES = tuple(f"{name}.csv" for name in COLUMNS)
 
 

@@ -67,7 +67,7 @@ JOB_COLUMNS = (
     "exposed_ns",
     "straggler_ns",
 )
-#: Columns of flows.csv that are there where the results have them.
+#: Columns of flows.csv that are written only if the results have them.
 MORE_COLUMNS = (
     "group",
     "class",
@@ -84,9 +84,9 @@ MORE_COLUMNS = (
     "rtt_p99_ns",
     "rtt_max_ns",
 )
-#: An episode's metrics, and of what it is.
+#: An episode's metrics, and its identification.
 METRICS_FILE = "metrics.json"
-#: What such a folder may hold.
+#: Files that such a folder may contain.
 FILES = (
     METRICS_FILE,
     "flows.csv",
@@ -110,21 +110,21 @@ def result_files(
     results: Results,
     used: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """flows.csv, queues.csv, config.yaml, and what else there is, by name.
+    """flows.csv, queues.csv, config.yaml, and further files, by name.
 
-    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 where the time limit came first; with flows that
-    never end there is ``endless``, 1 for those. streams.csv, where there is background of a constant rate: a
+    flows.csv: times in ns, ``fct_ns`` −1 and ``finished`` 0 if the time limit came first; with flows that
+    never end there is ``endless``, 1 for those. streams.csv, if there is background of a constant rate: a
     row for each stream (``ns3_env.simulator.results`` has the columns). queues.csv: a row for each switch
-    port that sent anything; lengths are time-weighted. losses.csv, where packets were lost: a row for each
-    port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, where the
+    port that sent anything; lengths are time-weighted. losses.csv, if packets were lost: a row for each
+    port and cause (``ns3_env.simulator.results`` has the causes). groups.csv and classes.csv, if the
     scenario has some: metrics of each group's flows, and each class's queue at each port. jobs.csv, where
     there are training jobs: iterations and collectives (``ns3_env.eval.metrics.job_times``);
-    tasks.csv: a row for each flow and computation of theirs that began; critical_path.csv: what each
+    tasks.csv: a row for each flow and computation of theirs that started; critical_path.csv: what each
     iteration's time went into (``ns3_env.eval.episodes.critical_path``). counters.csv, where
     a controller counts something: a row per flow, empty where its controller does not. With a measurement
     window flows.csv has
     ``counted``, queues.csv ``window_tx_bytes``, and its lengths are those within the window. Under TCP
-    flows.csv has each flow's RTTs, −1 where none was measured.
+    flows.csv has each flow's RTTs, −1 if none was measured.
 
     Args:
         scenario: the scenario that was simulated.
@@ -201,7 +201,7 @@ def resolved(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Resolves the transport's sections beside what the user wrote."""
+    """Resolves the transport's sections next to the user's keys."""
     if scenario.transport == "tcp":
         tcp = scenario.resolved_tcp().model_dump(mode="json")
         return {"tcp": tcp}
@@ -228,5 +228,5 @@ def _resolved_sections(scenario: Scenario, sent: Mapping[str, Any]) -> dict[str,
 
 
 def _marking(ecn: Mapping[str, Any] | None) -> Mapping[str, Any] | str | None:
-    """Thresholds as a scenario has them: where each port's are of its own, no numbers say so."""
+    """Thresholds in a scenario's form: "auto" if each port has its own."""
     return "auto" if "most_kmax_bytes" in (ecn or ()) else ecn

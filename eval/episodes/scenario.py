@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays a scenario file under controllers and policies, with a folder of results for each."""
+"""Runs a scenario file under controllers and policies, with a folder of results for each."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Results
 
-#: How often it is shown what is played, s.
+#: Interval between updates of the progress display, s.
 _TICK_S = 0.2
-#: Samples of queues beyond which it is said how many there will be.
+#: Number of queue samples above which a message states the expected number.
 _MANY_SAMPLES = 1_000_000
 
 
 class Extra(Protocol):
-    """Files of a folder beside a run's: of a trace, of a film."""
+    """Additional files in a run's folder: those of a trace, of a film."""
 
     @property
     def files(self) -> Sequence[str]:
@@ -108,7 +108,7 @@ class _Play:
     into: Path = Path()
 
     def run(self, simulator: Simulator) -> _Done:
-        """Plays and writes it. Raises ScenarioError, SimulatorError, OSError."""
+        """Runs the episode and writes its results. Raises ScenarioError, SimulatorError, OSError."""
         start_s = time.monotonic()
         load_metrics(self.metrics)
         entry_scenario, trained = (
@@ -146,7 +146,7 @@ class _Play:
 
 
 def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, _Done]:
-    """Plays the episodes, as many at a time as there are cores, and says which are done."""
+    """Runs the episodes, one per core at a time, and reports those that are done."""
     done: dict[str, _Done] = {}
     at_once = min(len(plays), len(os.sched_getaffinity(0)))
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
@@ -164,7 +164,7 @@ def _play_all(plays: Sequence[_Play], out: Path, console: Console) -> dict[str, 
         )
         return results[0]
 
-    # An exception, or Ctrl-C, ends the pool first: whoever waits for it cleans up.
+    # An exception, or Ctrl-C, ends the pool first: the code that waits for it cleans up.
     with ThreadPoolExecutor(at_once) as threads, LocalPool(at_once) as pool:
         under_way = {threads.submit(put, play): play for play in plays}
         with progress, progress_lines(console, state):
@@ -202,7 +202,7 @@ def run(
     Args:
         scenario_file: the scenario's YAML, or the config.yaml of a benchmark's cell.
         names: the simulator's controllers, and released policies; without these and checkpoints, the
-            scenario's own ``controllers`` run together in one folder, ``out``/A+B for A and B; for a cell,
+            scenario's own ``controllers`` run jointly in one folder, ``out``/A+B for A and B; for a cell,
             its own controller.
         out: parent of the folders; those of an earlier run are replaced, and no further ones are allowed.
         json_file: JSON file that also gets the table's numbers.
@@ -216,7 +216,7 @@ def run(
         checkpoints: "NAME=PATH" of trained policies; the simulator runs them like its controllers.
         overrides: "key=value" of the scenario's keys, dotted, and "NAME.ATTRIBUTE=value" of controllers.
         pcap: true to add a folder ``pcap``, with a capture of every port, to each controller's folder.
-        allow_imports: true to let a policy that a cell's file names run its module's code.
+        allow_imports: true to permit a policy in a cell's file to run its module's code.
 
     Returns:
         Names of the entries, in their order.
@@ -241,7 +241,7 @@ def run(
     ]
     out.mkdir(parents=True, exist_ok=True)
     extra_files = [name for extra in extras for name in extra.files]
-    for play in plays:  # what is wrong with one is said before the first has run for hours
+    for play in plays:  # reports an error in any before the first has run for hours
         (play.scenario if play.entry is None else under(play.entry, play.scenario)[0]).to_simulator_json()
         refuse_foreign(out / play.folder, {*FILES, *extra_files}, "run's folder")
     _refuse_another_run(out, plays)
@@ -284,7 +284,7 @@ def _rows(play: _Play, done: _Done) -> Iterator[Row]:
 
 
 def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
-    """Raises ScenarioError if the folder has results of an earlier run that these plays do not replace."""
+    """Raises ScenarioError if the folder has results of an earlier run that these episodes do not replace."""
     folders = {play.folder for play in plays}
     for config in sorted((*out.glob("*/config.yaml"), *out.glob("*/seed-*/config.yaml"))):
         if (folder := str(config.parent.relative_to(out))) not in folders:
@@ -294,7 +294,7 @@ def _refuse_another_run(out: Path, plays: Sequence[_Play]) -> None:
 
 
 def _check_cell(arguments: Given, names: Sequence[str], allow_imports: bool) -> None:
-    """Raises ScenarioError where the cell's own policy would run code that nobody has allowed."""
+    """Raises ScenarioError if the cell's own policy would run code without permission."""
     cell = arguments.cell
     if (
         cell is not None
@@ -336,7 +336,7 @@ def _plays(
 
 
 def _together(scenario: Scenario) -> str:
-    """The name under which the scenario's own controllers play it. Raises ScenarioError without any."""
+    """The name of a run with the scenario's own controllers. Raises ScenarioError without any."""
     names = [controller.name for controller in scenario.controllers]
     if AGENT in names:
         raise ScenarioError(
@@ -382,7 +382,7 @@ def _record(scenario: Scenario, queue_series_ns: int | None, pcap: bool, trace: 
 
 
 def _queue_samples(scenario: Scenario) -> int:
-    """Most samples of all queue series together: fewer where the flows are done before the time limit."""
+    """Maximum number of samples of all queue series together: fewer if flows end before the time limit."""
     if not scenario.record.queue_series_ns:
         return 0
     network = scenario.topology.build()

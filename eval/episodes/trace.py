@@ -34,7 +34,7 @@ _NAMED_PORTS = 8
 
 @dataclass(frozen=True)
 class Panel:
-    """One of the panels: its name in a file's, its height beside the others', what draws it."""
+    """One of the panels: its name in a file's, its relative height, the function that draws it."""
 
     name: str
     height: float
@@ -166,7 +166,7 @@ def _draw_queue(axes: Axes, results: Results, unit: float) -> None:
 
 
 def _draw_marks(axes: Axes, results: Results, end: float, unit: float) -> None:
-    """A tick for each marked ACK, a row for each flow, or of many flows how many there were when; from
+    """A tick for each marked ACK, a row for each flow, or for many flows their number over time; from
     ``results["marks"]``, rows (t_ns, flow)."""
     axes.set(ylabel="flow", title="ECN marks")
     if "marks" not in results:
@@ -201,7 +201,7 @@ def _draw_heat(axes: Axes, marks: Floats, flows: int, end: float, unit: float) -
 
 
 def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
-    """A bar for each interval that PFC kept a port paused, from ``results["pauses"]``, rows (t_ns, node,
+    """A bar for each interval during which PFC paused a port, from ``results["pauses"]``, rows (t_ns, node,
     port, paused 0 or 1); without it, the totals in words."""
     flows = results["flows"]
     frames = results["totals"]["pfc_frames"]
@@ -226,7 +226,7 @@ def _draw_pauses(axes: Axes, results: Results, end: float, unit: float) -> None:
 def pause_intervals(
     rows: Sequence[Sequence[float]], end: float
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """(begin, end) in ns of each pause, by (node, port); one that has not ended lasts until ``end``.
+    """(start, end) in ns of each pause, by (node, port); one that has not ended lasts until ``end``.
 
     Args:
         rows: (t_ns, node, port, paused 0 or 1), ascending in time for each port.
@@ -250,13 +250,13 @@ def _say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="#555555")
 
 
-#: Columns with fractions; of the others, "name" is text and the rest whole numbers.
+#: Columns with fractions; "name" is text, other columns are integers.
 _REAL = {"t_ns", "time_ns", "window_bytes", "rate_bps", "value"}
 
 
 @dataclass(frozen=True)
 class TraceFiles:
-    """trace.png, a Parquet file for each series where pyarrow is installed, and each panel by itself.
+    """trace.png, a Parquet file for each series if pyarrow is installed, and each panel by itself.
 
     Attributes:
         formats: formats of the panels' own files, in the folder ``figures``.
@@ -277,7 +277,7 @@ class TraceFiles:
 
 
 def _write_parquet(folder: Path, results: Results) -> None:
-    """A Parquet file beside each series' CSV."""
+    """A Parquet file next to each series' CSV."""
     import pyarrow
     from pyarrow import parquet
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording's samples as arrays over time, as fine as a page has room for."""
+"""A recording's samples as arrays over time, at the resolution that fits a page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class FlowSeries:
-    """Flows while they are under way, one after the other.
+    """Samples of flows while they are active, flow by flow.
 
     Attributes:
         first: (f,) index of each flow's first sample.
@@ -56,7 +56,7 @@ class FlowSeries:
 
 
 def bins(samples: int, factor: int) -> int:
-    """Samples that are left where ``factor`` become one; the first and the last stay."""
+    """Samples that remain if ``factor`` of them become one; the first and the last stay."""
     return 1 + math.ceil((samples - 1) / factor)
 
 
@@ -82,7 +82,7 @@ def ports_over_time(recording: Recording, places: PortIndex, factor: int) -> Por
 
 
 def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:
-    """A queue that did not change stands as it was: bins without a row, and what a bin began with."""
+    """Fills in unchanged queues: bins without a row, and the queue at the start of a bin."""
     sample, port, length = recording.port_rows.astype(np.int64)[:, :3].T
     order = np.lexsort((sample, port))
     sample, port, length = sample[order], port[order], length[order]
@@ -97,7 +97,7 @@ def _hold(queue: Array, recording: Recording, at: Array, factor: int) -> None:
 
 
 def flows_over_time(recording: Recording, factor: int) -> FlowSeries:
-    """Every flow's samples, of those in one bin the last; and one more where a flow ends."""
+    """Every flow's samples, the last of each bin; and one more at a flow's end."""
     rows = recording.flow_rows
     rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
     begins = np.searchsorted(rows[:, 1], np.arange(len(recording.flows) + 1))
@@ -132,7 +132,7 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
     last = np.append(column[1:] != column[:-1], True) if len(rows) else np.zeros(0, bool)
     table = np.column_stack((acked, sent - acked, window, rate, rtt))[last]
     column = column[last]
-    if end >= 0:  # what was acknowledged after the last sample
+    if end >= 0:  # bytes acknowledged after the last sample
         ending = int(_bin(np.searchsorted(t_ns, [end]), factor)[0])
         closing = [acked_at_end, 0.0, *(table[-1, 2:] if len(table) else (np.inf, np.inf, np.nan))]
         if len(column) and column[-1] == ending:
@@ -145,9 +145,9 @@ def _one_flow(rows: Array, facts: Array, t_ns: Array, factor: int) -> tuple[int,
 
 
 def _rtts(t_ns: Array, sent: Array, acked: Array, start: float) -> Floats:
-    """Returns how long before each sample the byte was sent that it acknowledges: NaN before the first one.
+    """Returns the age at each sample of the byte that it acknowledges: NaN before the first one.
 
-    Between two samples a flow is taken to send evenly.
+    Between two samples a flow is assumed to send evenly.
     """
     times, bytes_sent = np.append(start, t_ns), np.maximum.accumulate(np.append(0.0, sent))
     changes = np.append(True, np.diff(bytes_sent) > 0)

@@ -17,7 +17,7 @@ from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
 
-#: How the page's script names a type.
+#: The page's script's name of a type.
 _KINDS = {"<u4": "u32", "<f4": "f32", "<f8": "f64", "|u1": "u8"}
 
 
@@ -33,16 +33,16 @@ def pack(array: npt.NDArray[Any]) -> dict[str, str | int]:
     return {"kind": _KINDS[kind.str], "count": len(flat), "data": text}
 
 
-#: Bytes of a page that its data may have, all runs together.
+#: Maximum bytes of a page's data, over all runs.
 ROOM = 12 << 20
 #: Flows of the table that differ between runs of one seed: none.
 _SHARED = ("src", "dst", "size", "start")
 
 
 def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> dict[str, Any]:
-    """Returns the content of runs of one scenario and seed, as JSON has it; ``runs``: by controller.
+    """Returns the content of runs of one scenario and seed, in the form of JSON; ``runs``: by controller.
 
-    Where a page would have more than ``ROOM``, neighbouring samples are put together, 2, 4, 8 ... in one.
+    If a page would exceed ``ROOM``, neighbouring samples are merged, 2, 4, 8 ... into one.
     """
     network = scenario.topology.build()
     common = _common(scenario, network, next(iter(runs.values())), title)

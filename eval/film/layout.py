@@ -15,9 +15,9 @@ from ns3_env.scenario.topology import Network
 #: (n, 2) by node: x to the right, y down, in units of about one node's room.
 Places = npt.NDArray[np.float64]
 
-#: Hosts beside each other at a switch of a tier, at most.
+#: Maximum number of hosts in a row at a switch of a tier.
 _HOSTS_IN_ROW = 8
-#: Nodes up to which springs of the best shape are worked out: the time grows with their cube.
+#: Nodes up to which the best shape is computed by springs: the time grows with their cube.
 _MANY_NODES = 150
 
 
@@ -45,7 +45,7 @@ def _hosts_at(switch: int, network: Network, neighbours: Mapping[int, Sequence[i
 
 
 def _chain(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> list[int]:
-    """The switches from one end to the other, the lower id first; [] where they are no chain."""
+    """The switches from one end to the other, the lower id first; [] if they form no chain."""
     nodes = set(switches)
     beside = {switch: [node for node in neighbours[switch] if node in nodes] for switch in switches}
     ends = sorted(switch for switch in switches if len(beside[switch]) == 1)
@@ -61,7 +61,7 @@ def _chain(switches: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> 
 
 
 def _along(chain: Sequence[int], network: Network, neighbours: Mapping[int, Sequence[int]]) -> Places:
-    """Switches from left to right; hosts left of the first, right of the last, above and below the others."""
+    """Switches from left to right; hosts left of the first, right of the last, above and below the rest."""
     places = np.zeros((len(network.nodes), 2))
     for place, switch in enumerate(chain):
         x = 3.0 * place
@@ -85,7 +85,7 @@ def _along(chain: Sequence[int], network: Network, neighbours: Mapping[int, Sequ
 
 
 def _tiers(network: Network, neighbours: Mapping[int, Sequence[int]]) -> list[list[int]] | None:
-    """Nodes by their distance from the hosts; None where a link joins two of one tier."""
+    """Nodes by their distance from the hosts; None if a link joins two of one tier."""
     rank = dict.fromkeys(network.access, 0)
     todo = list(rank)
     for node in todo:

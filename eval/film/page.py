@@ -17,7 +17,7 @@ _VENDOR = Path(__file__).parent / "vendor" / "dygraphs-2.2.1"
 
 #: Place of a part in a page.
 _PLACE = re.compile(r"\[\[(\w+)\]\]")
-#: First line of each film: what has it may be replaced.
+#: First line of each film: only files with it may be replaced.
 MARK = "<!-- film of ns3-env -->"
 #: The page's script, in the order of reading.
 _SCRIPTS = (
@@ -59,7 +59,7 @@ def look(styles: Sequence[Path], scripts: Sequence[Path]) -> dict[str, str]:
 
 
 def fill(page: Path, parts: Mapping[str, str]) -> str:
-    """A page's file with its parts in the place of their names, [[name]]; parts are taken as they are."""
+    """A page's file with its parts instead of their names, [[name]]; parts are inserted unchanged."""
     return _PLACE.sub(lambda place: parts[place[1]], _read(page))
 
 

@@ -20,9 +20,9 @@ Results = Mapping[str, Any]
 Array = npt.NDArray[Any]
 
 FILE = "film.npz"
-#: Columns of the flows' table that the film keeps.
+#: Columns of the flows' table that the film has.
 _FLOW_COLUMNS = ("src", "dst", "size_bytes", "start_ns", "end_ns", "base_rtt_ns", "acked_bytes")
-#: Columns of each table, () where it is a row of numbers.
+#: Columns of each table, () if it is a row of numbers.
 _WIDTHS = {
     "t_ns": (),
     "ports": (4,),
@@ -47,7 +47,7 @@ class Recording:
         flow_rows: (k, 7): sample, flow, bytes acknowledged, bytes sent (the next sequence number), window,
             rate (both infinite: none), last RTT in ns (-1: not measured).
         losses: (l, 5): sample, node, port, packets, cause (0 buffer full, 1 link, 2 failure).
-        hops: (h, 3): flow, node, port of each link of its way.
+        hops: (h, 3): flow, node, port of each link of its path.
         flows: (f, 7): src, dst, size, start, end (-1: unfinished), base RTT, bytes acknowledged.
     """
 
@@ -84,14 +84,14 @@ class Recording:
 
     @classmethod
     def read(cls, folder: Path) -> Recording:
-        """Reads a run's folder. Raises ScenarioError where it has no film, or a damaged one."""
+        """Reads a run's folder. Raises ScenarioError if it has no film, or a damaged one."""
         try:
             with np.load(folder / FILE, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in cls.__dataclass_fields__}
             for name, array in arrays.items():
                 _check(name, array)
             return cls(**arrays)
-        except Exception as error:  # whatever zipfile and NumPy do with what is damaged
+        except Exception as error:  # zipfile and NumPy raise various errors on damaged files
             why = " ".join(str(error).split())[:200] or type(error).__name__
             raise ScenarioError(f"{folder / FILE}: cannot be read: {why}; run --watch writes it") from None
 
@@ -111,7 +111,7 @@ def _table(columns: Sequence[Sequence[float]], width: int) -> Array:
 
 @dataclass(frozen=True)
 class FilmFiles:
-    """Files of a film beside a run's."""
+    """Files of a film in a run's folder."""
 
     files: Sequence[str] = (FILE,)
 

@@ -33,7 +33,7 @@ _SHOWN = (
 
 
 def refuse_other(out: Path) -> None:
-    """Only films are replaced. Raises ScenarioError where a folder's page is a link or something else."""
+    """Only films are replaced. Raises ScenarioError if a folder's page is a link or another file."""
     for page in (out / PAGE, *out.glob("film-seed-*.html")):
         refuse_link(page)
         if page.exists() and not (page.is_file() and _begins_as_film(page)):
@@ -41,12 +41,12 @@ def refuse_other(out: Path) -> None:
 
 
 def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
-    """film.html of what ``run --watch --out OUT`` left; of several seeds film-seed-S.html each.
+    """film.html of the files of ``run --watch --out OUT``; for several seeds film-seed-S.html each.
 
     ``folders``: those of the runs below ``out`` that are shown; none: all.
 
     Raises:
-        ScenarioError: there are no recordings, one cannot be read, or a page is no film.
+        ScenarioError: no recording exists, one cannot be read, or a page is no film.
     """
     recordings = (*out.glob(f"*/{FILE}"), *out.glob(f"*/seed-*/{FILE}"))
     folders = folders or sorted(file.parent for file in recordings)
@@ -77,7 +77,7 @@ def write_films(out: Path, folders: Sequence[Path] = ()) -> list[Path]:
 
 
 def _content(out: Path, scenario: Scenario, runs: dict[str, Recording], title: str) -> dict[str, Any]:
-    """Raises ScenarioError for recordings whose numbers are of another network, or of none."""
+    """Raises ScenarioError for recordings whose numbers do not fit the network."""
     try:
         with np.errstate(all="ignore"):
             return content(scenario, runs, title)

@@ -30,7 +30,7 @@ class Group:
 
     Attributes:
         name: name in the leaderboard.
-        base: name of the rule that is deployed there.
+        base: name of the controller that is deployed there.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Group:
 RDMA = Group("RDMA", DEPLOYED["rdma"])
 #: Scored is the time of training jobs.
 JOBS = Group("Jobs", DEPLOYED["rdma"])
-#: Flows hear feedback frames of switches alone.
+#: Flows receive only the feedback frames of switches.
 LAYER2 = Group("Layer2", "qcn")
 TCP = Group("TCP", DEPLOYED["tcp"])
 #: In the leaderboard's order.
@@ -48,7 +48,7 @@ GROUPS = (RDMA, JOBS, LAYER2, TCP)
 
 
 def group_of(spec: TaskSpec) -> Group:
-    """The task's group: by what is scored, its transport, and what flows observe."""
+    """The task's group: by its measure, its transport, and the observations."""
     if spec.measure == "job_time":
         return JOBS
     if spec.test(0).transport == "tcp":
@@ -90,9 +90,9 @@ def outcome_of(results: Results) -> tuple[Floats, float]:
 
 
 def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
-    """Plays the test scenarios under the base, a constant window of one BDP and the reference.
+    """Runs the test scenarios under the base, a constant window of one BDP and the reference.
 
-    The base is the group's; where it is within 10 % of the reference, the constant window, or the one
+    The base is the group's; if that is within 10 % of the reference, the constant window, or the one
     that is further from the reference. TCP has no such window.
     """
     tests = [spec.test(number) for number in range(TESTS)]
@@ -122,7 +122,7 @@ def measured_anchors(pool: LocalPool, spec: TaskSpec) -> Anchors:
 
 
 def write_anchors(specs: Sequence[TaskSpec], jobs: int | None = None) -> None:
-    """Measures the tasks' anchors, says what they are, and writes them into the package's file.
+    """Measures the tasks' anchors, prints them, and writes them into the package's file.
 
     Raises:
         ConfigError: they have moved, and the task's version has not; nothing is written.

@@ -22,7 +22,7 @@ from ns3_env.tasks import TASKS
 if TYPE_CHECKING:
     import pandas
 
-#: Entries that know what no controller can: they say what is possible, and do not compete.
+#: Entries with knowledge that no controller can have: upper bounds that do not compete.
 REFERENCES = ("oracle", "max_min")
 
 
@@ -32,11 +32,11 @@ class Line:
 
     Attributes:
         entry: name of the entry.
-        runs: trainings; 1 of a rule.
+        runs: trainings; 1 for a hand-designed controller.
         tasks: mean score over runs and test seeds, by task.
         mean: the interquartile mean.
         range: interquartile means of only its worst run and of only its best run.
-        improvement: the probability of improvement over the baseline; None of the baseline itself.
+        improvement: the probability of improvement over the baseline; None for the baseline itself.
         reference: true for an entry that does not compete.
     """
 
@@ -62,7 +62,7 @@ class Leaderboard:
         return list(max(self.lines, key=lambda line: len(line.tasks)).tasks)
 
     def lacks(self, line: Line) -> bool:
-        """Tells whether the entry has no scores in some task: its numbers are those of the others."""
+        """Returns whether the entry lacks scores in some task; its numbers cover its other tasks."""
         return len(line.tasks) < len(self.tasks)
 
 
@@ -107,10 +107,10 @@ def leaderboard(
 def sections(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> list[tuple[Group, Leaderboard]]:
     """The groups that the frame has tasks of, each with its leaderboard.
 
-    Entries that lack a task of the group stand behind the others, over the tasks that they have played.
+    Entries that lack a task of the group are ranked last, over the tasks that they have run.
 
     Raises:
-        ConfigError: the frame is empty, or an entry's runs are not as many in one task as in another.
+        ConfigError: the frame is empty, or an entry's number of runs differs between tasks.
     """
     if len(frame) == 0:
         raise ConfigError("the folder has no task that is played whole: the same command goes on with it")
@@ -144,7 +144,7 @@ def _board(frame: pandas.DataFrame, base: str, generalists: Collection[str]) -> 
 
 
 def beaten(frame: pandas.DataFrame) -> str:
-    """In which tests somebody is better than the reference, a line."""
+    """A line on the tests in which an entry is better than the reference."""
     words: list[str] = []
     count, tests = 0, 0
     for name, rows in frame.groupby("task", sort=False):

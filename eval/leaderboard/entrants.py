@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Entries of a leaderboard by name and path, and which tasks each can play."""
+"""Entries of a leaderboard by name and path, and which tasks each can run."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from ns3_env.scenario import AGENT, POLICY, Controller
 from ns3_env.simulator import list_controllers
 from ns3_env.tasks import TASKS, TaskSpec
 
-#: The parameters of an entry that is one run, one policy of it, or one checkpoint, of several.
+#: The parameters of an entry that is one of several runs, policies or checkpoints.
 RUN, TASK, DECISIONS = "run", "task", "decisions"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
-#: No entries of a leaderboard: the constant window stands for the last.
+#: Controllers that are no entries; the constant window replaces ``fixed-window``.
 _LEFT_OUT = (AGENT, POLICY, "fixed-window")
 
 
 def default_names(specs: Sequence[TaskSpec]) -> list[str]:
-    """All rules of the tasks' transports, the released policies, and trained entries that come along."""
+    """All controllers of the tasks' transports, the released policies, and given trained entries."""
     transports = {spec.test(0).transport for spec in specs}
     rules = [name for x in TRANSPORTS if x in transports for name in list_controllers(transport=x)]
     rules = [name for name in rules if name not in _LEFT_OUT]
@@ -50,13 +50,13 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
     """The entries that a command line names, one for each of their policies.
 
     Args:
-        names: a rule, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
+        names: a controller, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
             checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
             policy, or a folder with a policy for each task, by the task's name.
         learning: true for all checkpoints of a run's folder instead of only the newest one.
 
     Raises:
-        ConfigError: there is no such rule or path, a name is taken, a folder holds no policy, or there is no
+        ConfigError: no such controller or path, a name is in use, a folder has no policy, or there is no
             run's folder to learn from.
     """
     policies: dict[str, list[Entry]] = {}
@@ -74,9 +74,9 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
 
 
 def can_play(entry: Entry, spec: TaskSpec) -> bool:
-    """Tells whether an entry observes in a task what it decides by, and may stand beside its other flows.
+    """Returns whether a task provides an entry's observations, and it is compatible with the other flows.
 
-    Raises ConfigError where its policy is none.
+    Raises ConfigError if its policy cannot be read.
     """
     if entry.parameters.get(TASK, spec.name) != spec.name:
         return False
@@ -99,7 +99,7 @@ def _plays(rule: Controller, spec: TaskSpec) -> bool:
         return False
     try:
         first.under(rule.name, rule.attributes).to_simulator_json()
-    except ScenarioError:  # switches cannot mark for it and for the flows of others at once
+    except ScenarioError:  # switches cannot mark for it and for the other flows at once
         return False
     return True
 
@@ -149,7 +149,7 @@ def _run(name: str, path: Path, run: str, task: str | None = None) -> Entry:
 
 
 def _checkpoints(entry: Entry) -> Iterator[Entry]:
-    """An entry for each checkpoint of the run that the entry is; itself where it is none."""
+    """Yields an entry for each checkpoint if the entry is a run, else the entry itself."""
     run = Path(entry.checkpoint or "")
     if entry.checkpoint is None or not (run / "config.yaml").exists():
         yield entry

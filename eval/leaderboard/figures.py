@@ -21,12 +21,12 @@ from ns3_env.eval.output.plots import figure_font, legend, new_axes, styles
 if TYPE_CHECKING:
     import pandas
 
-#: What a frame of curves holds.
+#: Columns of a frame of curves.
 COLUMNS = ("entry", "run", "decisions", "score")
 
 
 def newest(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """A frame of scores with the newest checkpoint of each run, and all that are none."""
+    """A frame of scores with the newest checkpoint of each run, and all rows that are not checkpoints."""
     if "decisions" not in frame:
         return frame
     last = frame.groupby(["entry", "run"])["decisions"].transform("max")
@@ -34,7 +34,7 @@ def newest(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def checkpoints_in(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows of a frame of scores that are checkpoints', of those that have played as many tasks as any."""
+    """The rows of a frame of scores of the checkpoints that have run the maximum number of tasks."""
     if "decisions" not in frame:
         return frame.iloc[:0]
     checkpoints = frame[frame["decisions"].notna()]
@@ -44,7 +44,7 @@ def checkpoints_in(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Mean score over runs (n,) at ``decisions`` (n,), and its interval at each of them; None of one run.
+    """Mean score over runs (n,) at ``decisions`` (n,), and its interval at each of them; None for one run.
 
     The interval covers other trainings of the same entry, at each point by itself.
     """
@@ -57,10 +57,10 @@ class LearningCurve:
 
 
 def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
-    """A curve for each entry, where all its runs have been judged: between them runs are straight lines.
+    """A curve for each entry, at points where all its runs were evaluated; runs are interpolated linearly.
 
     Args:
-        frame: a row for each time that a run was judged, with ``COLUMNS``; several rows of one run at the
+        frame: a row for each evaluation of a run, with ``COLUMNS``; several rows of one run at the
             same decisions (tasks, test seeds) are averaged.
 
     Raises:
@@ -81,7 +81,7 @@ def learning_curves(frame: pandas.DataFrame) -> list[LearningCurve]:
     return curves
 
 
-#: Of what does not compete: a reference, an even chance.
+#: Style of lines that do not compete: a reference, an even chance.
 _ASIDE = "#777777"
 _DASHES = ((0, (5, 2)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 
@@ -116,7 +116,7 @@ def draw_learning(curves: Sequence[LearningCurve], levels: Mapping[str, float] |
     """
     figure, axes = new_axes()
     for number, curve in enumerate(curves):
-        colour = f"C{number % 10}"  # most entries have no look of their own, and would share one
+        colour = f"C{number % 10}"  # most entries have no assigned style, and would share one
         axes.plot(curve.decisions, curve.score, label=curve.entry, color=colour)
         if curve.interval is not None:
             axes.fill_between(curve.decisions, *curve.interval, color=colour, alpha=0.2, linewidth=0)

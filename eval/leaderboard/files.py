@@ -41,22 +41,22 @@ from ns3_env.eval.output.plots import for_paper
 from ns3_env.eval.output.table import new_table, print_table, write_parquet
 from ns3_env.tasks import TASKS
 
-#: The table, its numbers, and the scores that it is made of.
+#: The table, its numbers, and the scores behind it.
 TABLE, NUMBERS, SCORES = "leaderboard.md", "leaderboard.parquet", "scores.parquet"
-#: Between these lines of a page the tables stand, and between those the learning curves.
+#: The tables are between these lines of a page, the learning curves between those of ``CURVES``.
 TABLES = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 CURVES = "<!-- learning -->", "<!-- /learning -->"
-#: Where a page's pictures are, beside it.
+#: Folder of a page's pictures, next to it.
 PICTURES = "images"
-#: A figure's file, and what draws it.
+#: A figure's file, and the function that draws it.
 _FIGURES = {"iqm": draw_means, "improvement": draw_improvement}
 
 
 def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> Path:
-    """Writes the leaderboard of a folder that holds tests of tasks, and prints its tables.
+    """Writes the leaderboard of a folder that contains tests of tasks, and prints its tables.
 
     Args:
-        path: the folder that ``python -m eval leaderboard`` left, complete or not.
+        path: the folder that ``python -m eval leaderboard`` wrote, complete or not.
         formats: formats of the figures; PNG by default.
         page: page that also gets the tables, between the lines ``TABLES``; if the folder has checkpoints of
             runs, learning curves instead, between the lines ``CURVES``.
@@ -65,7 +65,7 @@ def write(path: Path, formats: Sequence[str] = (), page: Path | None = None) -> 
         The path of leaderboard.md.
 
     Raises:
-        ConfigError: the folder holds no tests of tasks, or those of another version; the page has no such
+        ConfigError: the folder contains no tests of tasks, or those of another version; the page has no such
             lines.
         ScenarioError: the folder is no benchmark's, a cell's file cannot be read, or a file is a link.
     """
@@ -121,7 +121,7 @@ def _text(boards: Sequence[tuple[Group, Leaderboard]], remark: str, folder: Benc
 
 
 def _learning(frame: pandas.DataFrame, group: Group) -> Figure:
-    """Learning curves on the group's tasks; rules that have played them all are lines."""
+    """Learning curves on the group's tasks; hand-designed controllers that have run them all are lines."""
     group_rows = frame[frame["task"].map(lambda name: group_of(TASKS[name]).name) == group.name]
     still = group_rows[group_rows["decisions"].isna() & ~group_rows["entry"].isin(REFERENCES)]
     whole = still.groupby("entry")["task"].transform("nunique") == group_rows["task"].nunique()

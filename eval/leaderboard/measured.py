@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a folder that holds tests of tasks, a row for each entry, run and test; times of its jobs."""
+"""Scores of a folder with tests of tasks, a row for each entry, run and test; times of its jobs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ns3_env.tasks.anchors import anchors_of
 if TYPE_CHECKING:
     import pandas
 
-#: Of flows.csv, those that a charged slowdown is made of.
+#: Columns of flows.csv that a charged slowdown needs.
 _COLUMNS = ("size_bytes", "start_ns", "end_ns", "fct_ns", "standalone_ns", "acked_bytes")
 
 
 def scores_in(folder: BenchFolder) -> pandas.DataFrame:
-    """A row for each test that is played: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
+    """A row for each completed test: ``entry``, ``run``, ``task``, ``test_seed``, ``value``, ``score``.
 
-    Where checkpoints are among the entries there are ``decisions``, too: NaN of those that are none.
+    With checkpoints among the entries there are also ``decisions``: NaN for other entries.
 
     An entry that lacks a cell of a task has no rows of the task: means over fewer tests are not the task's.
 
@@ -73,12 +73,12 @@ def _value(case: SuiteScenario, spec: TaskSpec, cell: Cell, of_max_min: Cell) ->
 
 
 def _slowdowns(cell: Cell, limit_ns: float) -> Floats:
-    """Charged slowdowns of a cell's flows; one that is cut is cut by the time limit. Raises ScenarioError."""
+    """Charged slowdowns of a cell's flows; the time limit truncates flows. Raises ScenarioError."""
     flows = read_csv(cell.folder / "flows.csv", _COLUMNS)
     return charged_slowdowns({"flows": flows, "totals": {"end_ns": limit_ns}})
 
 
-#: A metric, and how it is called: all jobs, the last of them.
+#: A metric, and its heading: all jobs, the last of them.
 METRICS = {"job_completion": "a job", "job_completion_max": "the last job"}
 
 
@@ -99,7 +99,7 @@ class JobTimes:
 
 
 def job_times(folder: BenchFolder) -> list[JobTimes]:
-    """Measures tasks whose tests have jobs, by entries that played them whole. Raises as ``tests_in``."""
+    """Measures tasks whose tests have jobs, by entries that ran them completely. Raises as ``tests_in``."""
     table = results_in(folder).select(metric=[*METRICS]).table
     logarithms = table.assign(value=np.log(table["value"])).pivot(
         index="scenario", columns=["entry", "metric"], values="value"

@@ -15,13 +15,13 @@ from ns3_env.eval.benchmark.statistics import FloatArray
 if TYPE_CHECKING:
     import pandas
 
-#: What a frame of scores holds.
+#: Columns of a frame of scores.
 COLUMNS = ("entry", "run", "task", "test_seed", "score")
 
 
 @dataclass(frozen=True)
 class Scores:
-    """One entry's scores; 0 is what is deployed, 100 what is possible.
+    """One entry's scores; 0 is the deployed controller, 100 the reference.
 
     Attributes:
         entry: name of the entry.
@@ -35,7 +35,7 @@ class Scores:
 
     @property
     def runs(self) -> int:
-        """Trainings, as many for each task; 1 of a rule."""
+        """The number of trainings, the same for each task; 1 of a hand-designed controller."""
         return len(next(iter(self.by_task.values())))
 
     @property
@@ -54,14 +54,14 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
 
     Args:
         frame: a row for each test, with ``COLUMNS``; further columns are ignored. ``run`` distinguishes an
-            entry's trainings: a rule has one.
+            entry's trainings: a hand-designed controller has one.
         generalists: entries whose runs are one policy for all tasks; a run of any other entry is one policy
             per task.
 
     Raises:
-        ConfigError: a column lacks; a test is there twice; an entry lacks a test that another has played, or
+        ConfigError: a column is missing; a test is listed twice; an entry lacks a test that another has, or
             has a score there that is no finite number; an entry has more runs in one task than in another;
-            there is no such generalist.
+            a generalist does not exist.
     """
     require(frame, COLUMNS)
     frame = frame.astype({"entry": str, "task": str})
@@ -84,7 +84,7 @@ def scores_of(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> dic
 
 
 def require(frame: pandas.DataFrame, columns: Collection[str]) -> None:
-    """Raises ConfigError where the frame has no rows, or lacks one of these columns."""
+    """Raises ConfigError if the frame has no rows, or lacks one of these columns."""
     lacking = [name for name in columns if name not in frame]
     if lacking:
         raise ConfigError(f"the frame lacks {', '.join(lacking)}; it needs {', '.join(columns)}")

@@ -41,7 +41,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
 
     Returns:
         A row for each test: ``entry``, ``task``, ``test_seed``, ``value`` (of the task's measure) and
-        ``score``: 0 is what is deployed, 100 what is possible. The leaderboard has
+        ``score``: 0 is the deployed controller, 100 the reference. The leaderboard has
         ``frame.groupby("task").score.mean()``.
 
     Raises:
@@ -79,7 +79,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
 
 
 def measure_anchors(specs: Sequence[TaskSpec]) -> None:
-    """Measures what scores of tasks of other packages are 0 and 100, once for this process."""
+    """Measures the values that score 0 and 100 in tasks of other packages, once per process."""
     unmeasured = [spec for spec in specs if VERSIONS[spec.name] == 0 and spec.name not in stored_anchors()]
     if unmeasured:
         with LocalPool() as pool:

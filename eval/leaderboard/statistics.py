@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Interquartile means and probabilities of improvement, with stratified bootstrap intervals.
 
-As Agarwal et al. 2021 define them. Tasks are the strata: what is drawn again is drawn within each task, so
-that every resample has every task. An interval says how far the number would move if something were done
-again, and each names what:
+Estimates follow Agarwal et al. 2021. Tasks are the strata: resampling is done within each task, so
+that every resample has every task. An interval shows how far the number would move if something were done
+again, and each names it:
 
 - "runs", of an entry with several: other trainings of the same entry, on the same tests. A task's runs are
-  drawn apart from other tasks'; a generalist's runs are drawn whole, with their scores in all tasks.
-- "test seeds", of an entry with one run (a rule always plays alike): other test scenarios of the same tasks,
-  for this very policy. It says nothing of another training.
+  drawn apart from other tasks'; a generalist's runs are drawn as units, with their scores in all tasks.
+- "test seeds", of an entry with one run (hand-designed controllers have one): other test scenarios of
+  the same tasks, for this policy. It does not cover another training.
 - None: one run and one test seed in each task. There is no interval.
 
-No interval says anything of other tasks. Intervals of few runs are narrow: with three, they hold the true
-value less often than they say.
+No interval covers other tasks. Intervals of few runs are narrow: with three, they contain the true
+value less often than their nominal level.
 
-SciPy's trimmed mean and NumPy's draws do it: rliable, whose numbers the tests compare with, draws runs alone,
-and asks for releases of arch that cannot be imported beside pandas 3.
+SciPy's trimmed mean and NumPy's draws compute it: rliable, the reference of the tests, resamples only runs,
+and needs releases of arch that are incompatible with pandas 3.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ import numpy as np
 from ns3_env.eval.benchmark.statistics import RESAMPLES, FloatArray, percentiles
 from ns3_env.eval.leaderboard.scores import Scores
 
-#: What an interval covers.
+#: Coverage of an interval.
 Covers = Literal["runs", "test seeds"]
-#: Share of the scores that is left out at either end.
+#: Share of the scores that is discarded at either end.
 _TRIMMED = 0.25
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and its interval; NaN at both ends, and ``covers`` None, where there is none."""
+    """A number and its interval; NaN at both ends, and ``covers`` None, without an interval."""
 
     value: float
     low: float
@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def known(self) -> bool:
-        """There is an interval."""
+        """True if there is an interval."""
         return self.covers is not None
 
 
@@ -68,25 +68,25 @@ def _estimate(value: FloatArray, covers: Covers | None, resampled: FloatArray) -
 
 
 def range_of_runs(scores: Scores) -> tuple[float, float]:
-    """The least and the greatest interquartile mean of a run alone, over its tasks."""
+    """The minimum and the maximum over runs of a run's interquartile mean over its tasks."""
     means = _trimmed(scores.of_runs[:, None])
     return float(means.min()), float(means.max())
 
 
 def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
-    """Estimates how likely a run of one entry beats one of the other in a task, mean over tasks.
+    """Estimates the probability that a run of one entry beats one of the other in a task, mean over tasks.
 
     Ties count half.
 
-    The interval is of the runs where one of both has several; the other's single run stays as it is. Where
-    each has one, it is of the test seeds, the same for both: they play the same flows.
+    The interval covers the runs if either entry has several; the other's single run stays as it is. If
+    each has one, it covers the test seeds, the same for both: they run the same flows.
 
     Args:
         scores: scores of the entry.
-        others: scores of the entry that it is compared with, in the same tasks.
+        others: scores of the entry to compare with, in the same tasks.
 
     Raises:
-        ValueError: the tasks are others.
+        ValueError: the tasks differ.
     """
     if list(scores.by_task) != list(others.by_task):
         raise ValueError(f"{scores.entry} and {others.entry} have not the same tasks")
@@ -101,7 +101,7 @@ def probability_of_improvement(scores: Scores, others: Scores) -> Estimate:
 
 
 def resampled_means(runs: FloatArray) -> FloatArray:
-    """Means of ``runs`` (n, ...) drawn whole, with replacement: (B, ...)."""
+    """Means of ``runs`` (n, ...) drawn as units, with replacement: (B, ...)."""
     count = len(runs)
     counts = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     means: FloatArray = np.tensordot(counts / count, runs, axes=1)
@@ -117,7 +117,7 @@ def _covered(scores: Scores) -> Covers | None:
 
 def _trimmed(scores: FloatArray) -> FloatArray:
     """Interquartile means of (B, runs, tasks): (B,)."""
-    from scipy import stats  # takes half a second
+    from scipy import stats  # its import needs half a second
 
     means: FloatArray = stats.trim_mean(scores.reshape(len(scores), -1), _TRIMMED, axis=1)
     return means

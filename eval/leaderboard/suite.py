@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suite of the tasks' test scenarios, and the tasks that a benchmark's folder holds."""
+"""Suite of the tasks' test scenarios, and the tasks that a benchmark's folder contains."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ns3_env.eval.leaderboard.entrants import can_play, entries_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 
-#: What such a suite is called; a test in it is "Incast-v2-3" of the group "Incast-v2".
+#: Title of such a suite; a test in it is "Incast-v2-3" of the group "Incast-v2".
 TITLE = "tasks"
 _TEST = re.compile(r"(?P<task>\w+)-v(?P<version>\d+)-(?P<number>\d+)")
 
 
 def specs_of(names: Sequence[str]) -> list[TaskSpec]:
-    """The tasks of these names or ids, in their order; "all" stands for all. Raises ConfigError."""
+    """The tasks of these names or ids, in their order; "all" means all tasks. Raises ConfigError."""
     try:
         chosen = {task(name).name for name in names if name != "all"}
     except ValueError as error:
@@ -33,14 +33,14 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
 
 
 def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str], learning: bool = False) -> Suite:
-    """The tasks' test scenarios, each under the entries that can play it, the base and the references.
+    """The tasks' test scenarios, each under the entries that can run in it, the base and the references.
 
     Args:
         specs: the tasks.
         names, learning: see ``entries_of``.
 
     Raises:
-        ConfigError: an entry is wrong, can play none of the tasks, or a task's anchors do not fit.
+        ConfigError: an entry is wrong, can run none of the tasks, or a task's anchors do not fit.
     """
     for spec in specs:
         anchors_of(spec)
@@ -71,7 +71,7 @@ def _test(spec: TaskSpec, number: int, controllers: list[str]) -> SuiteScenario:
 
 
 def is_of_tasks(suite: Suite) -> bool:
-    """Tells whether its scenarios are tests of tasks, and nothing else."""
+    """Returns whether all its scenarios are tests of tasks."""
     return suite.title == TITLE and all(
         (match := _TEST.fullmatch(case.name)) is not None and match["task"] in TASKS
         for case in suite.scenarios
@@ -103,12 +103,12 @@ def tests_in(suite: Suite) -> dict[str, list[SuiteScenario]]:
 
 
 def holds_tasks(path: Path) -> bool:
-    """Tells whether a folder is of tasks. Raises ScenarioError where its suite cannot be read."""
+    """Returns whether a folder's suite is of tasks. Raises ScenarioError if it cannot be read."""
     return (path / SUITE).exists() and is_of_tasks(read_suite(path)[0])
 
 
 def refuse_others(path: Path) -> None:
-    """Raises ConfigError where a folder holds something else, or tests of another version of a task."""
+    """Raises ConfigError if a folder contains something else, or tests of another version of a task."""
     if not (path / SUITE).exists():
         return
     suite = read_suite(path)[0]

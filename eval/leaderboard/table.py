@@ -39,7 +39,7 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
     """A row for each entry, the best first.
 
     Columns: ``entry``, ``reference``, ``runs``, ``worst_run``, ``best_run``; ``iqm`` and ``improvement`` with
-    ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN where there is none;
+    ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN without an interval;
     ``baseline``; ``task/NAME`` of each task.
     """
     import pandas
@@ -48,7 +48,7 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
 
 
 def _row(board: Leaderboard, line: Line) -> list[str]:
-    """The entry's row: of one task its score is the mean, which has an interval."""
+    """The entry's row: in a table of one task, its score is the mean, which has an interval."""
     name = markdown_cell(line.entry)
     mean = cell(line.mean, whole) + (" ‡" if board.lacks(line) else "")
     scores = [whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks]
@@ -62,7 +62,7 @@ def _row(board: Leaderboard, line: Line) -> list[str]:
 
 
 def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
-    """ "28 [22, 38]", with a mark where the interval is of test seeds."""
+    """ "28 [22, 38]", with a mark if the interval is of test seeds."""
     text = str(form(estimate.value))
     if not estimate.known:
         return text
@@ -70,7 +70,7 @@ def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
 
 
 def whole(value: float) -> str:
-    """A whole number, without a sign at zero."""
+    """An integer, without a sign at zero."""
     return str(round(value)).replace("-", "−")
 
 

@@ -2,7 +2,7 @@
 """Metrics of an episode, each declared once, computed from the simulator's results.
 
 A metric that the results (``ns3_env.simulator.results``) do not define (no flow finished, flows never all
-active) is NaN. The definitions stand by what they look at, a file each; their order here is that of tables.
+active) is NaN. Definitions are in a file for each subject; their order here is that of tables.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ TABLE = (
     "dropped_packets",
 )
 
-#: Metrics of flows alone, which so are a group's as well.
+#: Metrics that need only flows, and so are a group's as well.
 OF_FLOWS = (
     "fct_slowdown_avg",
     "fct_slowdown_p50",
@@ -75,9 +75,9 @@ OF_FLOWS = (
 
 
 def measure(results: Results, names: Iterable[str] | None = None) -> dict[str, float]:
-    """Metrics of one episode by name; NaN where the results do not define one.
+    """Metrics of one episode by name; NaN if the results do not define one.
 
-    By default all of them, but for those of a section (``Metric.section``) that the results have not got.
+    By default all metrics except those of a section (``Metric.section``) that the results lack.
 
     Raises KeyError for an unknown name.
     """
@@ -110,14 +110,14 @@ def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def by_group(
     results: Results, measured: Callable[[Results], Mapping[str, float]]
 ) -> dict[str, dict[str, float]]:
-    """Metrics of each group's flows as if there were no others; what is of ports stays the network's.
+    """Metrics of each group's flows as if there were no other flows; metrics of ports stay the network's.
 
     Args:
         results: results of an episode.
         measured: function from such results to metrics.
 
     Returns:
-        Group -> metric -> value, with ``flows``, how many; empty where the scenario has no groups.
+        Group -> metric -> value, with ``flows``, their number; empty if the scenario has no groups.
     """
     rows = {}
     for name in groups_of(results):
@@ -127,7 +127,7 @@ def by_group(
 
 
 def without_nan(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Numbers by name, for JSON: what is not defined is None, whole numbers are written as such."""
+    """Numbers by name, for JSON: undefined ones are None, integers are written as such."""
     return {
         name: None if math.isnan(value) else int(value) if float(value).is_integer() else value
         for name, value in values.items()

@@ -24,11 +24,11 @@ from ns3_env.simulator.results import (
     stream_times,
 )
 
-#: Rates are averaged over so many base RTTs: a controller that swings around the fair share has reached it.
+#: Rates are averaged over this number of base RTTs, so that oscillation around the fair share counts as fair.
 BIN_RTTS = 10
 #: Intervals between two changes that are shorter (bins) cannot tell convergence from chance.
 MIN_BINS = 5
-#: Stands for "as fast as it likes".
+#: Means "as fast as possible".
 _ANY_RATE = 1e15
 #: Largest relative error of the bytes that the recorded windows and rates explain, of any flow.
 MAX_UNEXPLAINED = 0.2
@@ -64,19 +64,19 @@ def allowed_bps(results: Results, windows: Windows) -> Floats:
 
 
 def changes(results: Results, tolerance: float = 0.05) -> list[Change]:
-    """Every change of the set of active flows and streams, and how long each took to a fair share.
+    """Every change of the set of active flows and streams, and the time from each to a fair share.
 
     For flows into one receiver, whose bottleneck (rate C) all share. Flow i of the active set A is allowed
     x_i = min(rate_i, 8 · window_i / base RTT_i); a FIFO port serves y_i = x_i · min(1, C / (b + Σ x)), where
-    b is the rate of streams to the same receiver (others are not known to share the port). Averaged over
+    b is the rate of streams to the same receiver (other streams may not share the port). Averaged over
     bins of ``BIN_RTTS`` base RTTs, the share is fair from the first bin from which on, until the next change,
     every |y_i − F| ≤ ``tolerance`` · F. The new fair share is F = S / |A|, where S is Σ y in the last quarter
-    of the interval: a controller that aims at 95 % of the link (HPCC) is not told that it misses.
+    of the interval: a controller that aims at 95 % of the link (HPCC) is not penalised for that.
 
     Returns:
-        The changes that can be judged: not the start of a first flow alone, nor one with less than
-        ``MIN_BINS`` bins to the next. Empty where windows and rates were not recorded, flows have several
-        receivers, or what was recorded does not explain the bytes delivered (``MAX_UNEXPLAINED``).
+        The changes that can be judged: not the start of a first and only flow, nor one with less than
+        ``MIN_BINS`` bins to the next. Empty if windows and rates were not recorded, flows have several
+        receivers, or the recording does not explain the bytes delivered (``MAX_UNEXPLAINED``).
     """
     port = bottleneck(results)
     if port is None or len(set(results["flows"]["dst"])) != 1:
@@ -134,10 +134,10 @@ def _steps(results: Results, windows: Windows) -> _native.Steps:
 
 
 def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, float]:
-    """``mean_ns``, ``max_ns`` and ``never`` over ``changes``; NaN where there are none to judge.
+    """``mean_ns``, ``max_ns`` and ``never`` over ``changes``; NaN without a change to judge.
 
     A change after which the share never became fair counts with the whole time until the next change, a
-    lower bound, so that leaving it out cannot flatter; ``never`` says how many did.
+    lower bound, so that leaving it out cannot flatter; ``never`` counts these changes.
     """
     judged = changes(results, tolerance)
     if not judged:
@@ -195,7 +195,7 @@ for _name, _key, _heading, _unit, _format, _resolution, _formula in (
     format=",.0f",
 )
 def duration_ns(results: Results) -> float:
-    """From the first flow's start to the last one's end (to the episode's end where one did not finish)."""
+    """Time from the first flow's start to the last one's end (to the episode's end if one did not finish)."""
     end = flow_column(results, "end_ns")
     last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
     return last - float(flow_column(results, "start_ns").min(initial=last))

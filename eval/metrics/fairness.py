@@ -24,7 +24,7 @@ def jain_index(bandwidths: Floats) -> float:
 
 
 def common_bandwidths(results: Results) -> Floats:
-    """Each flow's payload bit/s while all flows were active; empty where they never were."""
+    """Each flow's payload bit/s while all flows were active; empty if they never were."""
     start, end = results["all_active"]["interval_ns"]
     if start >= end:
         return np.zeros(0)
@@ -34,7 +34,7 @@ def common_bandwidths(results: Results) -> Floats:
 
 
 def lifetime_bandwidths(results: Results) -> Floats:
-    """Each flow's payload bit/s over its whole life (to the episode's end where it did not finish)."""
+    """Each flow's payload bit/s over its whole life (to the episode's end if it did not finish)."""
     life = flow_ends(results) - flow_column(results, "start_ns")
     acked = flow_column(results, "acked_bytes")
     return np.divide(acked * 8e9, life, out=np.zeros_like(acked), where=life > 0)

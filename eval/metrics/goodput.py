@@ -37,14 +37,14 @@ def offered_ns(starts: Floats, ends: Floats) -> float:
     resolution=0.001,
 )
 def goodput(results: Results) -> float:
-    """Payload that reached the receivers, over what their links could carry while they were offered work.
+    """Payload that reached the receivers, over the capacity of their links while they had flows to receive.
 
-    In [0, the least ``goodput_ceilings``]. A receiver's link is the port whose peer is a flow's destination.
-    Time in which no flow to a receiver lives does not count, so that one late flow lowers nothing; a
+    In [0, min(``goodput_ceilings``)]. A receiver's link is the port whose peer is a flow's destination.
+    Time without an active flow to a receiver does not count, so that a late flow lowers nothing; a
     controller that leaves a link idle with work to do has less than another one on the same flows.
 
-    With a measurement window: payload that reached the receivers within it, over what the links of all hosts
-    that flows go to could carry in its whole length; at a load that the network bears, that is the load.
+    With a measurement window: payload that reached the receivers within it, over the link capacity of all
+    receiving hosts in its whole length; at a load that the network can carry, that is the load.
 
     Payload is that of flows; of a link that they share with background streams the whole rate counts.
     """
@@ -67,7 +67,7 @@ def _receivers_links(results: Results) -> list[Mapping[str, Any]]:
 
 
 def _share(carried_bytes: float, links: list[Mapping[str, Any]], window: Mapping[str, Any]) -> float:
-    """Returns the share of what the links could carry in the window; NaN without links."""
+    """Returns the bytes as a share of the links' capacity in the window; NaN without links."""
     begin, end = window["interval_ns"]
     most = sum(float(port["rate_bps"]) for port in links) * (end - begin) / 8e9
     return carried_bytes / most if most > 0 else math.nan
@@ -88,11 +88,11 @@ def goodput_ceilings(results: Results) -> Floats:
     resolution=0.001,
 )
 def link_utilisation(results: Results) -> float:
-    """Bytes that the bottleneck port sent, over what it could send while any flow lived, or any stream of the
+    """Bytes that the bottleneck port sent, over its capacity while any flow was active, or any stream of the
     background ran; headers, resent bytes and streams count.
 
-    With a measurement window: bytes that the links of all hosts that flows go to carried within it, streams
-    included, over what they could carry in its whole length.
+    With a measurement window: bytes on the links of all receiving hosts within it, streams
+    included, over their capacity in its whole length.
     """
     if (window := results.get("measurement")) is not None:
         links = _receivers_links(results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training jobs: iterations and collectives from an episode's results, how long they take, who waits."""
+"""Training jobs: iterations and collectives from an episode's results, durations, waiting ranks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.simulator.results import Floats, Results
 
 SECTION = "jobs"
-#: Of tasks.csv; ``peer`` is the rank that receives, -1 of a computation.
+#: Columns of tasks.csv; ``peer`` is the rank that receives, -1 for a computation.
 TASK_COLUMNS = ("job", "iteration", "part", "rank", "peer", "start_ns", "end_ns", "finished")
 Whole = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class TaskTable:
-    """Flows and then steps, a row each; times in ns, the episode's end of what has not ended by then."""
+    """Flows and then steps, a row each; times in ns, the episode's end for unfinished rows."""
 
     job: Whole
     iteration: Whole
@@ -36,12 +36,12 @@ class TaskTable:
     parts: list[str]
 
     def take(self, rows: Whole) -> TaskTable:
-        """Returns these rows alone."""
+        """Returns a table of only these rows."""
         columns = {name: column[rows] for name, column in vars(self).items() if name not in ("jobs", "parts")}
         return replace(self, **columns)
 
     def is_compute(self) -> npt.NDArray[np.bool_]:
-        """Tells of each row whether it is a step."""
+        """For each row, whether it is a step."""
         return self.peer < 0
 
 
@@ -55,7 +55,7 @@ class Span:
         compute_ns: computation time of a rank, mean over ranks.
         exposed_ns: time without computation between a rank's start and end, mean over ranks.
         straggler_ns: time between the ends of the first rank and of the last.
-        finished: true if all of it was complete at the end of the episode.
+        finished: true if all its tasks were complete at the end of the episode.
     """
 
     job: str
@@ -74,7 +74,7 @@ class Span:
 
 
 def task_table(results: Results) -> TaskTable:
-    """Flows and steps of jobs; what never began is left out. Raises KeyError without jobs."""
+    """Flows and steps of jobs; tasks that never started are left out. Raises KeyError without jobs."""
     jobs, flows, steps = results[SECTION], results["flows"], results["steps"]
     last = float(results["totals"]["end_ns"])
     start = np.concatenate([flows["start_ns"], steps["start_ns"]]).astype(np.float64)
@@ -91,7 +91,7 @@ def task_table(results: Results) -> TaskTable:
 
 
 def task_rows(results: Results) -> Iterator[tuple[str, int, str, int, int, float, float, int]]:
-    """A row of ``TASK_COLUMNS`` for each flow and step of a job that began."""
+    """A row of ``TASK_COLUMNS`` for each flow and step of a job that started."""
     table = task_table(results)
     for row in range(len(table.job)):
         yield (
@@ -123,7 +123,7 @@ def spans(results: Results) -> list[Span]:
 
 
 def _whole_iterations(results: Results) -> set[tuple[int, int]]:
-    """(job, iteration) of those of which every task is over."""
+    """(job, iteration) of iterations with every task complete."""
     jobs = results[SECTION]
     ends = [*results["flows"]["delivered_ns"], *results["steps"]["end_ns"]]
     rows = list(zip(jobs["job"], jobs["iteration"], strict=True))
@@ -167,7 +167,7 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
 
 
 def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """Returns how long at least one of the intervals (begin, end) lasts."""
+    """Returns the total time covered by at least one of the intervals (start, end)."""
     ordered = sorted(intervals)
     total, until = 0.0, -np.inf
     for begin, end in ordered:
@@ -177,7 +177,7 @@ def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
 
 
 def completion_times(rows: Sequence[Span]) -> list[float]:
-    """Measures each job from its first task's start to its last one's end (the episode's, where cut), ns."""
+    """Measures each job from its first task's start to its last one's end (or the episode's), ns."""
     ends: dict[str, list[float]] = defaultdict(list)
     for span in rows:
         ends[span.job] += [span.start_ns, span.end_ns]
@@ -210,7 +210,7 @@ def iteration_time(rows: Sequence[Span]) -> float:
 
 
 def iteration_time_p99(rows: Sequence[Span]) -> float:
-    """99th percentile over iterations of all jobs; of fewer than 100 near the slowest one's time."""
+    """99th percentile over iterations of all jobs; for fewer than 100, close to the slowest one's time."""
     each = [span.duration_ns for span in iterations(rows)]
     return float(np.percentile(each, 99)) if each else math.nan
 

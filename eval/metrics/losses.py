@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Losses: dropped packets, time-outs, unfinished flows; failures and reordering where there are paths."""
+"""Losses: dropped packets, time-outs, unfinished flows; failures and reordering with several paths."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ SECTION = "paths"
     section=SECTION,
 )
 def failure_losses(results: Results) -> float:
-    """Packets that a failed link or switch cost: on the wire, waiting, or sent to it; or without a way."""
+    """Packets lost by a failed link or switch: on the wire, waiting, or sent to it; or without a path."""
     return lost_by(results, "failure")
 
 

@@ -14,7 +14,7 @@ from ns3_env.config.imports import named_code
 from ns3_env.errors import ConfigError
 from ns3_env.eval.metrics.registry import METRICS, Metric, Shared
 
-#: Metrics that joined: by their own name, the one that the command line said, and the file they come from.
+#: Loaded metrics: by their own name, the one on the command line, and the file they come from.
 _JOINED: dict[str, tuple[str, Path | None]] = {}
 
 
@@ -25,7 +25,7 @@ def load_metrics(names: Iterable[str]) -> None:
         names: ``pkg.module:name`` of functions of an episode's results, declared by ``@metric``.
 
     Raises:
-        ConfigError: nobody but a file has named it, it does not import, or is not declared.
+        ConfigError: only a file names it, it cannot be imported, or is not declared.
     """
     for name in names:
         if name not in own_metrics():
@@ -33,17 +33,17 @@ def load_metrics(names: Iterable[str]) -> None:
 
 
 def own_metrics() -> tuple[str, ...]:
-    """Returns the names of loaded metrics, as the command line said them."""
+    """Returns the names of loaded metrics, as on the command line."""
     return tuple(import_path for import_path, _ in _JOINED.values())
 
 
 def own_names() -> tuple[str, ...]:
-    """The names of what was loaded, as tables have them."""
+    """The names of the loaded metrics, as in tables."""
     return tuple(_JOINED)
 
 
 def own_sources() -> str:
-    """Hash of the files that they come from; "" where there are none."""
+    """Hash of the files that they come from; "" without any."""
     files = [
         f"{import_path}\n".encode() + (b"" if file is None else file.read_bytes())
         for import_path, file in _JOINED.values()
@@ -69,7 +69,7 @@ def _join(import_path: str) -> None:
 
 
 def _checked(import_path: str, metric: Metric, shared: Shared) -> float:
-    """The metric's value. Raises ConfigError where it fails, or gives what is no number."""
+    """The metric's value. Raises ConfigError if it fails, or returns something other than a number."""
     try:
         value = float(metric.of(shared))
     except Exception as error:  # whatever the user's code does

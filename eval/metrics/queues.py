@@ -54,17 +54,17 @@ def pfc_pause_fraction(results: Results) -> float:
     return float(flow_column(results, "pause_ns").sum()) / life if life > 0 else math.nan
 
 
-#: Percentiles that the simulator keeps of each port, where no series was recorded.
+#: Percentiles that the simulator computes for each port; used if no series was recorded.
 _KEPT = (("p50_bytes", 0.5), ("p95_bytes", 0.95), ("p99_bytes", 0.99), ("max_bytes", 1.0))
 
 
 def queue_cdf(
     port: Mapping[str, Any], points: int = 200, span_ns: tuple[float, float] | None = None
 ) -> tuple[Floats, Floats]:
-    """Share of time for which a port's queue was no longer than so many bytes.
+    """Share of time for which a port's queue was at most this many bytes.
 
-    From the recorded series, whose samples are equally far apart, so that each stands for the same time; of
-    a port without one, from the percentiles that the simulator keeps (time-weighted, four points).
+    From the recorded series, whose samples are equally far apart, so that each represents the same time; for
+    a port without one, from the percentiles that the simulator computes (time-weighted, four points).
 
     Args:
         port: one of the results' ``queues``.

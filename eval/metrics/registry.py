@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[[Results], float])
 
 
 class Shared:
-    """An episode's results, and what several metrics make of them, computed once."""
+    """An episode's results, and values that several metrics share, computed once."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -40,7 +40,7 @@ class Metric:
         name: key in ``measure`` and in a cell's metrics.json.
         heading: heading in tables.
         formula: definition, one line.
-        of: function that returns an episode's value; NaN where its results do not define it.
+        of: function that returns an episode's value; NaN if its results do not define it.
         better: the better direction; None if neither is better by itself.
         unit: "" for a ratio or a count.
         format: format of the number, as in ``format(value, ...)``.
@@ -68,7 +68,7 @@ METRICS: dict[str, Metric] = {}
 
 
 def declare(metric: Metric) -> None:
-    """Adds a metric. Raises ValueError where its name is taken."""
+    """Adds a metric. Raises ValueError if its name is in use."""
     if metric.name in METRICS:
         raise ValueError(f"there is a metric {metric.name!r} already: {METRICS[metric.name].formula}")
     METRICS[metric.name] = metric

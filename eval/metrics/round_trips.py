@@ -45,7 +45,7 @@ for _name, _heading, _formula, _unit, _resolution in (
 
 
 def _of_samples(shared: Shared, key: str) -> float:
-    """In µs; NaN where the results have no RTTs, or not one was measured."""
+    """A value in µs; NaN if the results have no RTTs, or none was measured."""
     value = float(shared.results.get("rtt", {}).get(key, -1))
     return value / 1e3 if value >= 0 else math.nan
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FCT slowdown, over all flows and by size, and with what unfinished flows have cost so far."""
+"""FCT slowdown, over all flows and by size, and with the cost of unfinished flows so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZE_BUCKETS: tuple[tuple[str, str, float, float], ...] = (
     ("over_1MB", "> 1 MB", 1_000_000, math.inf),
 )
 
-#: What is told of a distribution (name, percentile), and how it is called.
+#: Statistics of a distribution: name -> percentile (None: the mean).
 STATISTICS: dict[str, float | None] = {"avg": None, "p50": 50, "p95": 95, "p99": 99}
 _WORDS = {"avg": "mean", "p50": "p50", "p95": "p95", "p99": "p99"}
 
@@ -30,7 +30,7 @@ def _finished(results: Results) -> npt.NDArray[np.bool_]:
 
 
 def fct_slowdowns(results: Results) -> Floats:
-    """FCT / FCT of the same flow alone on the same path, of the flows that count and finished: (m,)."""
+    """FCT / standalone FCT on the same path, of the counted flows that finished: (m,)."""
     fct, standalone = flow_column(results, "fct_ns"), flow_column(results, "standalone_ns")
     finished = _finished(results)
     slowdowns: Floats = fct[finished] / standalone[finished]

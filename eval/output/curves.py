@@ -36,8 +36,8 @@ def draw_curves(out: Path, curves: Path = CURVES) -> list[Path]:
         The pictures, by name.
 
     Raises:
-        ScenarioError: there are no curves in the folder, or a picture of that name is there that is
-            none of ours.
+        ScenarioError: the folder has no curves, or an existing picture of that name is
+            not one of ours.
     """
     incasts: dict[str, list[tuple[int, Path]]] = {}
     for path in curves.glob("*-*to1.csv"):

@@ -16,9 +16,9 @@ from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
 from ns3_env.eval.output.plots import lay_out, picture, relabel, settings
 
-#: What figures may be written as; letters of an SVG are shapes, those of a PDF embedded TrueType.
+#: Formats of figures; letters of an SVG are shapes, those of a PDF embedded TrueType.
 FORMATS = ("pdf", "svg", "png")
-#: Where a run's figures go.
+#: Folder of a run's figures.
 FOLDER = "figures"
 _PNG_DPI = 300
 

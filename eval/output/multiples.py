@@ -57,7 +57,7 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
 
 
 def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) -> None:
-    """The curve: shaded from the least to the greatest value of each stretch, a line along the medians.
+    """The curve: shaded from the minimum to the maximum of each stretch, a line along the medians.
 
     A curve that ends before ``last`` is marked there.
 
@@ -97,7 +97,7 @@ def draw_queues(
 
 
 def stretches(times: Floats, values: Floats, bins: int = BINS) -> tuple[Floats, Floats, Floats, Floats]:
-    """(times, least, median, greatest) of at most ``bins`` stretches with as many points each."""
+    """(times, minimum, median, maximum) of at most ``bins`` runs of equally many points."""
     if len(times) <= bins:
         return times, values, values, values
     rows_of_bins = np.empty((4, bins))
@@ -111,6 +111,6 @@ def stretches(times: Floats, values: Floats, bins: int = BINS) -> tuple[Floats, 
 
 
 def _shape(count: int) -> tuple[int, int]:
-    """(columns, rows): panels that are wider than high, and no more rows than fit beside other figures."""
+    """(columns, rows): panels that are wider than high, with few enough rows to fit next to other figures."""
     columns = 1 if count <= 3 else 2 if count <= 8 else 3
     return columns, -(-count // columns)

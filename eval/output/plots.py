@@ -32,7 +32,7 @@ _PAD_IN = 0.05
 def lay_out(figure: Figure) -> None:
     """Puts the axes of a figure without a layout engine as far from its edges as their labels need.
 
-    All axes are of one grid, and share their scales where they are several. matplotlib's constrained layout
+    All axes are of one grid, and share their scales if there are several. matplotlib's constrained layout
     measures every one of them twice, and has the figure drawn once more.
     """
     if figure.get_layout_engine() is not None or not figure.axes:
@@ -56,7 +56,7 @@ def lay_out(figure: Figure) -> None:
         box = names.get_window_extent(renderer)
         above = box.y0 + box.y1 > height
         top, bottom = (top + box.height, bottom) if above else (top, bottom + box.height)
-    bottom = min(bottom, 0.35 * height)  # beside ever so many names there is room for the axes
+    bottom = min(bottom, 0.35 * height)  # leaves room for the axes however many names there are
     top = min(top, 0.7 * height - bottom)
     high, down = height - top - bottom - 2 * pad, pad + title
     figure.subplots_adjust(
@@ -76,7 +76,7 @@ def lay_out(figure: Figure) -> None:
 
 Floats = npt.NDArray[np.float64]
 
-#: Okabe and Ito's colours, told apart by colour-blind people; a controller keeps its own in every figure.
+#: Okabe and Ito's colours, which colour-blind readers can distinguish; a controller keeps its colour.
 COLOURS = {
     "fdcc": "#0072B2",
     "mpcc": "#D55E00",
@@ -86,7 +86,7 @@ COLOURS = {
     "timely": "#56B4E9",
     "swift": "#000000",
 }
-#: For names without a colour of their own (Tol's "muted", dark enough for thin lines on white).
+#: For names without an assigned colour (Tol's "muted", dark enough for thin lines on white).
 OTHERS = ("#882255", "#999933", "#777777", "#332288", "#661100", "#117733")
 _Line = str | tuple[float, tuple[float, ...]]
 _LINES: tuple[_Line, ...] = (
@@ -102,7 +102,7 @@ _MARKERS = "osD^vPX"
 _OTHER_LINES = tuple(_LINES[place] for place in (0, 1, 3, 2, 4, 6))
 _OTHER_MARKERS = "*<>hpd"
 
-#: Of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
+#: Precision of an SVG's coordinates, which are in points, 1/72 inch: a hundredth is finer than any screen.
 _TOO_FINE = re.compile(rb"(?<=\.\d\d)\d+")
 #: An SVG longer than this becomes a PNG.
 LARGEST_SVG = 200_000
@@ -114,7 +114,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 10,
-    "axes.titley": 1.0,  # a place of its own would be measured at every draw
+    "axes.titley": 1.0,  # an automatic position would be measured at every draw
     "figure.facecolor": "white",
 }
 #: The same for a paper: fonts inside a PDF as TrueType, letters as small as its captions.
@@ -127,9 +127,9 @@ _PAPER_SETTINGS: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
 }
-#: Inches of one and of both columns of a paper (ACM's; IEEE's are a little wider).
+#: Widths of one and of both columns of a paper, in inches (ACM's; IEEE's are a little wider).
 COLUMN_IN, PAGE_IN = 3.33, 7.0
-#: Figures that are wider on a page, in inches, get both columns.
+#: Figures that are wider on a page, in inches, take both columns.
 _ONE_COLUMN_UP_TO_IN = 6.5
 _on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
 _labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingProxyType({}))
@@ -137,7 +137,7 @@ _labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingPro
 
 @contextmanager
 def for_paper() -> Iterator[None]:
-    """Figures that are made and saved meanwhile have a paper's sizes."""
+    """Figures that are made and saved within the block have a paper's sizes."""
     before = _on_paper.set(True)
     try:
         yield
@@ -147,7 +147,7 @@ def for_paper() -> Iterator[None]:
 
 @contextmanager
 def labelled(labels: Mapping[str, str]) -> Iterator[None]:
-    """Figures that are written within the block have these texts in the place of names of entries and of
+    """Figures that are written within the block show these texts instead of names of entries and
     words of axes."""
     before = _labels.set(labels)
     try:
@@ -157,7 +157,7 @@ def labelled(labels: Mapping[str, str]) -> Iterator[None]:
 
 
 def label_of(name: str) -> str:
-    """The text that :func:`labelled` has for a name; the name itself if there is none."""
+    """The text that :func:`labelled` has for a name; by default the name itself."""
     return _labels.get().get(name, name)
 
 
@@ -173,7 +173,7 @@ def settings() -> dict[Any, Any]:
 
 
 def size(width: float, height: float) -> tuple[float, float]:
-    """The size of a figure that is so many inches on a page: on paper as wide as a column, or as both."""
+    """The size of a figure, given in inches on a page; on paper it is as wide as one column or two."""
     if not _on_paper.get():
         return width, height
     target = COLUMN_IN if width <= _ONE_COLUMN_UP_TO_IN else PAGE_IN
@@ -182,7 +182,7 @@ def size(width: float, height: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Style:
-    """The look of one controller: the three differ, so that no figure depends on colour alone."""
+    """The look of one controller: colour, line and marker differ, so figures do not depend only on colour."""
 
     colour: str
     line: Any
@@ -204,14 +204,14 @@ class Style:
 
 
 _OF_NAMES = dict(zip(COLOURS, map(Style, COLOURS.values(), _LINES, _MARKERS), strict=True))
-#: Beside the contenders, none of them.
+#: Grey styles of bounds, distinct from those of the contenders.
 _BOUNDS = (Style("#888888", "--", "_"), Style("#888888", ":", "|"))
 
 
 def styles(
     names: Iterable[str], families: Mapping[str, str] | None = None, references: Collection[str] = ()
 ) -> dict[str, Style]:
-    """A style for each name, in the order given: the known controllers' own, the next free one for others.
+    """A style for each name, in the order given: known controllers have theirs, the rest the next one.
     Names among ``references`` are bounds: grey, dashed or dotted.
 
     ``families``: name -> the name of the controller that it is a variant of. Variants of one have its colour,
@@ -262,7 +262,7 @@ def new_axes(width: float = 4.9, height: float = 3.5) -> tuple[Figure, Axes]:
 
 
 def legend(figure: Figure | SubFigure, axes: Axes) -> None:
-    """The names above the axes, where they hide no curve: four in a row, or fewer of long ones."""
+    """The names above the axes, so that they hide no curve: four in a row, fewer if they are long."""
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         figure.legend(
@@ -285,7 +285,7 @@ def queue_scale(axes: Axes, axis: Literal["x", "y"]) -> None:
 
 
 def picture(figure: Figure, kind: Literal["svg", "png"] = "svg") -> bytes:
-    """The figure as PNG, or as SVG where that is no longer than ``LARGEST_SVG``."""
+    """The figure as PNG, or as SVG if that is no longer than ``LARGEST_SVG``."""
     relabel(figure)
     with matplotlib.rc_context(settings()):
         lay_out(figure)
@@ -303,18 +303,18 @@ def _svg(figure: Figure) -> bytes:
 
 
 def is_png(image: bytes) -> bool:
-    """Tells whether a picture is PNG, not SVG."""
+    """Returns whether a picture is PNG (else SVG)."""
     return image.startswith(b"\x89PNG")
 
 
 def data_uri(image: bytes) -> str:
-    """The picture as an address that holds it."""
+    """The picture as a data URI."""
     kind = "image/png" if is_png(image) else "image/svg+xml"
     return f"data:{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Floats]:
-    """A curve of at most 2·``bins`` points that keeps the least and greatest value of each stretch of time.
+    """A curve of at most 2·``bins`` points that keeps the minimum and maximum of each stretch of time.
 
     Args:
         times: (n,) ascending.
@@ -332,7 +332,7 @@ def envelope(times: Floats, values: Floats, bins: int = 400) -> tuple[Floats, Fl
 
 
 def of_as_many(count: int, bins: int) -> list[npt.NDArray[np.int64]]:
-    """Places of so many points in ``bins`` stretches of as many points each, give or take one.
+    """Indices of ``count`` points, split into ``bins`` runs whose lengths differ by at most one.
 
     Returns:
         For each length a table with a row for each stretch.

@@ -16,7 +16,7 @@ FIRST_S, MOST_S = 5.0, 60.0
 
 @contextmanager
 def progress_lines(console: Console, line: Callable[[], str]) -> Iterator[None]:
-    """Within the block, where the console is no terminal: ``line()`` and the time that has passed, after 5 s
+    """Prints ``line()`` and the elapsed time within the block if the console is no terminal: after 5 s
     and again, ever less often.
 
     Args:

@@ -39,19 +39,19 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("pfc_frames", "PFC\npause", ",.0f"),
     ("unfinished_flows", "not\ndone", ",.0f"),
 )
-#: The column that is there only where somebody lost packets.
+#: The column that is shown only if a controller lost packets.
 LOST = ("dropped_packets", "packets\nlost", ",.0f")
 
 
-#: The column that is there only where what is deployed and the oracle have played.
+#: The column that is shown only if the deployed controller and the oracle were run.
 WAY = ("way", "way\n%", ".0f")
-#: The column of round trips, where there are some, and what it takes the place of.
+#: The column of round trips, if there are any, and the column that it replaces.
 RTT = ("rtt_p99_us", "RTT µs\np99", ",.0f")
 _OF_RDMA = "pfc_frames"
 
 
 def cell(value: float, form: str) -> str:
-    """The number as shown; "–" where it is not defined."""
+    """The number as shown; "–" if it is not defined."""
     return "–" if math.isnan(value) else format(value, form)
 
 
@@ -78,10 +78,10 @@ _NARROW = 16
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Prints a table in the width that there is, without cutting a number.
+    """Prints a table in the available width, without truncating a number.
 
     Headings and columns of words (those to the left) fold; columns of numbers (those to the right) that find
-    no room follow below, beside the first column again.
+    no room follow below, with the first column repeated.
     """
     console = console or new_console()
 
@@ -122,7 +122,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> list[str]:
-    """Returns the lines of a Markdown table; the first ``names`` columns stand to the left."""
+    """Returns the lines of a Markdown table; the first ``names`` columns are left-aligned."""
     under = "|" + "---|" * names + "--:|" * (len(headings) - names)
     return [f"| {' | '.join(headings)} |", under, *(f"| {' | '.join(row)} |" for row in rows)]
 
@@ -178,7 +178,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-#: What to do about a cell's file that cannot be read.
+#: Advice about a cell's file that cannot be read.
 RUN_AGAIN = "delete the cell's folder and run it again"
 
 
@@ -189,7 +189,7 @@ def read_csv(
     text: Sequence[str] = (),
     hint: str = RUN_AGAIN,
 ) -> pandas.DataFrame:
-    """Reads columns of a CSV: those of ``text`` as str, the others as float; an empty field is NaN.
+    """Reads columns of a CSV: those of ``text`` as str, other columns as float; an empty field is NaN.
 
     Args:
         path: the file.
@@ -234,7 +234,7 @@ def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
 
 
 def import_extra(name: str) -> Any:
-    """Imports a package of an extra. Raises ConfigError where it is not installed."""
+    """Imports a package of an extra. Raises ConfigError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -242,7 +242,7 @@ def import_extra(name: str) -> Any:
 
 
 def lacking(*names: str) -> str | None:
-    """Tells what to install of these packages; None if all are there."""
+    """Returns how to install the missing packages; None if none is missing."""
     try:
         for name in names:
             import_extra(name)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments of papers, one command each, with the paper's numbers beside ours."""
+"""Experiments of papers, one command each, with the paper's numbers next to ours."""

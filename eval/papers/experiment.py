@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declares an experiment: its cases, its entries, what is kept of each episode, its outcome."""
+"""Declares an experiment: its cases, its entries, the data extracted from each episode, its outcome."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.pool import Play as Episode
 
-#: Gets a line on what is being played, for whoever waits.
+#: Receives progress messages, a line each.
 Progress = Callable[[str], None]
-#: Files of trained policies, by the name under which they play.
+#: Files of trained policies, by the name they are run under.
 Policies = Mapping[str, Path]
 #: A scenario, or one as the simulator reads it.
 Playable = Scenario | Mapping[str, Any]
@@ -32,14 +32,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Data(Generic[T]):
-    """An experiment's episodes, as far as they are kept.
+    """An experiment's episodes, as far as they are stored.
 
     Attributes:
         runs: results, usually by case, and by entry if there are entries.
         scale: share of the paper's size.
         progress: progress of the steps from here on.
         notes: notes on entries that are missing, or that differ from the released ones.
-        supplied: names of the policies that this run brings.
+        supplied: names of the policies that this run supplies.
     """
 
     runs: T
@@ -51,7 +51,7 @@ class Data(Generic[T]):
 
 @dataclass(frozen=True)
 class Setup:
-    """Arguments of an experiment's play.
+    """Arguments of a run of an experiment.
 
     Attributes:
         simulator: simulator for episodes that run one after the other.
@@ -70,8 +70,8 @@ class Setup:
     parameters: str | None = None
 
 
-#: Plays an experiment's episodes; :class:`Cases` and what makes them do. Raises ScenarioError where the
-#: simulator refuses a scenario, SimulatorError where it fails.
+#: Runs an experiment's episodes; see :class:`Cases` and functions that return it. Raises ScenarioError if
+#: simulator refuses a scenario, SimulatorError if it fails.
 Play = Callable[[Setup], Data[T]]
 
 
@@ -86,7 +86,7 @@ class Experiment(Generic[T]):
         scale: scale of a run without ``--scale``; 1 is the paper's size.
         what_scales: description of the scaled quantity.
         entries: contenders, whose parameters may be chosen and to which a run may add policies; None: those
-            of ``play``, if any.
+            that ``play`` has, if any.
         title: one line; "": the first of the function's docstring.
         outcome: function from the data to the outcome.
     """
@@ -112,13 +112,13 @@ experiment = Experiment
 
 @dataclass(frozen=True)
 class Entries:
-    """Contenders: controllers with what they do not bring by themselves, and trained policies.
+    """Contenders: controllers with settings that they lack by themselves, and trained policies.
 
     Attributes:
         controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,
             of dcqcn.
         released: names of released policies.
-        parameters: "paper": controllers have the values of their own papers, as far as known; "published":
+        parameters: "paper": controllers have the values of their own papers, if known; "published":
             those of the published simulator.
     """
 
@@ -132,7 +132,7 @@ class Entries:
         return (*self.controllers, *self.released)
 
     def present(self, files: Policies) -> tuple[Policies, tuple[str, ...]]:
-        """The policies given, and the released ones whose names are not given and that are there; a note for
+        """The policies given, and available released ones whose names are not given; a note for
         each that is missing or not the released one."""
         policies = dict(files)
         notes = [f"{name.upper()} is a policy given for this run." for name in files]
@@ -146,9 +146,9 @@ class Entries:
         return policies, tuple(notes)
 
     def each(self, base: Scenario, policies: Policies, parameters: str | None = None) -> dict[str, Scenario]:
-        """The scenario under each, by name: the paper's in its order, then others.
+        """The scenario under each entry, by name: the paper's controllers first, then the added policies.
 
-        ``parameters`` takes the place of the entries' own.
+        ``parameters`` replaces the entries' own setting.
         """
         present = [name for name in self.names if name in self.controllers or name in policies]
         return {
@@ -167,9 +167,9 @@ class Entries:
 def in_parallel(
     scenarios: Mapping[Case, Playable], keep: Callable[[dict[str, Any]], T], progress: Progress
 ) -> dict[Case, T]:
-    """Applies ``keep`` to the results of each, which are not kept. Raises as ``Play``.
+    """Applies ``keep`` to the results of each case and discards the results. Raises as ``Play``.
 
-    The last are begun first: an experiment's largest, which would otherwise be waited for alone.
+    The last cases are started first: they are the largest, and would otherwise run by themselves at the end.
     """
     with LocalPool() as players:
         running = {players.submit(Episode(scenarios[case], keep)): case for case in reversed(list(scenarios))}
@@ -189,12 +189,12 @@ def _seeded(setup: Setup, scenario: Playable) -> Playable:
 
 @dataclass(frozen=True)
 class Cases(Generic[T]):
-    """Plays each case with one seed, under every entry if there are any: the same flows for all.
+    """Runs each case with one seed, under every entry if there are any, with the same flows for all.
 
     Attributes:
         cases: scenarios of a scale, by case.
-        every: function from scenarios by (case, entry) to the values that are kept of each.
-        entries: contenders; None: each case runs as it is.
+        every: function from scenarios by (case, entry) to the values that are extracted from each.
+        entries: contenders; None: each case runs unchanged.
     """
 
     cases: Callable[[float], Mapping[Any, Any]]
@@ -202,7 +202,7 @@ class Cases(Generic[T]):
     entries: Entries | None = None
 
     def __call__(self, setup: Setup) -> Data[T]:
-        """Returns what is kept by case, and by entry if there are any."""
+        """Returns the extracted data by case, and by entry if there are any."""
         scenarios: dict[tuple[Any, str], Playable] = {}
         present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
         for case, base in self.cases(setup.scale).items():
@@ -217,14 +217,14 @@ class Cases(Generic[T]):
 def episodes(
     cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
 ) -> Cases[dict[Case, T]]:
-    """Plays the cases of a scale, and applies ``keep`` to each one's results."""
+    """Runs the cases of a scale, and applies ``keep`` to each one's results."""
     return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress))
 
 
 def entered(
     entries: Entries, cases: Callable[[float], Mapping[Case, Scenario]], keep: Callable[[dict[str, Any]], T]
 ) -> Cases[dict[Case, dict[str, T]]]:
-    """Plays each case under every entry, and applies ``keep`` to its results."""
+    """Runs each case under every entry, and applies ``keep`` to its results."""
     return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress), entries)
 
 
@@ -234,7 +234,7 @@ def counted(
     bin_ns: Callable[[float], int],
     entries: Entries | None = None,
 ) -> Cases[Any]:
-    """Plays scenarios one after the other: shares of a port's link in bins of so many ns at a scale, as
+    """Runs scenarios in sequence: shares of a port's link, in bins whose width (ns) depends on the scale, as
     :func:`count_shares` has them, by case, and by entry if any."""
 
     def every(setup: Setup, scenarios: Mapping[tuple[str, str], Scenario]) -> dict[tuple[str, str], Shares]:
@@ -248,7 +248,7 @@ def counted(
 
 
 def seeds(scale: float, count: int) -> range:
-    """So many of a paper's repetitions at a scale, one at least."""
+    """Seeds for a paper's repetitions at a scale, at least one."""
     return range(1, max(1, round(scale * count)) + 1)
 
 
@@ -257,9 +257,9 @@ def repeated(
     keep: Callable[[dict[str, Any]], T],
     count: int,
 ) -> Play[dict[Case, list[T]]]:
-    """Plays the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
+    """Runs the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
 
-    A run's second seed plays as many seeds again, after the first one's.
+    The second seed of a run selects the next, disjoint range of the same length.
     """
 
     def play(setup: Setup) -> Any:

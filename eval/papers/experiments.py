@@ -49,12 +49,12 @@ EXPERIMENTS: Mapping[str, Experiment[Any]] = {
     for one in vars(import_module(f"ns3_env.eval.papers.{paper}.{module}")).values()
     if isinstance(one, Experiment)
 }
-#: The folder of experiments' folders where none is named.
+#: The default folder of experiments' folders.
 RUNS = Path("runs") / "paper"
 
 
 def dispatch(options: argparse.Namespace) -> None:
-    """Does what the command line asks for. Raises as :func:`paper` and ``show.refresh``."""
+    """Executes the command line. Raises as :func:`paper` and ``show.refresh``."""
     if options.list:
         list_experiments()
     elif options.page is None:
@@ -91,11 +91,11 @@ def paper(
     """Runs one experiment, prints its tables, and writes its folder, complete or not at all.
 
     The folder gets result.json, whose content is returned, a PNG and a CSV of its curves for each figure; an
-    earlier experiment's is replaced. Arguments are what the command line's options are.
-    Seeds are played one after the other, pictures are of the first; 1: those that the cases declare.
+    earlier experiment's is replaced. Arguments are those of the command line.
+    Seeds are run in sequence, pictures are of the first; 1: those that the cases declare.
 
     Raises:
-        ScenarioError: there is no such experiment, or an option is wrong.
+        ScenarioError: the experiment does not exist, or an option is wrong.
         SimulatorError: the simulator failed.
     """
     experiment = _experiment(name)
@@ -150,7 +150,7 @@ def paper(
 
 
 def list_experiments(console: Console | None = None) -> None:
-    """Prints every experiment, where it comes from, and what ``--scale`` changes."""
+    """Prints every experiment, its source, and the effect of ``--scale``."""
     console = console or new_console()
     for one in EXPERIMENTS.values():
         console.print(f"{one.name}: {one.title}", highlight=False)
@@ -183,7 +183,7 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
 
 
 def _preset(experiment: Experiment[Any], parameters: str | None) -> dict[str, str]:
-    """The parameters of the controllers, where there are controllers whose parameters can be chosen."""
+    """The parameters of the controllers, if the experiment has controllers with a choice of parameters."""
     if experiment.entries is not None:
         return {"parameters": parameters or experiment.entries.parameters}
     if parameters is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Outcome of a paper's experiment: numbers beside the paper's, verdicts on its claims, files."""
+"""Outcome of a paper's experiment: numbers next to the paper's, verdicts on its claims, files."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from ns3_env.eval.papers.panels import Drawing
 _UNIT = re.compile(r" \(([^()]*)\)$")
 
 T = TypeVar("T")
-#: One number of an episode by its name; None where what defines it is missing.
+#: One number of an episode by its name; None if it is not defined.
 Measured = Mapping[str, float | None]
 #: Numbers by case ("16-to-1"), entry and name.
 Table = Mapping[str, Mapping[str, Measured]]
-#: Whether a claim holds (None where the run cannot tell), and the numbers behind the verdict.
+#: Whether a claim is true (None if the run cannot decide it), and the evidence.
 Verdict = tuple[Any, str]
 
 
 def defined(x: Any) -> Any:
-    """The value; None in the place of NaN."""
+    """The value; None instead of NaN."""
     return None if isinstance(x, float) and math.isnan(x) else x
 
 
 def deviation(published: float | None, simulated: float) -> float | None:
-    """(ours − published) / |published|; None without both numbers, or of a zero."""
+    """(ours − published) / |published|; None without both numbers, or if the published one is 0."""
     return None if not published or math.isnan(simulated) else (simulated - published) / abs(published)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number of ours beside the paper's.
+    """One number of ours next to the paper's.
 
     Attributes:
-        what: the quantity.
+        what: name of the quantity.
         unit: unit of both numbers; "" for none.
         published: number in the paper; None if it has none.
         ours: measured number; NaN where the run does not define it.
@@ -53,7 +53,7 @@ class Row:
     where: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns what JSON gets; None in the place of NaN."""
+        """Returns the content for JSON; None instead of NaN."""
         return {
             "what": self.what,
             "unit": self.unit,
@@ -73,7 +73,7 @@ class Grid:
     rows: Sequence[Sequence[object]]
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns what JSON gets; None in the place of NaN."""
+        """Returns the content for JSON; None instead of NaN."""
         rows = [[defined(x) for x in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows}
 
@@ -149,7 +149,7 @@ def _texts(cells: Sequence[object]) -> list[int]:
 
 
 def _first_columns(rows: Sequence[Sequence[object]]) -> int:
-    """The number of first columns that, with a row's texts, tell all rows apart."""
+    """The number of first columns that, with a row's texts, distinguish all rows."""
     for count in range(1, len(rows[0]) if rows else 1):
         keys = {(*cells[:count], *(cells[i] for i in _texts(cells))) for cells in rows}
         if len(keys) == len(rows):
@@ -158,7 +158,7 @@ def _first_columns(rows: Sequence[Sequence[object]]) -> int:
 
 
 def _place(head: str, cell: object) -> str:
-    """Words for a cell that says of what a row is: "flows 16", or the cell itself if it is a text."""
+    """Words for a cell that identifies a row: "flows 16", or the cell itself if it is a text."""
     return cell if isinstance(cell, str) else f"{head} {cell:g}"
 
 
@@ -183,8 +183,8 @@ class Outcome:
     def numbers(self, experiment: str, seed: int) -> Iterator[results.Row]:
         """Yields the numbers of all tables as rows of results.
 
-        The first columns of a table and its texts say of what a row is: the column "under" is the entry, the
-        others belong to the scenario. The comparison with the paper is of the entry "ours".
+        The first columns of a table and its texts identify a row: the column "under" is the entry, the
+        others belong to the scenario. The entry "ours" is compared with the paper.
         """
         for row in self.rows:
             yield results.Row("ours", f"{experiment}, {row.where}", seed, "", row.what, row.ours, row.unit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Combines an experiment's outcomes under several seeds: intervals, and with how many a claim holds."""
+"""Combines an experiment's outcomes over seeds: intervals, and the seeds for which a claim is true."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.papers.outcome import deviation
 from ns3_env.eval.papers.verdicts import all_hold
 
-#: An outcome as its JSON has it (``Outcome.as_dict``).
+#: An outcome in the form of its JSON (``Outcome.as_dict``).
 Json = Mapping[str, Any]
 
 
@@ -33,8 +33,8 @@ def parse_seeds(text: str) -> range:
 def combine(outcomes: Sequence[Json]) -> dict[str, Any]:
     """Returns one outcome of several seeds; that of a single seed is as it was.
 
-    A number becomes {"mean", "low", "high"} with the 95 % bootstrap interval of its mean. A claim holds where
-    it does with every seed. Notes and pictures are the first seed's.
+    A number becomes {"mean", "low", "high"} with the 95 % bootstrap interval of its mean. A claim is true if
+    it is with every seed. Notes and pictures are the first seed's.
     """
     first = outcomes[0]
     if len(outcomes) == 1:
@@ -54,7 +54,7 @@ def _row(rows: Sequence[Json]) -> dict[str, Any]:
 
 
 def _grid(grids: Sequence[Json]) -> Json:
-    """A table whose rows differ from seed to seed is the first seed's, and says so."""
+    """Combines a table over seeds; if the rows differ between seeds, it is the first seed's, with a note."""
     titles = [[[x for x in row if isinstance(x, str)] for row in grid["rows"]] for grid in grids]
     if any(each != titles[0] for each in titles):
         return {**grids[0], "title": f"{grids[0]['title']} (the first seed)"}
@@ -66,7 +66,7 @@ def _grid(grids: Sequence[Json]) -> Json:
 
 
 def _interval(values: Sequence[float | None]) -> dict[str, float] | None:
-    """Mean and interval over the seeds that define the number; None where none does."""
+    """Mean and interval over the seeds that define the number; None if no seed does."""
     defined = np.array([x for x in values if x is not None], dtype=np.float64)
     if not len(defined):
         return None

@@ -18,15 +18,15 @@ from PIL import Image
 from ns3_env.eval.output.plots import OTHERS, Floats, Style, envelope, picture, styles
 from ns3_env.eval.output.table import csv_text
 
-#: Looks of the open-loop figures; the model is thin and dashed, to be drawn over what it predicts.
+#: Looks of the open-loop figures; the model is thin and dashed, to be drawn over the measured curve.
 MODEL = Style("#000000", (0, (4, 2.5)), "*")
 SWITCH, SENDER, FREE = (Style(colour, "-", "o") for colour in (OTHERS[0], OTHERS[3], OTHERS[1]))
 #: A thin dashed line, as the model's curves are.
 DASHED: Mapping[str, Any] = {"color": "#000000", "linewidth": 0.8, "linestyle": "--"}
 #: Number of colours of a finished picture.
 _COLOURS = 48
-#: Positions, values, name in the legend (None: none), keywords of matplotlib; "kind" says which of its
-#: functions draws: "plot" if there is none, "step", "bar".
+#: Positions, values, name in the legend (None: none), keywords of matplotlib; "kind" selects which of its
+#: functions draws: "plot" by default, "step", "bar".
 Curve = tuple[Any, Any, str | None, Mapping[str, Any]]
 
 
@@ -126,8 +126,8 @@ def curve(
     thin: bool = False,
     until: float = math.inf,
 ) -> Curve:
-    """A curve over ascending times from 0 on, thinned to what a picture can show; ``unit``: of times and
-    values, in those of the axes; ``thin``: for a curve that swings, or lies over another."""
+    """A curve over ascending times from 0 on, thinned to a picture's resolution; ``unit``: of times and
+    values, in those of the axes; ``thin``: for a curve that oscillates, or covers another."""
     part = (times >= 0) & (times <= until)
     times, values = envelope(times[part], values[part])
     return times / unit[0], values / unit[1], name, {**look.of_line, "linewidth": 1.0 if thin else 2.0}
@@ -158,7 +158,7 @@ def bars(heights: Mapping[str, Any], names: bool = True) -> list[Curve]:
 
 
 def few_log_ticks(axes: Axes, subs: Sequence[float]) -> None:
-    """Labels a logarithmic y axis at these multiples of each power of ten alone."""
+    """Labels a logarithmic y axis only at these multiples of each power of ten."""
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.yaxis.set_minor_locator(NullLocator())
@@ -171,7 +171,7 @@ def note(axes: Axes, words: str, place: tuple[float, float]) -> None:
 
 def finished(figure: Figure, axes: Axes | None) -> bytes:
     """The figure as PNG, with the names of the curves of ``axes`` above it all (None: panels have their own);
-    of few colours, as a page holds many figures."""
+    of few colours, as a page contains many figures."""
     if axes is not None:
         handles, labels = axes.get_legend_handles_labels()
         column = max(1.4, 0.55 + 0.065 * max(map(len, labels), default=0))  # inches: a line, and its name

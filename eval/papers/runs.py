@@ -123,7 +123,7 @@ class Run:
         return rates
 
     def mean_rates(self, begin_ns: float, end_ns: float, moments: int = 2000) -> Floats:
-        """Each flow's sending rate in an interval, the mean over so many moments, bit/s: (flows,)."""
+        """Each flow's sending rate in an interval, the mean over this number of moments, bit/s: (flows,)."""
         means: Floats = self.rates_at(np.linspace(begin_ns, end_ns, moments)).mean(axis=1)
         return means
 
@@ -134,13 +134,13 @@ def mean(values: Iterable[float]) -> float:
 
 
 def finished_ns(results: Results) -> float:
-    """Time (ns) at which the last receiver had all of its flow, with jobs; NaN where one did not finish."""
+    """Time (ns) at which the last receiver had all of its flow, with jobs; NaN if one did not finish."""
     ends = flow_column(results, "delivered_ns")
     return math.nan if (ends < 0).any() else float(ends.max())
 
 
 def first(times: Floats, where: npt.NDArray[np.bool_]) -> float:
-    """The first of these times at which something is so; NaN where it never is."""
+    """The first of these times at which ``where`` is true; NaN if it never is."""
     places = np.flatnonzero(where)
     return float(times[places[0]]) if len(places) else math.nan
 
@@ -177,7 +177,7 @@ class Shares:
 
 
 def count_shares(simulator: Simulator, scenario: Scenario, port: Port, bin_ns: int) -> Shares:
-    """Plays a scenario and counts the data frames that a port sends, as shares of the rate of its link.
+    """Runs a scenario and counts the data frames that a port sends, as shares of the rate of its link.
 
     Raises:
         ScenarioError: the simulator refuses the scenario.
@@ -226,7 +226,7 @@ def draw_shares(
 ) -> Drawing:
     """Each flow's share of the link up to an instant, a panel for each run, whose name is {} in ``title``.
 
-    So many bins ``together`` are drawn as their mean; ``height`` of a row of panels is in inches, ``width``
+    Every ``together`` bins are drawn as their mean; ``height`` of a row of panels is in inches, ``width``
     of lines in points.
     """
     unit, word = time_unit(until_ns)

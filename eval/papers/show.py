@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows an experiment's outcome from its JSON: on the terminal, on a page, in a CSV beside it."""
+"""Shows an experiment's outcome from its JSON: on the terminal, on a page, in a CSV next to it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ VERDICTS: dict[bool | None, str] = {True: "holds", False: "does not hold", None:
 RESULT = "result.json"
 #: A page shows the numbers that deviate from the paper's by more than this; the CSV has all of them.
 CLOSE = 0.1
-#: Holds the CSVs, beside the page.
+#: Folder of the CSVs, next to the page.
 TABLES = "tables"
-#: The block of a page that sums up the others.
+#: The block of a page that summarizes the other blocks.
 _CLAIMS = "claims"
 _BLOCK = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 #: The comma of "12,960".
@@ -44,7 +44,7 @@ class TextTable:
 
 
 def number(value: float | str | Mapping[str, float] | None, digits: int = 4) -> str:
-    """So many digits that count, in groups of three; "–" for what is not defined; text as it is.
+    """Formats with ``digits`` significant digits, in groups of three; "–" if undefined; text as it is.
 
     A number over several seeds is "mean [low, high]".
     """
@@ -59,7 +59,7 @@ def number(value: float | str | Mapping[str, float] | None, digits: int = 4) -> 
 
 
 def _number_tables(result: Mapping[str, Any]) -> list[TextTable]:
-    """Returns the published numbers beside ours, and the numbers that the paper only draws."""
+    """Returns tables of the published numbers next to ours, and of numbers that the paper only plots."""
     heads = ("quantity", "source", "published", "ours", "deviation")
     compared = TextTable("Published and ours", heads, [_compared(row) for row in result["rows"]], 2)
     grids = [
@@ -101,7 +101,7 @@ def show(result: Mapping[str, Any], console: Console) -> None:
 def markdown(result: Mapping[str, Any], pictures: str = "", numbers: str = "") -> str:
     """Returns pictures, deviations from the paper, claims and notes of an experiment's JSON as Markdown.
 
-    ``pictures`` is the folder they are in, ``numbers`` the CSV with all numbers, if any, seen from the page.
+    ``pictures`` is their folder, ``numbers`` the CSV of all numbers, if any, relative to the page.
     """
     link = f" [All numbers]({numbers})." if numbers else ""
     blocks = [
@@ -116,7 +116,7 @@ def markdown(result: Mapping[str, Any], pictures: str = "", numbers: str = "") -
 
 
 def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Returns a sentence on how many of the paper's numbers are near ours, and a table of the others."""
+    """Returns a sentence on how many of the paper's numbers are near ours, and a table of the rest."""
     pairs = [row for row in rows if row["deviation"] is not None]
     far = [row for row in pairs if abs(row["deviation"]) > CLOSE]
     if not pairs:
@@ -129,7 +129,7 @@ def _deviations(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _without_repetition(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the claims; the text of one that only adds "; ..." to the claim above it is "The same, ..."."""
+    """Returns the claims; a claim that only adds "; ..." to the one above it reads "The same, ..."."""
     short: list[dict[str, Any]] = []
     above = None
     for claim in claims:
@@ -167,7 +167,7 @@ def refresh(page: Path, runs: Path, pictures: Path) -> list[str]:
     """Puts claims and pictures of the experiments in ``runs`` between the page's marks.
 
     A block is ``<!-- begin NAME -->`` ... ``<!-- end NAME -->``; one whose experiment was not run stays. The
-    block ``claims`` counts the verdicts of all others. All numbers go to ``tables/NAME.csv`` beside the page.
+    block ``claims`` counts all other verdicts. Numbers go to ``tables/NAME.csv`` next to the page.
 
     Returns the names of the experiments whose block was written; ``pictures`` gets their PNGs.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts on claims: a claim holds where it does in every case and against everybody it names."""
+"""Verdicts on claims: a claim is true if it is in every case and against every controller it names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from ns3_env.eval.papers.outcome import Measured, Table, Verdict
 
-#: Whether the first number, of whom the claim is, bears it out against the second.
+#: Whether the first number, that of the claim's subject, supports it against the second.
 Wins = Callable[[float, float], bool]
-#: "Comparable": no more below the best of the others, as a share of it.
+#: "Comparable": the largest accepted shortfall, as a share of the best other controller.
 COMPARABLE = 0.1
 #: Places that evidence names.
 _NAMED = 4
@@ -31,7 +31,7 @@ def listed(
     missing: str = "–",
 ) -> str:
     """Lists numbers ("0.1, 0.2"), or numbers after their names ("a 0.1 ms, b 0.2 ms"); the unit has its
-    space, ``missing`` stands in the place of NaN."""
+    space, ``missing`` replaces NaN."""
     pairs = values.items() if isinstance(values, Mapping) else (("", x) for x in values)
     return ", ".join(
         f"{name} {missing if math.isnan(x) else format(float(x), form)}{unit}".lstrip() for name, x in pairs
@@ -40,19 +40,19 @@ def listed(
 
 @dataclass
 class Tally:
-    """Comparisons won and lost; of each lost one where, and to whom."""
+    """Comparisons won and lost; for each lost one its place and the winner."""
 
     won: int = 0
     lost: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def holds(self) -> bool | None:
-        """None without a comparison."""
+        """True if no comparison was lost; None without any."""
         return None if self.won + len(self.lost) == 0 else not self.lost
 
     @property
     def verdict(self) -> Verdict:
-        """True where none is lost, and how many are won."""
+        """True if none is lost, and the number of wins."""
         return self.holds, str(self)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Tally:
 
 
 def value(numbers: Measured, key: str) -> float:
-    """A number of an entry; NaN where it is not defined. A slowdown is infinite where flows did not
+    """A number of an entry; NaN if it is not defined. A slowdown is infinite if flows did not
     finish: to leave them out would flatter."""
     x = numbers.get(key)
     if key.startswith("fct_slowdown") and numbers.get("unfinished_flows"):
@@ -83,7 +83,7 @@ class Comparison:
     Attributes:
         entries: names of the entries that the claim is about.
         wins: comparison that each of them has to win in every case in which both have the number.
-        others: names of the entries that they are compared with.
+        others: names of the entries to compare with.
         key: name of the number.
         case: the only case that counts; "": all of them.
     """
@@ -112,9 +112,9 @@ class Comparison:
 
 
 def below_one(ratios: Mapping[str, float], wins: str, mean: str, none: str) -> Verdict:
-    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is left out.
+    """Judges ratios by the place that evidence names, each of which has to be below 1; NaN is ignored.
 
-    ``wins`` stands before "N of M comparisons", ``mean`` after it; ``none`` is the evidence without a ratio.
+    ``wins`` precedes "N of M comparisons", ``mean`` follows it; ``none`` is the evidence without a ratio.
     """
     ratios = {place: x for place, x in ratios.items() if not math.isnan(x)}
     lost = [place for place, x in ratios.items() if x >= 1]
@@ -128,7 +128,7 @@ def in_every_case(
 ) -> Verdict:
     """Judges numbers by case: all have to meet a bound; NaN meets none.
 
-    ``worst`` is min or max, "{}" in ``words`` stands for it; ``none`` is the evidence without a number.
+    ``worst`` is min or max, and replaces "{}" in ``words``; ``none`` is the evidence without a number.
     """
     if not numbers:
         return None, none
@@ -137,7 +137,7 @@ def in_every_case(
 
 
 def all_hold(verdicts: Collection[bool | None]) -> bool | None:
-    """One verdict of several: False where one does not hold, else None where one cannot be told."""
+    """Combines verdicts: False if any is False, else None if any is undecided."""
     return False if False in verdicts else None if None in verdicts else True
 
 

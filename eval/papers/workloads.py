@@ -24,7 +24,7 @@ from ns3_env.simulator.results import Floats, Results, flow_column
 WORKLOADS = {"websearch": "WebSearch", "fb_hadoop": "FB_Hadoop"}
 #: Buckets of flow sizes in words.
 SIZES = {name: words for name, words, _, _ in SIZE_BUCKETS}
-#: Points of a CDF; what samples of queues are further apart than a round number (ns).
+#: Points of a CDF; offset (ns) that queue samples have beyond a round interval.
 _POINTS, _ODD_NS = 1000, 7
 
 
@@ -64,7 +64,7 @@ class Load:
     numbers: Mapping[str, float]
 
     def mean(self, bucket: str = "") -> float:
-        """The mean slowdown of a bucket, or of all flows; NaN of none."""
+        """The mean slowdown of a bucket, or of all flows; NaN without flows."""
         return self.numbers[key(bucket, "avg")]
 
 
@@ -83,8 +83,8 @@ _METRICS = (
 
 
 def sampled(duration_ns: int, samples: int, least_ns: int) -> Record:
-    """Records so many samples of each port while flows arrive, ``least_ns`` apart at least; their interval
-    must not keep step with frames."""
+    """Records this many samples of each port while flows arrive, at least ``least_ns`` apart; their interval
+    must not be synchronous with frames."""
     return Record(queue_series_ns=max(least_ns, duration_ns // samples) + _ODD_NS)
 
 
@@ -104,7 +104,7 @@ def measure(results: Results) -> Load:
 
 
 def arrivals(loads: Loads, duration_ns: float) -> str:
-    """A note: how long flows arrived, how many, and how many did not finish."""
+    """A note on the duration of arrivals, the number of flows, and that of unfinished ones."""
     flows = sum(next(iter(by_name.values())).flows for by_name in loads.values())
     lost = round(sum(load.numbers["unfinished_flows"] for _, load in flat(loads, 2)))
     end = f"{lost} flows did not finish." if lost else "Every flow finished, under every controller."
@@ -124,7 +124,7 @@ def grids(loads: Loads) -> list[Grid]:
 
 
 def draw_queues(loads: Loads) -> Drawing:
-    """Distributions of queues. Most ports are mostly empty: the axis begins where the lowest curve does."""
+    """Distributions of queues. Most ports are mostly empty: the axis starts with the lowest curve."""
     firsts = [float(load.queue[1][0]) for _, load in flat(loads, 2) if len(load.queue[1])]
     lowest = min((1.0, *firsts))
     limits = (lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))

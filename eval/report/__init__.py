@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of a benchmark: ``report.html``, which needs nothing but itself, and ``report.md``."""
+"""Reports of a benchmark: ``report.html``, which is self-contained, and ``report.md``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(
 ) -> Path:
     """Writes both reports into a benchmark's folder, in place of earlier ones.
 
-    With pandas and pyarrow, ``results.parquet`` too: see ``ns3_env.eval.output.results``.
+    With pandas and pyarrow, also ``results.parquet``: see ``ns3_env.eval.output.results``.
 
     Args:
         path: folder written by ``python -m eval benchmark``, complete or not.

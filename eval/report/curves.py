@@ -33,7 +33,7 @@ from ns3_env.eval.output.plots import (
 )
 from ns3_env.eval.report.figures import Panel
 
-#: Panels of one figure; a grid of more axes has the others' first combinations drawn.
+#: Panels of one figure; for a grid of more axes, the first combinations of the other axes are drawn.
 MAX_PANELS = 12
 #: From this ratio of the largest to the smallest value on an axis is logarithmic.
 _LOG_FROM_X, _LOG_FROM_Y = 30, 20
@@ -47,7 +47,7 @@ Entry = TypeVar("Entry", bound=OfGrid)
 
 @dataclass(frozen=True)
 class Sweep:
-    """One axis of a grid, and what is drawn over it.
+    """One axis of a grid, and the curves over it.
 
     Attributes:
         key: short name, as in a file's name: "load".
@@ -156,7 +156,7 @@ def _figure(
 
 @dataclass(frozen=True)
 class _Across:
-    """The horizontal axis of a sweep: its values, where each stands, and how it is scaled."""
+    """The horizontal axis of a sweep: its values, their positions, and the scale."""
 
     values: Sequence[Parameter]
     places: Mapping[Parameter, float]
@@ -173,7 +173,7 @@ class _Across:
         return cls(values, places, numeric, numeric and least > 0 and most >= _LOG_FROM_X * least)
 
     def aside(self, at: Floats, place: float, count: int) -> Floats:
-        """Moves points of one of several lines a little to the side, so that their bars are told apart."""
+        """Moves points of one of several lines a little to the side, so that bars do not overlap."""
         if not self.numeric:
             return np.asarray(at + 0.6 * place / count)
         if self.log:
@@ -181,7 +181,7 @@ class _Across:
         return np.asarray(at + 0.008 * place * (at.max() - at.min()))
 
     def scale(self, axes: Axes) -> None:
-        """Scales the axis, and names each value where they are few."""
+        """Scales the axis, and names each value if they are few."""
         if self.log:
             axes.set_xscale("log")
             axes.xaxis.set_minor_locator(NullLocator())

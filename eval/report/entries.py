@@ -37,7 +37,7 @@ from ns3_env.programs.executable import references
 
 #: The figure in a run's folder.
 FILE = "comparison.png"
-#: Metrics drawn as bars: words, and what they are divided by.
+#: Metrics drawn as bars: words, and divisors.
 _BARS = {
     "queue_p99_bytes": ("queue, p99 (kB)", 1e3),
     "goodput": ("goodput / receivers' links", 1.0),

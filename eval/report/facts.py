@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts of a benchmark's folder for both reports: what was run, lost and is missing, how to repeat it."""
+"""Facts of a benchmark's folder for both reports: runs, losses, missing cells, how to repeat it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ns3_env.eval.benchmark.frames import read_losses
 from ns3_env.eval.benchmark.yardsticks import within_noise
 from ns3_env.eval.output.table import import_extra
 
-#: Entries of a list that the page shows; the whole one is in suite.yaml.
+#: Entries of a list that the page shows; the complete list is in suite.yaml.
 SHOWN = 40
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts that the reports say beside the numbers.
+    """Facts that the reports give in addition to the numbers.
 
     Attributes:
         title: title of the suite, or its file's name.
@@ -101,9 +101,9 @@ def _text(values: Any) -> str:
     )
 
 
-#: What a cause of ``ns3_env.simulator.results`` means to a reader.
+#: Causes of ``ns3_env.simulator.results`` in a reader's words.
 CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
-#: Ports of a controller that are shown, those that lost most; the others stand in a row together.
+#: Ports of a controller that are shown, those with the most losses; the others share a row.
 SHOWN_PORTS = 4
 _PLACE = ["node", "port", "peer"]
 #: Headings of the rows of ``lost_rows``.

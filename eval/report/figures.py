@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a scenario: slowdown, queue and rates, one controller beside the other."""
+"""Figures of a scenario: slowdown, queue and rates, of controllers next to each other."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ Curves = Mapping[str, tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure: its name in a file's, what it shows, how to read it; more ``small`` ones stand in a row.
+    """A figure: its name in a file's, its subject, how to read it; ``small`` ones share a row.
 
-    ``image``: what the page shows of it; PNG of one that is too long as SVG.
+    ``image``: the picture on the page; PNG if the SVG is too long.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Panel:
 def of_scenario(
     summary: Standing, cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]
 ) -> Iterator[Panel]:
-    """Every figure that the cells have the numbers for; one is to be drawn before the next is asked for.
+    """Every figure that the cells have the numbers for; draw each before requesting the next.
 
     Args:
         summary: the scenario's.
@@ -83,7 +83,7 @@ def of_scenario(
 
 
 def _slowdowns(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> list[Panel]:
-    """Draws slowdowns by size; a CDF where all flows fall into one bucket."""
+    """Draws slowdowns by size; a CDF if all flows are in one bucket."""
     sizes = np.concatenate([one.sizes for several in of_flows.values() for one in several])
     used = [bucket for bucket in SIZE_BUCKETS if ((sizes > bucket[2]) & (sizes <= bucket[3])).any()]
     if len(used) < 2:
@@ -107,9 +107,9 @@ def _slowdown_cdf(of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, S
 
 
 def draw_slowdowns(axes: Axes, of_flows: Mapping[str, Sequence[Flows]], looks: Mapping[str, Style]) -> None:
-    """Draws the distribution of slowdowns of each name's flows, all seeds together.
+    """Draws the distribution of slowdowns of each name's flows, over all seeds.
 
-    Shares are of all flows that end, the unfinished ones included: a curve that does not reach 1 left some.
+    Shares are of all flows that end, including unfinished ones: a curve below 1 at its end has some.
     """
     for name, several in of_flows.items():
         slowdowns = np.concatenate([one.slowdowns for one in several])
@@ -180,7 +180,7 @@ def _queue_cdfs(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style])
 
 
 def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """The mean of step functions (lengths ascending, shares), at every length where one of them steps."""
+    """The mean of step functions (lengths ascending, shares), at every length at which any of them steps."""
     if not curves:
         return np.zeros(0), np.zeros(0)
     grid = np.unique(np.concatenate([lengths for lengths, _ in curves]))
@@ -193,7 +193,7 @@ def _mean_cdf(curves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 def _queues(
     recorded: Mapping[str, Series], ports: Mapping[str, str], looks: Mapping[str, Style]
 ) -> list[Panel]:
-    """The bottleneck's queue over time, a panel for each controller; none without series."""
+    """The bottleneck's queue over time, a panel for each controller; no figure without series."""
     curves = {}
     for name, series in recorded.items():
         queues = series.get("queue", {})
@@ -220,7 +220,7 @@ def _queues(
 
 
 def _pareto(summary: Standing, looks: Mapping[str, Style]) -> list[Panel]:
-    """Goodput against the queue's p99, with intervals over seeds, and the front that nobody beats."""
+    """Goodput against the queue's p99, with intervals over seeds, and the Pareto front."""
     points: dict[str, tuple[float, float]] = {}
     figure, axes = new_axes()
     for row in summary.rows:
@@ -280,7 +280,7 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def _timelines(cells: Mapping[str, Sequence[Cell]], looks: Mapping[str, Style]) -> list[Panel]:
-    """A small figure for each controller, of its first seed's first job; none without training jobs."""
+    """A small figure for each controller, of its first seed's first job; no figure without training jobs."""
     paths = {name: controller_cells[0].folder / "tasks.csv" for name, controller_cells in cells.items()}
     reading = "Dark: the rank computes; coloured: it only sends or receives; white: it waits. First seed."
     return [
@@ -334,7 +334,7 @@ def _rates(
 
 
 def _what_binds(series: Series, most: float) -> tuple[str, Curves, str]:
-    """Chooses what to draw: ("rate" or "window", curves by flow, how to read them).
+    """Chooses the curves: ("rate" or "window", curves by flow, how to read them).
 
     A window of a BDP or more allows the line's rate, however long the queue makes the round trip: where
     rates tell no more than that for most of their changes, windows do.

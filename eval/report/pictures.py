@@ -32,7 +32,7 @@ from ns3_env.simulator.pool import LocalPool
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure for the page: its address, which holds it, what it shows, how to read it."""
+    """A figure for the page: its data URI, its subject, how to read it."""
 
     source: str
     title: str
@@ -98,7 +98,7 @@ def _scenario_panels(folder: BenchFolder, standing: Standing) -> Iterator[figure
     return figures.of_scenario(standing, cells, looks)
 
 
-#: Told which scenario is done, of how many.
+#: Receives the scenario that is done, its number, and the total.
 Progress = Callable[[str, int, int], None]
 
 
@@ -113,11 +113,11 @@ class Part:
 
 @dataclass(frozen=True)
 class PartJob:
-    """A part to be worked out (``ns3_env.simulator.pool.Job``): a folder with one scenario's cells alone."""
+    """A part to be computed (``ns3_env.simulator.pool.Job``): a folder with only one scenario's cells."""
 
     folder: BenchFolder
     scenario: str
-    metrics: tuple[str, ...] = ()  # of one's own
+    metrics: tuple[str, ...] = ()  # import paths of the user's own metrics
 
     def run(self, simulator: Simulator | None = None) -> Part:
         """The part; nothing is simulated. Raises ScenarioError for a file that cannot be read."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines of a training job: when each rank computes, and what it sends and receives meanwhile."""
+"""Timelines of a training job: each rank's computations, sends and receives over time."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ns3_env.eval.output.table import read_csv
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.
 MOST_RANKS = 16
 COMPUTES = "#555555"
-#: Colour of what a job with one collective sends, where no controller's style says another.
+#: Colour of the flows of a job with one collective, unless a controller's style sets another.
 SINGLE = "#56B4E9"
 Spans = list[tuple[float, float]]
 
 
 @dataclass
 class Timeline:
-    """A job's ranks: when each computes, and when a flow of each collective to or from it is under way.
+    """A job's ranks: intervals in which each computes, and in which each collective has a flow to or from it.
 
     Attributes:
         job: name of the job.
-        computes: intervals of computation by rank, (begin, end) in ns.
-        flows: intervals with a flow, by collective and rank, (begin, end) in ns.
+        computes: intervals of computation by rank, (start, end) in ns.
+        flows: intervals with a flow, by collective and rank, (start, end) in ns.
     """
 
     job: str
@@ -43,7 +43,7 @@ class Timeline:
     flows: dict[str, dict[int, Spans]] = field(default_factory=dict)
 
     def add(self, part: str, rank: int, peer: int, span: tuple[float, float]) -> None:
-        """Adds a task as tasks.csv has it; ``peer`` is -1 of a computation."""
+        """Adds a task from a row of tasks.csv; ``peer`` is -1 for a computation."""
         if peer < 0:
             self.computes[rank].append(span)
             return
@@ -63,7 +63,7 @@ class Timeline:
 
 
 def read_timeline(path: Path) -> Timeline | None:
-    """The first job of a tasks.csv; None where there is none. Raises ScenarioError for a broken one."""
+    """The first job of a tasks.csv; None without a job. Raises ScenarioError for a broken one."""
     if not path.is_file():
         return None
     columns = ("job", "part", "rank", "peer", "start_ns", "end_ns")
@@ -77,7 +77,7 @@ def read_timeline(path: Path) -> Timeline | None:
 
 
 def timelines(paths: Mapping[str, Path]) -> dict[str, Timeline]:
-    """Reads the files that there are, by controller."""
+    """Reads the existing files, by controller."""
     read = {name: read_timeline(path) for name, path in paths.items()}
     return {name: lines for name, lines in read.items() if lines is not None}
 
@@ -108,7 +108,7 @@ def draw(axes: Axes, timeline: Timeline, colours: Sequence[str], last_ns: float)
 
 
 def colours_of(timeline: Timeline, colour: str) -> list[str]:
-    """Chooses a colour for each collective: ``colour`` where there is one."""
+    """Chooses a colour for each collective: ``colour`` if there is only one."""
     count = len(timeline.flows)
     palette = list(COLOURS.values())
     return [colour] if count == 1 else [palette[i % len(palette)] for i in range(count)]
@@ -153,7 +153,7 @@ def _add_keys(figure: Figure, timeline: Timeline, colours: Sequence[str]) -> Non
 
 
 def draw_timelines(out: Path, file: Path) -> Path:
-    """Draws the first job of each folder that ``eval run`` left, below each other, on one time axis.
+    """Draws the first job of each folder that ``eval run`` wrote, below each other, on one time axis.
 
     Args:
         out: the folder of ``run --out``.

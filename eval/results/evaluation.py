@@ -84,7 +84,7 @@ def evaluate(
     names = [entry.name for entry in contenders]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"evaluate: entry {twice[0]!r} is there twice: give one a name of its own")
-    for entry in contenders:  # what is wrong with one is said before the first has run
+    for entry in contenders:  # faults are reported before the first has run
         under(entry, base)[0].to_simulator_json()
     keys = [(entry, seed) for entry in contenders for seed in numbers]
     return Results.of_rows(_simulate(title, base, keys))
@@ -122,12 +122,12 @@ def compare(results: Results, metric: str = "fct_slowdown_avg") -> pandas.DataFr
     Returns:
         A row for each scenario and entry: ``scenario``, ``entry``, ``seeds``, ``mean``, ``low`` and
         ``high`` (95 % interval of the mean), ``best`` (the entry compared with: "" of the best itself, and of
-        bounds that nobody could deploy), ``ratio``, ``ratio_low``, ``ratio_high`` (to the best's, geometric
-        mean over seeds, Bonferroni's interval; NaN where a value is not above 0), ``verdict``: "best mean",
-        "worse", "undecided", or what is missing, as "5 seeds, 7 needed".
+        bounds that cannot be deployed), ``ratio``, ``ratio_low``, ``ratio_high`` (to the best's, geometric
+        mean over seeds, Bonferroni's interval; NaN if a value is not above 0), ``verdict``: "best mean",
+        "worse", "undecided", or the missing seeds, as "5 seeds, 7 needed".
 
     Raises:
-        ConfigError: pandas is not installed, or there is no such metric.
+        ConfigError: pandas is not installed, or a metric does not exist.
     """
     pandas = import_extra("pandas")
     if metric not in METRICS or metric not in results.metrics:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads results that a command left in a folder: of episodes, flows, ports, classes, groups, jobs."""
+"""Loads results that a command wrote into a folder: of episodes, flows, ports, classes, groups, jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ns3_env.eval.output.table import RUN_AGAIN, import_extra
 if TYPE_CHECKING:
     import pandas
 
-#: Columns that say whose a flow is, before those of flows.csv.
+#: Columns that identify a flow, before those of flows.csv.
 FLOW_KEYS = ("scenario", "controller", "seed", "flow")
 #: Columns of flows.csv that are -1 if a flow did not finish, or has no RTT.
 _MAY_LACK = ("fct_ns", "end_ns", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt_max_ns")
@@ -35,7 +35,7 @@ _PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def load_results(folder: str | Path, of: str = "episode") -> Results:
-    """Loads the results that a command left in a folder.
+    """Loads the results that a command wrote into a folder.
 
     Args:
         folder: folder of ``eval run``, of ``benchmark`` (a suite, a sweep, tasks; complete or not, without
@@ -47,8 +47,8 @@ def load_results(folder: str | Path, of: str = "episode") -> Results:
         A number in each row, in the folder's order.
 
     Raises:
-        ConfigError: pandas is not installed, or there is nothing of that kind.
-        ScenarioError: there are no results in the folder, or a file cannot be read.
+        ConfigError: pandas is not installed, or the folder has nothing of that kind.
+        ScenarioError: the folder has no results, or a file cannot be read.
     """
     path = Path(folder)
     if of != "episode" and of not in _PARTS:
@@ -76,7 +76,7 @@ def results_in(folder: BenchFolder, of: str = "episode") -> Results:
 
 
 def _table(cells: Sequence[Cell], folder: BenchFolder | None, of: str) -> Results:
-    """The table of these cells; of a suite with the columns that say which of its points they are."""
+    """The table of these cells; of a suite with the columns that identify its points."""
     results = Results.of_rows(row for cell in cells for row in _rows(cell, of))
     if folder is None:
         return results
@@ -87,7 +87,7 @@ def _table(cells: Sequence[Cell], folder: BenchFolder | None, of: str) -> Result
         [names[key] for key in zip(results.table["scenario"], results.table["entry"], strict=True)],
         columns=columns,
     )
-    for name in columns:  # "auto" beside 5: a column has one kind of values
+    for name in columns:  # "auto" next to 5: a column has one type of values
         if points[name].map(type).isin([str]).any():
             points[name] = points[name].map(str, na_action="ignore")
     return Results(pandas.concat([results.table, points], axis=1))
@@ -120,7 +120,7 @@ def _named(of: str, place: Mapping[str, Any]) -> str:
 
 
 def episodes_in(folder: Path) -> list[Cell]:
-    """Reads the episodes that ``eval run`` left in a folder; there are none in other folders.
+    """Reads the episodes that ``eval run`` wrote into a folder; other folders have none.
 
     Raises ScenarioError if one cannot be read.
     """
@@ -142,9 +142,9 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
     """The flows of all complete cells, a row each.
 
     Columns: ``scenario``, ``controller``, ``seed``, ``flow`` (its number in the cell), those of flows.csv,
-    ``counted`` (False of what the scenario's measurement leaves out), ``endless`` (True of flows without an
-    end), and ``slowdown``. ``fct_ns``, ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False where
-    the time limit came first, or there is no end.
+    ``counted`` (False for flows outside the scenario's measurement), ``endless`` (True for flows without an
+    end), and ``slowdown``. ``fct_ns``, ``end_ns`` and ``slowdown`` are NaN and ``finished`` is False if
+    the time limit came first, or the flow is endless.
 
     Args:
         folder: see ``load_results``.
@@ -160,7 +160,7 @@ def load_flows(folder: str | Path) -> pandas.DataFrame:
 
 
 def _point(folder: BenchFolder, cell: Cell) -> dict[str, Any]:
-    """The columns that say of which point of a suite a cell is."""
+    """The columns that identify a cell's point of a suite."""
     case, entry = folder.suite.scenario(cell.scenario), folder.suite.entry(cell.controller)
     suite = folder.suite.title or Path(folder.source or folder.path.name).stem
     names = {"suite": suite, "group": case.group, "scenario_family": case.of, "entry_family": entry.of}
@@ -182,7 +182,7 @@ def _read(path: Path) -> pandas.DataFrame:
 
 
 def _flows(cell: Cell) -> pandas.DataFrame:
-    """Reads the flows of an episode, with ``slowdown``; NaN for times that there are not."""
+    """Reads the flows of an episode, with ``slowdown``; NaN for undefined times."""
     path = cell.folder / "flows.csv"
     frame = _read(path)
     try:
@@ -198,7 +198,7 @@ def _flows(cell: Cell) -> pandas.DataFrame:
 
 
 def _flows_of(cell: Cell) -> pandas.DataFrame:
-    """The flows of an episode, after the columns that say whose they are."""
+    """The flows of an episode, after the columns that identify them."""
     frame = _flows(cell)
     keys = (cell.scenario, cell.controller, cell.seed, range(len(frame)))
     for place, (name, value) in enumerate(zip(FLOW_KEYS, keys, strict=True)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays an episode in a process of its own and measures it."""
+"""Runs an episode in a separate process and measures it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
 
-_EVERY_S = 0.005  # how often the process's memory is asked for
+_EVERY_S = 0.005  # interval between queries of the process's memory
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Run:
 
     Args:
         results: results as the simulator writes them.
-        cpu_s: CPU time of its process, all threads together, s.
+        cpu_s: CPU time of its process, over all threads, s.
         wall_s: wall time from its start to its end, s.
         peak_bytes: peak memory.
     """
@@ -42,7 +42,7 @@ class Run:
 
 
 def play_alone(scenario: Scenario) -> Run:
-    """Plays the scenario in a process of its own. Raises subprocess.CalledProcessError where that fails."""
+    """Runs the scenario in a separate process. Raises subprocess.CalledProcessError if that fails."""
     with tempfile.TemporaryDirectory() as folder:
         path, answer = Path(folder, "scenario.json"), Path(folder, "results.json")
         complaint = Path(folder, "complaint.txt")
@@ -65,7 +65,7 @@ def play_alone(scenario: Scenario) -> Run:
 
 
 def _peak_bytes(pid: int) -> int:
-    """VmHWM of proc(5); 0 of a process that is over. wait4(2) would count what it had before its program."""
+    """VmHWM of proc(5); 0 if the process has ended. wait4(2) would count memory from before exec."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     match = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
     return 1024 * int(match[1]) if match else 0

@@ -34,9 +34,9 @@ from ns3_env.scenario.traffic import Incast
 _FLOWS = 4
 _VECTOR = 8
 _CLOCK = Synchronous(interval_ns=5_000)
-#: Wall seconds of one turn: short, so that some fall between what other processes do.
+#: Wall seconds of one turn: short, so that some are undisturbed by other processes.
 _TURN_S = 0.1
-#: Plays on and on; what each step gives is its number of decisions.
+#: Runs without end; each step yields its number of decisions.
 Steps = Iterator[int]
 
 
@@ -61,7 +61,7 @@ def _pendulum() -> Steps:
 
 
 def _gymnasium() -> Steps:
-    """One flow decides, the others are under HPCC."""
+    """One flow decides, the other flows are under HPCC."""
     return _alone("ns3_env/RdmaIncast-v0", flows=_FLOWS)
 
 
@@ -94,7 +94,7 @@ def _incast(flows: int) -> Scenario:
 
 
 def _stream() -> Steps:
-    """Every flow decides when its own clock says so, by recv() and send()."""
+    """Every flow decides at its own times, by recv() and send()."""
     with FlowStream(incast_scenario(_FLOWS), slots=_FLOWS, num_simulators=2) as stream:
         stream.start()
         actions = np.zeros((_FLOWS, 1), dtype=np.float32)
@@ -119,7 +119,7 @@ def _pettingzoo() -> Steps:
         env.close()
 
 
-#: Key of the JSON: what is played.
+#: Key of the JSON -> the front end's steps.
 FRONT_ENDS: Mapping[str, Callable[[], Steps]] = {
     "gymnasium": _gymnasium,
     "make_vec": _vector,
@@ -145,7 +145,7 @@ def steps_per_s(name: str, seconds: float) -> tuple[float, float]:
 
 
 def _turn(steps: Steps) -> float:
-    """Decisions a wall second of one turn, after a first step that wakes the processes."""
+    """Decisions per wall second of one turn, after a first step that wakes the processes."""
     next(steps)
     start_s = now = time.perf_counter()
     done = 0
@@ -155,9 +155,9 @@ def _turn(steps: Steps) -> float:
     return done / (now - start_s)
 
 
-#: Where an agent that learns decides.
+#: Placements of a learning agent.
 ROLLOUTS = ("python", "simulator")
-#: Key of the JSON: kind of the network, fields, hidden layers, history, flows that are due together.
+#: Key of the JSON: kind of the network, fields, hidden layers, history, number of flows due together.
 NETWORKS = {
     "lstm_1": ("lstm", FDCC_FIELDS, (64,), 8, 1),
     "lstm_64": ("lstm", FDCC_FIELDS, (64,), 8, 64),
@@ -167,7 +167,7 @@ _WIDTH = 64  # of FDCC's LSTM and shortcut
 
 
 class Nothing(BaseCallback):
-    """Nothing happens beside the learning."""
+    """A callback that does nothing."""
 
     def _on_step(self) -> bool:
         return True

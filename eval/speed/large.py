@@ -20,7 +20,7 @@ from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.eval.speed.alone import play_alone
 from ns3_env.scenario import Scenario
 
-#: Fat-trees of three tiers by their hosts, and for how many nanoseconds flows arrive.
+#: Fat-trees of three tiers by their hosts, and the duration of flow arrivals (ns).
 NETWORKS: dict[int, tuple[dict[str, int], int]] = {
     16: ({"pods": 2, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4, "hosts_per_tor": 4}, 4_000_000),
     128: (
@@ -40,20 +40,20 @@ NETWORKS: dict[int, tuple[dict[str, int], int]] = {
         100_000,
     ),
 }
-#: How a network is played: as a whole, or in parts on so many threads.
+#: How a network is simulated: as a whole, or in parts on this number of threads.
 THREADS: tuple[int | None, ...] = (None, 1, 2)
-#: About so many flows, of a network of so many hosts.
+#: Approximate numbers of flows and hosts of the networks.
 FLOWS_HOSTS = 64
 FLOWS = (100, 1_000, 10_000, 100_000, 1_000_000)
 _FLOWS_PER_MS = 40_000  # 10 kB each at 50 % of 64 links of 100 Gb/s
-_AFTER_THE_LAST = 100_000  # ns until the run is cut
+_AFTER_THE_LAST = 100_000  # ns until the run is truncated
 
 
 def network(hosts: int, threads: int | None) -> Scenario:
     """WebSearch at 50 % under HPCC, cut 100 µs after the last arrival.
 
     Raises:
-        KeyError: ``hosts`` is none of :data:`NETWORKS`.
+        KeyError: ``hosts`` is not in :data:`NETWORKS`.
     """
     topology, arrivals = NETWORKS[hosts]
     return Scenario.from_mapping(
@@ -90,7 +90,7 @@ def many_flows(count: int) -> Scenario:
 
 
 def measure(turns: int = 3, progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
-    """Plays each network in ``turns`` alternating turns.
+    """Simulates each network in ``turns`` alternating turns.
 
     Returns:
         A row for each network, number of threads and number of flows: ``hosts``, ``threads`` (0: as a

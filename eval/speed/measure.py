@@ -42,13 +42,13 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator, wait_any
 
 _FLOWS = 4
-#: Cells that are written together, as a benchmark's are that are played meanwhile.
+#: Cells that are written together, like a benchmark's cells that finish during a write.
 _WRITTEN_TOGETHER = 5
 
 
 def reset_ms(resets: int = 500) -> dict[str, float]:
     """CPU milliseconds of a reset of ``gymnasium.make``'s default, up to the first observation: of "python",
-    waiting left out, and of the "simulator", which plays until the flow's first decision."""
+    without waiting, and of the "simulator", which runs until the flow's first decision."""
     env = FlowEnv(incast_scenario(_FLOWS), flow=0)
     try:
         env.reset(seed=1)
@@ -69,8 +69,8 @@ def reset_ms(resets: int = 500) -> dict[str, float]:
 
 
 def cell_overhead_ms(cells: int = 30) -> float:
-    """CPU milliseconds of a benchmark's cell beside its simulation: 8-to-1 incasts of 2 MB, no series kept,
-    played one after the other and written five at a time. The disk is not counted: it works meanwhile."""
+    """CPU milliseconds of a benchmark's cell without its simulation: 8-to-1 incasts of 2 MB, no series kept,
+    run in sequence and written five at a time. Disk time is not counted, as it overlaps."""
     scenario = incast_scenario(8, 2_000_000, 100_000)
     jobs = [
         CellJob("incast-8", scenario.with_seed(seed), Entry(name=name, controller=name), seed, False, "", {})
@@ -149,9 +149,9 @@ def decision_us(placement: str) -> float:
 
 HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
-#: Whether MPCC takes its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
+#: Whether MPCC uses its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
 MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
-#: About how many decisions a second are expected: how long a measurement takes.
+#: Expected decisions per second, from which the length of a measurement follows.
 ROLLOUT_RATES = {"python": 2_000, "simulator": 30_000}
 _ROWS = 64  # flows of the scenario that exercises the channel
 _SCENARIOS = DATA / "configs" / "scenarios"
@@ -183,21 +183,21 @@ def measure(
         4-to-1 incast over three links of 10 Gb/s under CUBIC; ``tcp_incast_packets_per_s``: of a 64-to-1.
         ``decisions_per_s``: rows answered per wall second, by number of simulators, for 64 flows that decide
         at the same instants.
-        ``front_end_steps_per_s``: decisions a wall second of each way to step an environment, on incasts of
-        1 MB flows, resets included. ``front_end_pendulum_steps``: in how many steps of Gymnasium's
-        Pendulum-v1 one of these decisions is taken; both are the fastest of many turns. ``mpcc_us`` and
+        ``front_end_steps_per_s``: decisions per wall second of each way to step an environment, on incasts of
+        1 MB flows, resets included. ``front_end_pendulum_steps``: number of steps of Gymnasium's
+        Pendulum-v1 in the time of one of these decisions; both are the fastest of many turns. ``mpcc_us`` and
         ``mpcc_qp_us``: microseconds per decision of MPCC as they occur in a 4-to-1 incast, the mean by
         horizon, the clock's own time included; by default, and with qpOASES asked on every decision
         (attribute ``Shortcut``). They are wall time, to which other processes can only add, so these are the
-        least of four times as many short runs. ``mpcc_placement_us``: wall microseconds per decision of
-        such an incast, its packets included, with MPCC in the "simulator" and across the "python", where it
+        minima over four times that number of short runs. ``mpcc_placement_us``: wall µs per decision of
+        such an incast, its packets included, with MPCC in the "simulator" and in "python", in which it
         makes the same decisions. ``native_us``: microseconds per decision of a policy inside the simulator:
-        an LSTM of 64 over 8 observations alone and with 64 flows due together, and an MLP 4-12-12-1.
+        an LSTM of 64 over 8 observations for one flow and for 64 flows due together, and an MLP 4-12-12-1.
         ``rollout_decisions_per_s``: decisions of FDCC's actor per wall second that reach its replay buffer,
         from "python" and from "simulator" two of them. ``reference_cpu_s``: CPU seconds of the simulator on
         the published scenarios, in the default preset. ``reset_ms``: CPU milliseconds of an environment's
         reset, of "python" and of the "simulator", ``cell_overhead_ms``: the same of a
-        benchmark's cell beside its simulation; each the least of so many runs.
+        benchmark's cell without its simulation; each is the minimum over the runs.
     """
     progress("packet-hops of the plain network")
     hops = median(_packet_hops_per_s() for _ in range(repeats))
@@ -345,7 +345,7 @@ def _reference_cpu_s(name: str, controller: str) -> float:
 
 
 def _decisions_per_s(count: int, seconds: float) -> float:
-    """Windows of a packet, next to no packets per decision, so that the channel is what is measured."""
+    """Decisions per second with windows of a packet: few packets per decision, so the channel dominates."""
     scenario = Scenario(
         topology=Dumbbell(senders=_ROWS),
         traffic=Incast(size_bytes=1_000_000_000),

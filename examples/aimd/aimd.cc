@@ -52,7 +52,7 @@ Aimd::OnFlowStart(FlowState& flow)
 double
 Aimd::LargestWindow(const PathFacts& path)
 {
-    // line rate; a packet on paths so short that they hold less
+    // line rate; a packet if the path's BDP is less
     return std::max<double>(path.payloadBytes, path.bdpBytes);
 }
 

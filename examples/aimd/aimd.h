@@ -9,7 +9,7 @@
 namespace ns3::env::rdma
 {
 
-/// A packet more per window; a share less where a packet of the window was marked, once per window.
+/// Adds a packet per window; reduces by a share if a packet of the window was marked, once per window.
 class Aimd : public CongestionControl
 {
   public:

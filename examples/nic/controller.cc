@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A policy's C file (export.py --format c) as a controller of the simulator: a plugin (docs/nic.md).
 //
-// POLICY is what the file's functions begin with, POLICY_FILE the file's name. All that decides is in that file; here
-// stands what a NIC has beside it: counters of a flow, and the choice of the most congested hop.
+// POLICY is the prefix of the file's functions, POLICY_FILE the file's name. That file decides; this
+// one adds the NIC's part: counters of a flow, and the choice of the most congested hop.
 #include "ns3/object-factory.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/declaration.h"
@@ -28,13 +28,13 @@ extern "C"
 #define QUOTED_(a) #a
 #define QUOTED(a) QUOTED_(a)
 
-namespace ns3::env::rdma::POLICY // its own, beside other policies in one process
+namespace ns3::env::rdma::POLICY // a namespace per policy, so that several fit in one process
 {
 
 namespace
 {
 
-/// The nearest value that a member of the C file's structs can hold.
+/// The nearest value that a member of the C file's structs can represent.
 template <class T>
 void
 Assign(T& member, double value)
@@ -50,7 +50,7 @@ constexpr bool HANDS_OVER = requires(Action action) { action.fallback; };
 
 } // namespace
 
-/// Counts for one flow what the policy observes, asks it when a decision is due, and obeys.
+/// Maintains the observations of one flow, asks the policy when a decision is due, and applies it.
 class CFileController : public CongestionControl
 {
   public:
@@ -87,7 +87,7 @@ class CFileController : public CongestionControl
         return LEAST_RATE_SHARE * flow.Path().minRateBps;
     }
 
-    /// Below one packet the flow is paced: as many bytes as the least rate sends in a base RTT.
+    /// Below one packet the flow is paced: the bytes that the minimum rate sends in a base RTT.
     double GetWindowFloor(const FlowState& flow) const override
     {
         return GetRateFloor(flow) * static_cast<double>(flow.Path().baseRtt) /
@@ -118,7 +118,7 @@ class CFileController : public CongestionControl
         m_reported = m_reported || !ack.hops.empty();
         if (m_sparse && m_reported && ack.hops.empty())
         {
-            return; // a decision waits for what a packet tells
+            return; // a decision waits for a packet's telemetry
         }
         std::vector<IntRecord>& before = m_before[ack.way];
         if (before.empty())

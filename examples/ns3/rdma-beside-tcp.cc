@@ -31,7 +31,7 @@ main(int argc, char** argv)
     cmd.AddValue("pcap", "Prefix of captures", pcap);
     cmd.Parse(argc, argv);
 
-    // Requests of addresses wait up to 10 ms otherwise: RDMA would be through before TCP begins.
+    // Requests of addresses wait up to 10 ms otherwise: RDMA would be done before TCP starts.
     Config::SetDefault("ns3::ArpL3Protocol::RequestJitter",
                        StringValue("ns3::ConstantRandomVariable[Constant=0]"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));

@@ -18,7 +18,7 @@ FIELDS = ("rtt", "qlen", "ecn_fraction")
 
 
 class Gentle:
-    """A reward: throughput, less what the queue costs."""
+    """A reward: throughput, minus a cost of the queue."""
 
     def __init__(self, cost: float = 1.0) -> None:
         self.cost = cost
@@ -61,11 +61,11 @@ class Senders:
         self.returns.append(mean_return)
 
     def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
+        """Returns the state for a checkpoint."""
         return {"returns": self.returns}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """From a checkpoint."""
+        """Restores the state from a checkpoint."""
         self.returns = list(state["returns"])
 
 

@@ -66,7 +66,7 @@ def test_each_stage_lasts_its_number_of_episodes_in_whatever_order_they_are_aske
     assert flows(in_order, range(7)) == [2, 2, 3, 3, 3, 4, 4]
     assert in_order.entered == [0, 2, 5]
     curriculum = staged(after, earlier_share=0.0)
-    assert curriculum(9).agent_flow_count == 4  # two stages on at once
+    assert curriculum(9).agent_flow_count == 4  # advances two stages in one step
     assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
     assert curriculum.entered == [0, 2, 5]
 
@@ -86,7 +86,7 @@ def test_a_stage_is_left_early_only_after_a_whole_window_that_is_better() -> Non
         curriculum(episode)
         names.append(curriculum.stage_name)
         curriculum.record(value)
-    # What was got in one stage says nothing of the next: it needs a window of its own.
+    # Returns of one stage are no evidence on the next, which needs its own window.
     assert names == ["0", "0", "0", "1", "1", "2"]
 
 
@@ -111,7 +111,7 @@ def test_a_state_goes_on_where_it_was_taken() -> None:
 
 
 def test_a_stage_that_was_left_early_stays_left() -> None:
-    """By the count of episodes alone it would not be: a run that goes on must not fall back."""
+    """The count of episodes would not be enough: a resumed run must not fall back."""
     early = {"after_episodes": 100, "return_above": 1.0, "window": 1}
     curriculum = staged([early], earlier_share=0.0)
     curriculum(0)
@@ -170,7 +170,7 @@ def test_the_next_stage_begins_with_a_mark_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("patience", "scores", "to"),
     [
-        # Until it has recovered; half of 2.0 is 1.0: only what is below is a decline.
+        # Until it has recovered; half of 2.0 is 1.0: only values below that are a decline.
         (2, [[2.0], [2.0, 1.0], [1.0, 1.0], [0.9, 1.0], [0.99, 1.0], [1.0, 1.0]], [None] * 3 + [0, 0, None]),
         # Of several the earliest.
         (9, [[2.0, 2.0, 2.0], [2.0, 0.5, 2.0], [0.5, 0.5, 2.0], [2.0, 0.5, 2.0]], [None, 1, 0, 1]),
@@ -193,7 +193,7 @@ def test_an_earlier_stage_that_does_not_recover_is_given_up() -> None:
     judge = plateau(patience=2)
     scores = [[2.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.2], [0.6, 1.4], [0.6, 1.6], [0.2, 1.8]]
     assert returned(judge, scores) == [None, None, 0, 0, None, None, 0]
-    assert judge.state.best == [0.6, 1.8]  # what was left of it is the mark
+    assert judge.state.best == [0.6, 1.8]  # the value at which the stage was left is the mark
 
 
 def test_the_best_is_the_best_mean_since_the_present_stage_was_entered() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exported policies: answers of each format against the original's, and play from a file alone."""
+"""Exported policies: answers of each format against the original's, and runs from only a file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def histories(spec: PolicySpec, n: int = 300) -> tuple[Floats, Ints]:
 
 
 def depth(spec: PolicySpec) -> int:
-    """Of histories: K, or enough of them for a state that goes on for ever."""
+    """Number of histories: K, or enough of them for a state that is never reset."""
     return 12 if spec.network.carries else spec.history
 
 
@@ -82,7 +82,7 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
         out = tmp_path / f"policy.{form}"
         assert main([str(folder), "--format", form, "--out", str(out)]) == 0
         output = capsys.readouterr().out
-        # What is code of one's own is read from the file alone.
+        # Policies with custom code are read only from the file.
         source = "policy.safetensors" if agent == "recurrent_ppo" else "policy.npz"
         assert f"largest difference to {source} on 1,000 observations: " in output
         assert out_of(output) <= 1e-5
@@ -396,7 +396,7 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
 
 
 def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its evaluation's, and without one its last stage's."""
+    """The comparison uses the run's evaluation, or without one its last stage."""
     calls: list[tuple[str, int]] = []
 
     def note(source: Source, count: int) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies as C99 in integers: what the file may not have, how near its decisions are, how it plays."""
+"""Policies as C99 in integers: forbidden parts of the file, accuracy of its decisions, its runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("released")
     names = [
         name for name in released_names() if name != "fdcc-zhang2023"
-    ]  # it cuts windows to whole packets
+    ]  # it rounds windows down to whole packets
     files = {name: folder / f"{name.replace('-', '_')}_nic.c" for name in names}
     for name, path in files.items():
         assert main([name, "--format", "c", "--out", str(path)]) == 0
@@ -165,7 +165,7 @@ def test_a_rewritten_network_answers_the_same_with_fewer_units_in_even_ranges(
 ) -> None:
     policy = agreeing(kind, **({"shortcut": 5} if kind == "carried" else {}))
     tensors = policy.tensors
-    tensors["layers.1.weight"][0, 0] = 0.0  # nothing hears this unit
+    tensors["layers.1.weight"][0, 0] = 0.0  # no output depends on this unit
     tensors["layers.0.weight"][1] *= 0.1
     tensors["layers.1.weight"][0, 1] = 40.0
     if kind != "mlp":
@@ -187,7 +187,7 @@ def test_a_rewritten_network_answers_the_same_with_fewer_units_in_even_ranges(
 
 
 def test_large_weights_that_nearly_cancel_are_told_apart(tmp_path: Path) -> None:
-    """In units of 1/32, as 16 bits hold a weight of 588, actions are 0.013 off."""
+    """With the units of 1/32 that a weight of 588 needs in 16 bits, actions are off by 0.013."""
     fields = [{"field": "pacing_rate", "transform": "symlog"}, {"field": "qlen"}, {"field": "last_action"}]
     policy = agreeing(observation=fields)
     weights = np.zeros((4, 3), np.float32)
@@ -256,11 +256,11 @@ PARTS = ("path", "observation")
 
 
 def struct(text: str, part: str) -> str:
-    """What stands in a struct of a C file."""
+    """Body of a struct of a C file."""
     return text.split(f"_{part}\n{{\n")[1].split("\n};")[0]
 
 
-#: Members of all sizes, 0 and the largest one among them. An action beyond what the path has ends it.
+#: Members of all sizes, 0 and the largest one among them. An action outside the path's range ends it.
 FUZZER = """
 #include "{file}"
 static uint64_t z = 1;
@@ -317,7 +317,7 @@ def test_no_telemetry_leads_beyond_the_path_or_to_undefined_arithmetic(
 
 
 def built(file: Path) -> Path:
-    """What the example makes of a C file."""
+    """Builds the example from a C file."""
     folder = file.parent / f"build_{file.stem}"
     programs = Path(sys.executable).parent
     cmake, ninja = str(programs / "cmake"), f"-DCMAKE_MAKE_PROGRAM={programs / 'ninja'}"
@@ -335,7 +335,7 @@ def built(file: Path) -> Path:
 @pytest.fixture(scope="module")
 def sparing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A policy that spares small flows and most packets telemetry, decides before the first packet, and reads
-    nothing but what the example counts."""
+    only what the example counts."""
     dispatcher = read_policy(policy_path(Path("dispatcher")))
     *observation, _ = dispatcher.spec.observation
     weights = dispatcher.tensors["layers.0.weight"][:, :-1]
@@ -356,7 +356,7 @@ def plugin(sparing: Path) -> Path:
 
 
 def both(file: Path) -> tuple[Controller, Controller]:
-    """A policy's file, and the plugin made of it."""
+    """A policy's file, and the plugin made from it."""
     return Controller(name="policy", attributes={"File": str(file)}), Controller(name=f"{file.name}_nic")
 
 
@@ -410,7 +410,7 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(
 def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
     sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
 ) -> None:
-    """Alone a flow takes as long as its bytes do; telemetry on each packet is 1.7 % of them."""
+    """The FCT of a single flow follows from its bytes; telemetry on each packet is 1.7 % of them."""
     monkeypatch.setenv(PLUGINS_VARIABLE, "")
     load_plugins([plugin])
     size = round(bdps * 100e9 / 8e9 * 6300)

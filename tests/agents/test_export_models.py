@@ -22,7 +22,7 @@ ID = "ns3_env/Bursts-v3"
 
 
 class CleanRlAgent(nn.Module):
-    """An agent as CleanRL's PPO has it."""
+    """An agent in the form of CleanRL's PPO."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()

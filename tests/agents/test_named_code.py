@@ -165,7 +165,7 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
 
 @pytest.fixture(scope="module")
 def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a policy has learned whose memory no file holds, and has been compared."""
+    """The folder of a trained and compared policy whose memory no file format supports."""
     folder = tmp_path_factory.mktemp("recurrent")
     options = (
         "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}}"
@@ -209,7 +209,7 @@ def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_ow
 
 
 def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent: Path) -> None:
-    """Flows that decide in turn, one of them in a slot that another had: each as if it were alone."""
+    """Flows decide in turn, one in a slot that another flow had: each as if it were the only one."""
     trust([RECURRENT])
     policy = resolve(checkpoints(the_run(recurrent))[-1]).policy()
     observations = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
@@ -220,7 +220,7 @@ def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent
         np.testing.assert_allclose(_due(states, observations[:2, i], [4, 0]), alone[:2, i], atol=1e-6)
     np.testing.assert_allclose(_due(states, observations[:1, 3], [4]), alone[:1, 3], atol=1e-6)
     states.forget(np.array([4]))
-    for i in range(2):  # the next flow in slot 4, the second flow goes on
+    for i in range(2):  # the next flow in slot 4, the second flow continues
         actions = _due(states, np.stack([observations[2, i], observations[1, 3 + i]]), [4, 0])
         np.testing.assert_allclose(actions, [alone[2, i], alone[1, 3 + i]], atol=1e-6)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO on episodes that simulators played: likelihoods, advantages, runs."""
+"""PPO on episodes run by simulators: likelihoods, advantages, runs."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ INCAST: dict[str, Any] = {
 
 
 def configured(**overrides: Any) -> dict[str, Any]:
-    """What configs/ppo-drawn.yaml says, with dotted keys (``__`` for a dot) changed."""
+    """The content of configs/ppo-drawn.yaml, with dotted keys (``__`` for a dot) changed."""
     config: dict[str, Any] = yaml.safe_load((ROOT / "configs/ppo-drawn.yaml").read_text())
     for key, value in overrides.items():
         config = put(config, key.replace("__", "."), value)
@@ -95,7 +95,7 @@ def test_from_nothing_it_begins_elsewhere() -> None:
 def test_the_actor_stays_until_its_critic_has_learned(tmp_path: Path) -> None:
     folders = checkpoints(run(tmp_path, agent__actor_starts=4))
     actors = [same(read_policy(folder / POLICY_FILE).tensors, START.tensors) for folder in folders]
-    assert actors[:4] == [True, True, True, False]  # begun, two updates of two passes, the next
+    assert actors[:4] == [True, True, True, False]  # the start, two updates of two passes, the next
     first, second = critics(folders[:2])
     assert not np.array_equal(first, second)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RL-CC: the published loss and network, and flows that hold RTT x sqrt(rate) at its target."""
+"""RL-CC: the published loss and network, and flows that keep RTT x sqrt(rate) at its target."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.samples.agents import configuration, trainer
 
 
 def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rollout:
-    """An episode of flows with so many rows each; the last row of a flow has no action."""
+    """An episode of flows with these numbers of rows; the last row of a flow has no action."""
     rows = sum(lengths)
     first, last = np.zeros(rows, bool), np.zeros(rows, bool)
     ends = np.cumsum(lengths)
@@ -89,7 +89,7 @@ def test_the_network_is_the_published_one() -> None:
     learner = trainer({"name": "rlcc", "base_ns": None})
     shapes = {name: tensor.shape for name, tensor in learner.network().tensors.items()}
     assert shapes == {"layers.0.weight": (12, 4), "layers.1.weight": (12, 12), "layers.2.weight": (1, 12)}
-    assert learner.export().spec.telemetry_bytes == 8  # unless the environment says that RTTs are probed for
+    assert learner.export().spec.telemetry_bytes == 8  # unless the environment probes RTTs
     zeros = np.zeros((1, 2, 3), np.float32)
     zeros[0, :, 1:] = 1.628, 0.25  # at the target: without biases nothing is done
     assert learner.act(zeros, np.array([2]))[0, 0] == pytest.approx(0, abs=1e-6)
@@ -112,7 +112,7 @@ def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> 
         rollout = rollouts.next()
     assert rollout.results["totals"]["unfinished"] == 0
     times = np.array(rollout.results["flows"]["fct_ns"], float)
-    assert times.max() < 1.2 * senders * 2_000_000 * 8 / 100  # what the link needs, and a fifth
+    assert times.max() < 1.2 * senders * 2_000_000 * 8 / 100  # the link's minimum time plus a fifth
     assert times.max() / times.mean() < 1.1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's table of progress keeps each number under its name."""
+"""A run's table of progress stores each number under its name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The training log's shares of time, by what the time was spent on."""
+"""The training log's shares of time, by activity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ns3_env.agents.training.progress import LEARNING, SIMULATING, Stopwatch
 
 
 class Clock:
-    """Goes on when it is told to."""
+    """A clock that the test advances."""
 
     now = 100.0
 

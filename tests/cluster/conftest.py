@@ -46,6 +46,6 @@ def head(meeting: Path) -> Iterator[object]:
 
 @pytest.fixture(autouse=True)
 def _empty(meeting: Path) -> None:
-    """Nothing of the test before is left at the meeting place."""
+    """Empties the meeting folder of the previous test's files."""
     for path in meeting.iterdir():
         path.unlink()

@@ -18,7 +18,7 @@ from tests.processes import descendants
 
 _START = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
 _OPTIONS = ["--object-store-memory=80000000", "--disable-usage-stats"]
-#: A node that says nothing for a second and a half is dead; Ray's own patience is ten times as long.
+#: A node without a sign of life for 1.5 s counts as dead; Ray's default is ten times that.
 _WATCHFUL = {"RAY_health_check_period_ms": "500", "RAY_health_check_failure_threshold": "3"}
 
 
@@ -36,7 +36,7 @@ class Node:
         )
 
     def kill(self) -> None:
-        """As a power cut does: all its processes at once."""
+        """Kills all its processes at once, like a power cut."""
         pids = [self.process.pid, *descendants(self.process.pid)]
         for pid in pids:
             with suppress(ProcessLookupError):
@@ -45,7 +45,7 @@ class Node:
 
 
 class Head(Node):
-    """The node that knows the others."""
+    """The head node of the cluster."""
 
     def __init__(self, folder: str) -> None:
         with socket.socket() as free:
@@ -71,5 +71,5 @@ class Head(Node):
             return False
 
     def another(self) -> Node:
-        """One more node, of which nothing is known before Ray says so."""
+        """Starts one more node; Ray reports when it has joined."""
         return Node(f"--address={self.address}", "--node-ip-address=127.0.0.1")

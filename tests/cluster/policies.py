@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies that report that they play and wait, or that kill the worker that plays them."""
+"""Policies that report that they run and wait, or that kill their worker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from examples.target_queue import TargetQueue
 from ns3_env.policies.policy import FloatArray, State
 
-#: Variable that names the folder where tests and what runs on nodes tell each other of it.
+#: Variable that names the folder in which tests and code on the nodes leave messages.
 MEETING = "NS3_ENV_TEST_MEETING"
 
 
 class Waits(TargetQueue):
-    """Says that it plays, and waits until "go" is there."""
+    """Writes a file when it runs, and waits until the file "go" exists."""
 
     def predict(
         self,
@@ -35,7 +35,7 @@ class Waits(TargetQueue):
 
 
 class DiesOnce(Waits):
-    """Its worker is killed the first time, as the kernel does when memory runs out."""
+    """Kills its worker the first time, as the kernel does when memory runs out."""
 
     def meet(self, folder: Path) -> None:
         if not (folder / "died").exists():
@@ -44,7 +44,7 @@ class DiesOnce(Waits):
 
 
 class DiesAlways(Waits):
-    """Its worker is killed each time."""
+    """Kills its worker each time."""
 
     def meet(self, folder: Path) -> None:
         (folder / f"{os.getpid()}.died").touch()

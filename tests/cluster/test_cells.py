@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("without_report")
 
 @pytest.fixture
 def without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report has tests of its own."""
+    """The report has separate tests."""
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
@@ -62,7 +62,7 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
     second = head.another()
     try:
         driver = started(*options(suite, tmp_path / "ray", "--ray", head.address), *policies)
-        # Each node has one core: two that play, and wait, are one on each.
+        # Each node has one core: two cells that run, and wait, are one on each.
         until(lambda: len(list(meeting.glob("*.plays"))) == 2, "both nodes get work", driver)
         node_pids = set(descendants(second.process.pid))
         players = {int(path.stem) for path in meeting.glob("*.plays")}

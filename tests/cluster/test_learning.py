@@ -118,7 +118,7 @@ def test_a_killed_actor_plays_the_next_episode_as_if_nothing_had_been(
 ) -> None:
     policy = mlp_file(tmp_path / "policy.safetensors")
     with joined(head.address):
-        # Only the rollouts know the actors: what this test held on to would hide what they let go.
+        # Only the rollouts know the actors: references in this test would hide those that they drop.
         rollouts = RayRollouts(start_actors(1), ENDS, fields=FIELDS, seed=5)
         episodes = []
         for _ in range(kills + 1):

@@ -33,7 +33,7 @@ CUT = {
 
 
 def lives(env: FlowMultiAgentEnv, seed: int) -> tuple[dict[str, list[Any]], bool]:
-    """What each flow observed in an episode, under actions of 0; and whether the episode was cut."""
+    """Observations of each flow in an episode, under actions of 0; and whether it was truncated."""
     flow_observations: dict[str, list[Any]] = {}
     over: set[str] = set()
     observations, infos = env.reset(seed=seed)
@@ -75,7 +75,7 @@ def test_a_step_s_rows_are_flows_that_decide_or_have_ended(clock: Any) -> None:
 
 
 def test_flows_that_the_time_limit_cuts_are_truncated() -> None:
-    for reward, truncated in (("staged", True), ("slowdown", False)):  # slowdown has charged what is left
+    for reward, truncated in (("staged", True), ("slowdown", False)):  # slowdown has charged the rest
         env = FlowMultiAgentEnv({"scenario": CUT, "reward": reward})
         _, cut = lives(env, seed=1)
         env.close()
@@ -131,7 +131,7 @@ def test_the_example_learns_and_its_policy_joins_a_benchmark(
 
 
 def deterministic(module: Any, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """What is in the middle of RLlib's explored actions: (n, 1), cut to the space as its connector does."""
+    """The mean of RLlib's exploration: (n, 1), clipped to the space as its connector does."""
     with th.no_grad():
         inputs = module.forward_inference({"obs": th.from_numpy(rows)})["action_dist_inputs"]
     dist = module.get_inference_action_dist_cls().from_logits(inputs)

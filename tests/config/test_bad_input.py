@@ -25,11 +25,11 @@ from tests.cpu_time import within_cpu_s
 from tests.paths import ROOT
 
 QUICKLY_S = 0.9
-find_agent("fdcc")  # PyTorch's import takes seconds
+find_agent("fdcc")  # PyTorch's import needs seconds
 
 
 def run_config(path: Path) -> None:
-    """As train.py reads it."""
+    """Reads a run's configuration as train.py does."""
     good = ROOT / "curricula" / "incast_zhang2023.yaml"
     inputs = read_inputs(path, good)
     assert inputs.kind == "train"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands and their files: foreign ones are kept, what is named is whole, nothing is left open."""
+"""Commands and their files: foreign files stay, outputs are complete, descriptors closed."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, calls: lis
 
 @pytest.fixture
 def full_disk() -> Iterator[None]:
-    """No file may have more than 1000 B: what a full disk does, with another reason."""
+    """No file may have more than 1000 B: like a full disk, with another error."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     yield
@@ -302,7 +302,7 @@ def cell(folder: Path) -> None:
 
 @pytest.fixture
 def ended(capsys: pytest.CaptureFixture[str]) -> Ended:
-    """The exit code of a command whose work this is, and what it writes on standard error."""
+    """The exit code of a command with this work, and its standard error."""
 
     def run_guarded(work: Callable[[], object]) -> tuple[int, str]:
         code = guarded(lambda: 0 if work() is None else 1)
@@ -324,7 +324,7 @@ def test_what_cannot_be_written_is_a_line_that_names_it(
     write: Callable[[Path], None], path: str, tmp_path: Path, full_disk: None, ended: Ended
 ) -> None:
     assert ended(lambda: write(tmp_path)) == (2, f"error: {tmp_path / path}: File too large\n")
-    assert not list(tmp_path.glob(".*"))  # nothing half-written takes room
+    assert not list(tmp_path.glob(".*"))  # no partial file uses space
 
 
 @pytest.mark.parametrize("out", ["file", "file/below"])
@@ -343,7 +343,7 @@ def hidden() -> None:
 
 @pytest.mark.parametrize("work", [lambda: signal.raise_signal(signal.SIGTERM), hidden])
 def test_sigterm_is_ctrl_c_to_every_command(work: Callable[[], None], ended: Ended) -> None:
-    """Also where a library makes another error of it."""
+    """Also if a library converts it into another error."""
     before = signal.getsignal(signal.SIGTERM)
     assert ended(work) == (130, "interrupted\n")
     assert signal.getsignal(signal.SIGTERM) == before

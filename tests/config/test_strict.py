@@ -147,7 +147,7 @@ def models(base: type[Strict]) -> list[type[Strict]]:
 
 @pytest.mark.parametrize("word", ["none", "Off", False])
 def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(word: object) -> None:
-    """But for where the word is one of the key's own values."""
+    """Except if the word is one of the key's own values."""
     keys: set[str] = set()
     for model in models(Strict):
         for key, form in model.model_json_schema().get("properties", {}).items():

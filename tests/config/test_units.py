@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates, times and sizes with units, in every key that takes them."""
+"""Rates, times and sizes with units, in every key that accepts them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CLOCKS = {
     "synchronous": {"name": "synchronous", "interval_ns": 7000},
     "per_ack": {"name": "per_ack"},
 }
-#: By flow: its return, and its slowdown.
+#: For each flow: its return, and its slowdown.
 Paid = dict[int, tuple[float, float]]
 
 
@@ -43,7 +43,7 @@ def incast(clock: str = "per_flow_rtt", **changes: Any) -> Scenario:
 
 
 def by_stream(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
-    """Under random actions, with the episode's results."""
+    """Runs random actions; returns also the episode's results."""
     random, paid, returns = np.random.default_rng(1), {}, np.zeros(16)
     with FlowStream(scenario, slots=16, task=task) as stream:
         stream.start()
@@ -130,7 +130,7 @@ FRONT_ENDS: dict[str, Callable[[Scenario, Task, Path], tuple[Paid, Any]]] = {
     "multi_agent_env": by_multi_agent_env,
     "rollouts": by_rollouts,
 }
-#: Where every flow decides at every step, or any may.
+#: Front ends in which every flow decides at every step, or any may.
 STEPPED = ("vec_env", "parallel_env")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decisions take effect at once: a flow that has crawled sends again as soon as it may."""
+"""Decisions take effect at once: a flow that was slow sends again as soon as it may."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 6}
 
 
 def played(traffic: dict[str, Any], **changes: Any) -> tuple[dict[int, float], dict[str, Any]]:
-    """What each flow was paid in all, under windows that stay as they are, and the episode's results."""
+    """Total reward of each flow under constant windows, and the episode's results."""
     content = {
         "topology": STAR,
         "traffic": traffic,

@@ -22,7 +22,7 @@ TARGET = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 1e-3}
 
 
 def reader(path: Path, weights: list[float], **changes: Any) -> NetworkPolicy:
-    """A policy whose answer is the sum of what its network reads, times these weights."""
+    """A policy whose action is the weighted sum of its network's inputs."""
     spec = PolicySpec.model_validate(
         {
             "observation": [{"field": "last_action"}, TARGET],
@@ -85,7 +85,7 @@ def test_fields_are_cut_to_their_ranges_before_anything_is_derived(tmp_path: Pat
 
 
 def test_an_mlp_reads_the_current_observation_last_and_zeros_before_a_flows_first(tmp_path: Path) -> None:
-    """Zeros stand for inputs, not for telemetry: r of an RTT of 0 would be none."""
+    """Zeros are inputs, not telemetry: the transform of an RTT of 0 would be undefined."""
     first, second, third = ([0.5, 2.5, 1.0], [-0.25, 1.0, 1.0], [0.125, 3.5, 0.25])
     formula = RttTarget(margin=1.5, target=0.064, gain=1e-3)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a task reads in C++ against NumPy's arithmetic, to the bit."""
+"""Observations of a task in C++ against NumPy's arithmetic, to the bit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ODD = [0.0, 1e-300, -1.0, 1.0, 1e9, -1e9, 1e300, np.inf, -np.inf, np.nan, np.pi]
 
 
 def telemetry(rows: int, seed: int = 1, odd: bool = False) -> NDArray[np.float64]:
-    """Random values of every field, within its range, or what no field should ever be."""
+    """Random values of every field, within its range, or values that no field should have."""
     random = np.random.default_rng(seed)
     if odd:
         return random.choice(ODD, (rows, len(FIELDS)))
@@ -94,7 +94,7 @@ def test_an_action_map_answers_rows_together_as_each_alone_and_travels(name: str
         assert again == action_map
         assert set(vars(again)) == {
             field.name for field in fields(action_map)
-        }  # settings alone, as policies' files have
+        }  # only the settings, as in policies' files
         assert bits(again(actions, records)) == bits(together)
 
 

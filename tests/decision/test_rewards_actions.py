@@ -33,7 +33,7 @@ def records(count: int = 1, **values: float) -> NDArray[np.float64]:
     return rows
 
 
-#: Below the threshold a flow is told to take its share, above it to leave.
+#: Below the threshold a flow is rewarded for using its share, above it for leaving.
 PROBING = {"rtt": 1.25, "switch_rate": 0.9, "qlen": 0.5, "throughput": 0.4, "flow_count": 4.0}
 CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "flow_count": 4.0}
 AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
@@ -49,12 +49,12 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         # RL-CC's squared distance: RTT / 8.192 us - 1.5 = 1.5; times sqrt(1/4) is 0.75; less 0.064, squared.
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.25}, -(0.686**2)),
         ("rtt_target", {}, {"rtt_ns": 2.5 * 8192.0, "pacing_rate": 1.0}, -(0.936**2)),
-        # Below one and a half there is nothing but the target.
+        # Below one and a half only the target counts.
         ("rtt_target", {}, {"rtt_ns": 1.4 * 8192.0, "pacing_rate": 1.0}, -(0.064**2)),
         ("rtt_target", {}, {"rtt_ns": 3 * 8192.0, "pacing_rate": 0.0}, -(0.064**2)),
         # (4 - 1.5) / 2 = 1.25
         ("rtt_target", {"base_ns": 1000.0, "target": 0.25}, {"rtt_ns": 4000.0, "pacing_rate": 0.25}, -1.0),
-        # In base RTTs of the path where no base is given: (3 - 1) / 2 = 1
+        # In base RTTs of the path by default: (3 - 1) / 2 = 1
         (
             "rtt_target",
             {"base_ns": None, "margin": 1.0, "target": 0.25},
@@ -82,7 +82,7 @@ def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
 
 
 def test_proportional_reward_is_largest_at_equal_windows() -> None:
-    """Of two flows each gains by its own growth what it loses by delay only where both windows are equal."""
+    """Each of two flows gains by its growth what it loses by delay only if both windows are equal."""
     reward = make_reward("proportional", delay_weight=2.0)
 
     def gain(share: float, other: float) -> float:
@@ -136,7 +136,7 @@ def test_multiplicative_window_follows_zhang_2023(alpha: float, action: float, p
         ({"rounding": "progress"}, {"window_bytes": 1000.0}, 1.0, 1500),
         ({"rounding": "none"}, {"window_bytes": 1000.0}, 1.0, 1500),
         ({"alpha": 1}, {"window_bytes": 1000.0}, 1.0, 2000),
-        # Progress keeps fractions of growth alone: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
+        # Progress keeps fractions only of growth: 10 / 1.25; 9.52 and 12.5, floored; the last is growth.
         ({"rounding": "progress"}, {}, -0.5, 8000),
         ({"rounding": "progress"}, {}, -0.1, 9000),
         ({"rounding": "progress"}, {}, 0.5, 12_000),
@@ -168,7 +168,7 @@ def test_recursive_window_is_zhang_2023_as_printed() -> None:
 
 
 def test_recursive_window_leaves_a_window_of_one_packet() -> None:
-    """Unlike the same rule without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
+    """Unlike the same map without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
     window, echo = 1000.0, 0.0
     for _ in range(2):
         window, _, echo = RecursiveWindow()(
@@ -178,7 +178,7 @@ def test_recursive_window_leaves_a_window_of_one_packet() -> None:
 
 
 def test_whole_packets_are_counted_by_their_payload() -> None:
-    """As what is in flight is: in a window of one packet's bytes on the wire a second leaves beside it."""
+    """Data in flight counts likewise: a window of one packet's bytes on the wire admits a second."""
     rows = records(packet_bytes=1090.0, window_bytes=10_000.0)
     assert MultiplicativeWindow()(np.array([[0.0]]), rows)[0, 0] == 10_000
     assert MultiplicativeWindow(rounding="progress")(np.array([[-1.0]]), rows)[0, 0] == 6000

@@ -35,7 +35,7 @@ def incast(sizes: list[int], starts: list[int], **changes: Any) -> Scenario:
     return Scenario.from_mapping(content, "incast")
 
 
-#: Of each row: its flow, its time (ns), the share of its flow's bytes that is left, its reward.
+#: A row: its flow, its time (ns), the share of its flow's bytes that is left, its reward.
 Rows = list[tuple[int, float, float, float]]
 
 
@@ -65,7 +65,7 @@ def played(scenario: Scenario, actions: NDArray[np.float64]) -> tuple[Rows, dict
 
 
 def processor_sharing(remaining: NDArray[np.float64], ideal: NDArray[np.float64]) -> float:
-    """What flows would still cost that have so much (B) to go through 100 Gb/s, in packets of 1048 B."""
+    """Remaining cost of flows with these bytes left at 100 Gb/s, in packets of 1048 B."""
     alone = remaining * 1048 / 1000 * 8 / 100  # ns
     return float((np.minimum(alone, alone[:, None]).sum(1) / ideal).sum())
 
@@ -107,5 +107,5 @@ def test_a_flow_that_joins_is_nobodys_loss() -> None:
     joined, _ = played(incast([400_000, 400_000], [0, 12_000]), np.ones(2))
     before = sum(reward for _, time, _, reward in alone if time <= 20_000)
     with_it = sum(reward for flow, time, _, reward in joined if flow == 0 and time <= 20_000)
-    # Both flows have most of their bytes left: by what they then expect, it would be a loss of nearly 3.
+    # Both flows have most of their bytes left: by their expectation then, it would be a loss of nearly 3.
     assert abs(with_it - before) < 0.2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The field "shorter_backlog": what flows with less left have to send on a flow's path."""
+"""The field "shorter_backlog": bytes of flows with less left on a flow's path."""
 
 from __future__ import annotations
 

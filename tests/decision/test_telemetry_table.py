@@ -16,7 +16,7 @@ TABLE = ROOT / "ns3_env/cpp/channel/observation-fields.cc"
 
 
 def compiled(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the compiler says of a observation-fields.cc with this text."""
+    """Compiles an observation-fields.cc with this text."""
     source = folder / "observation-fields.cc"
     source.write_text(text, encoding="utf-8")
     options = ["-std=c++20", "-fsyntax-only", f"-I{TABLE.parent}", f"-I{ROOT}"]

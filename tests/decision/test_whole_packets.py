@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A window of whole packets lets so many be in flight, and no packet more."""
+"""A window of whole packets lets exactly that number be in flight."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every front end names whose action is wrong, in the same words, and takes the right ones after."""
+"""Every front end names whose action is wrong, in the same words, and accepts valid ones afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WRONG: dict[str, tuple[Any, str]] = {
 
 
 def _rows(wrong: Any) -> list[Any]:
-    """Of three: the last is wrong."""
+    """Three actions, the last of which is wrong."""
     return [[0.0], [0.0], [wrong] if isinstance(wrong, float) else wrong]
 
 

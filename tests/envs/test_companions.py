@@ -21,7 +21,7 @@ from ns3_env.policies.policy import Policy, SlotStates
 
 
 def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
-    """How long flow 1 lives under a policy of its own, and how often it decides."""
+    """Lifetime and number of decisions of flow 1 under its own policy."""
     policy = MpccPolicy()
     env = FlowEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())
     try:
@@ -43,7 +43,7 @@ def test_other_flows_follow_the_policy_they_are_given_and_the_same_seed_is_the_s
     among_random, _ = life_ns(RandomPolicy(FDCC_FIELDS, "multiplicative_window", seed=1))
     assert decisions > 50
     assert among_mpcc != among_random
-    # Four flows of 1 MB at 100 Gb/s take about 350 us together when all share alike.
+    # Four flows of 1 MB at 100 Gb/s need about 350 us together with equal shares.
     assert 0.25e6 < among_mpcc < 0.5e6
 
 
@@ -54,7 +54,7 @@ def test_a_flow_that_does_not_exist_is_named() -> None:
 
 
 class Counting:
-    """Answers with how often it was asked for a flow in its episode, in packets."""
+    """Sets a window, in packets, equal to the number of the flow's decisions in its episode."""
 
     fields = ("packet_bytes",)
     action_map = "absolute_window"
@@ -81,7 +81,7 @@ def test_each_companion_has_a_state_of_its_own() -> None:
 
     assert windows(2) == [1]
     assert windows(2, 0) == [2, 1]
-    assert windows(7, 0) == [1, 2]  # a flow that nobody has heard of, beyond the others
+    assert windows(7, 0) == [1, 2]  # an unknown flow, with a number above the others
     assert windows(0, 7, 2) == [3, 2, 3]
     assert windows() == []
     companions.forget()

@@ -42,7 +42,7 @@ def policy(observations: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.d
 
 
 def episodes(env: FlowVecEnv, count: int) -> dict[int, Any]:
-    """Everything seen in the first ``count`` episodes."""
+    """All observations of the first ``count`` episodes."""
     rows: dict[int, list[Any]] = {}
     results: dict[int, Any] = {}
     env.start()
@@ -80,7 +80,7 @@ def test_pettingzoo_checker_passes() -> None:
     [
         (10_000_000, "staged", (True, False), False),
         (30_000, "staged", (False, True), True),
-        (30_000, "slowdown", (True, False), True),  # what is left is paid: nothing is to be bootstrapped
+        (30_000, "slowdown", (True, False), True),  # the rest is already charged: nothing to bootstrap
     ],
 )
 def test_time_limit_truncates_unless_it_is_paid_and_completion_terminates(
@@ -277,7 +277,7 @@ def test_info_names_every_value() -> None:
         assert all(list(one["telemetry"]) == list(INDEX) and one["flow"] in (0, 1) for one in due_infos)
 
 
-#: Arguments that an environment refuses when it is made, and what it says.
+#: Arguments that an environment refuses when it is made, and its message.
 _REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (ID, {"flows": 0}, "incast of 0 flows: topology.senders: Input should be greater than or equal to 1"),
     (ID, {"flows": 3, "scenario": {}}, "flows=3: belongs to the default scenario"),

@@ -90,7 +90,7 @@ def _rllib() -> Any:
 
 
 def _not_plain(content: Any) -> str | None:
-    """The first type that serialisers written in C do not read as what it looks like."""
+    """The first type that serialisers written in C do not read as its base type."""
     if type(content) not in (dict, list, np.ndarray, str, bool, int, float, np.float32, np.float64):
         return str(type(content))
     parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()

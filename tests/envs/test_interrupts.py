@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""After an exception at any place, reset() begins anew and close() closes, in every front end."""
+"""After an exception at any place, reset() starts again and close() closes, in every front end."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Places:
         if not frame.f_code.co_filename.startswith(_TRACED):
             return None
         if frame.f_back is not None and "__del__" in (frame.f_code.co_name, frame.f_back.f_code.co_name):
-            return None  # what is raised there is lost
+            return None  # exceptions raised there are discarded
         if event in ("line", "return"):
             self.passed += 1
             if self.passed - 1 == self._at:
@@ -68,7 +68,7 @@ class Places:
 
 @pytest.fixture(autouse=True)
 def _compiled_calls_end_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes the ends of compiled calls, where signals are looked for, places of this file."""
+    """Attributes the ends of compiled calls, at which signals are checked, to this file."""
 
     def ends(kind: type, name: str) -> None:
         method = getattr(kind, name)
@@ -81,7 +81,7 @@ def _compiled_calls_end_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class FrontEnd(NamedTuple):
-    """An environment, one call that uses it, and one that begins anew and gives what it saw."""
+    """An environment, one call that uses it, and one that starts again and returns its observations."""
 
     make: Callable[[Path], Any]
     use: Callable[[Any], object]
@@ -207,7 +207,7 @@ _FRONT_ENDS: dict[str, FrontEnd] = {
 
 
 def _raise_everywhere(front: FrontEnd, folder: Path, trials: int) -> None:
-    """In so many places of using, of a first and a later reset and of closing it, evenly spread."""
+    """Raises at ``trials`` evenly spread places of use, of a first and a later reset and of closing."""
     env = front.make(folder)
     expected = front.reset(env)
     calls = {"use": front.use, "reset": front.reset, "close": lambda env: env.close()}
@@ -284,7 +284,7 @@ def test_an_interrupt_at_the_start_leaves_the_segments_name_to_others(
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "start", started_and_interrupted)
-        with pytest.raises(KeyboardInterrupt) as interrupt:  # kept, as a notebook does
+        with pytest.raises(KeyboardInterrupt) as interrupt:  # stored, as in a notebook
             front.make(tmp_path)
     other = front.make(tmp_path)
     front.reset(other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies that learn from feedback frames alone, and episodes in which no frame comes."""
+"""Policies that learn only from feedback frames, and episodes in which no frame comes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ POINTS = {"feedback": "both", "sample_bytes": 30_000, "adaptive_sampling": False
 
 
 def incast(*sizes: int, points: Any = POINTS) -> dict[str, Any]:
-    """A flow of each size, from a sender of its own, at 100 Gb/s."""
+    """A flow of each size, each from its own sender, at 100 Gb/s."""
     n = len(sizes)
     flows = [{"src": i, "dst": n, "size_bytes": size} for i, size in enumerate(sizes)]
     return {
@@ -82,7 +82,7 @@ def earned(policy: Path) -> float:
     """Reward per decision of two long flows."""
     rollouts = inside(policy, incast(20_000_000, 20_000_000), episodes=4)
     for rollout in rollouts:
-        assert rollout.records[:, INDEX["flow_count"]].max() == 2  # told to the reward, not to the policy
+        assert rollout.records[:, INDEX["flow_count"]].max() == 2  # known to the reward, not to the policy
     return float(np.mean([r.rewards.sum() / r.decisions for r in rollouts]))
 
 
@@ -152,9 +152,9 @@ def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
 
 
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
-    three_flows = scenario(5_000, 200_000, 20_000_000)  # no frame; ends amid the episode; is cut
+    three_flows = scenario(5_000, 200_000, 20_000_000)  # no frame; ends during the episode; is truncated
     with vec_env(three_flows, slots=3) as env:
-        env.mask.acknowledge()  # slots that are not due are looked at here
+        env.mask.acknowledge()  # slots that are not due are checked here
         env.reset()
         ended: dict[int, int] = {}
         while not env.results:

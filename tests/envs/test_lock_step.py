@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Simulators stepped together give what they give one by one."""
+"""Simulators stepped together give the same results as one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCENARIO = incast_scenario(4, 60_000).model_copy(update={"clock": Synchronous(i
 
 @pytest.fixture(params=[True, False], ids=["together", "one_by_one"])
 def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many messages came together; none where simulators are taken one by one."""
+    """Numbers of messages received together; empty if simulators are stepped one by one."""
     took: list[int] = []
     receive = LockStep.receive
 
@@ -33,7 +33,7 @@ def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def _rows(slots: int) -> list[Any]:
-    """Of some episodes: what came of drawn actions, row by row."""
+    """Results of random actions over some episodes, row by row."""
     draw = np.random.default_rng(1)
     rows: list[Any] = []
     with FlowStream(_SCENARIO, slots=slots, num_simulators=3, seed=5) as stream:

@@ -28,7 +28,7 @@ from ns3_env.simulator import DecisionBatch
 
 th.set_num_threads(1)
 
-#: Flows of all lengths, one after the other: four at once are four slots, of which some wait nearly always.
+#: Flows of all lengths, in sequence: four in parallel need four slots, some of which nearly always wait.
 SIZES = [120_000, 400_000, 80_000, 150_000, 70_000, 90_000, 250_000, 100_000]
 
 
@@ -47,7 +47,7 @@ def scenario(clock: str = "synchronous") -> Scenario:
 
 
 class Counting(FlowVecEnv):
-    """Writes down what each decision was made on."""
+    """Records the input of each decision."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(scenario(), slots=8, num_simulators=2, **settings)
@@ -61,7 +61,7 @@ class Counting(FlowVecEnv):
 
 
 class OfRollouts(BaseCallback):
-    """Compares each rollout's minibatches with what was decided while it was played."""
+    """Compares each rollout's minibatches with the decisions made during it."""
 
     def __init__(self, env: Counting) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ def test_masked_buffers_refuse_a_clock_that_tells_of_outcomes_later() -> None:
 
 
 def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
-    """Eight flows, of which at most a few live at once: fewer slots do, and the flows see the same."""
+    """Eight flows, of which few are active at a time: fewer slots suffice, with the same observations."""
     records_by_slots = {}
     for slots in (8, 6):
         records: dict[int, list[bytes]] = {}
@@ -193,7 +193,7 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
     with FlowVecEnv(scenario(), slots=8) as env:
         env.mask.acknowledge()
         env.reset()
-        start_mask = env.due.copy()  # flows under way, as dones tell them
+        start_mask = env.due.copy()  # active flows, according to dones
         for _ in range(200):
             was_due = env.due.copy()
             _, _, dones, _ = env.step(np.zeros((8, 1)))
@@ -204,7 +204,7 @@ def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
 
 
 class AsIfAlone(BaseCallback):
-    """Compares a rollout with what each flow's observations give from a state of zeros, by themselves."""
+    """Compares a rollout with a separate pass over each flow's observations from a state of zeros."""
 
     flows = goes_on = 0
 
@@ -257,7 +257,7 @@ def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
         compared = AsIfAlone()
         masked(model).learn(16 * 16 * 6, callback=compared)
         assert compared.flows > 8
-        assert compared.goes_on > 4  # the test would notice flows that go on from one rollout to the next
+        assert compared.goes_on > 4  # the test covers flows that continue from one rollout to the next
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_flows_memory_begins_with_it_and_its_sequences_are_its_own() -> None:
 def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
     sizes: list[int], lengths: list[int]
 ) -> None:
-    """RecurrentPPO divides by the spread of advantages: of one there is none, and weights became NaN."""
+    """RecurrentPPO divides by the spread of advantages: one advantage has none, and weights became NaN."""
     rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     merged = none_alone(rows)
     assert [len(part) for part in merged] == lengths

@@ -94,7 +94,7 @@ def of_histories(network: _native.Policy) -> Ask:
 
 
 def check_the_same(inside: Rollout, across: dict[tuple[int, int], tuple[float, float, float]]) -> None:
-    """What was decided inside is what was decided across the channel."""
+    """Checks that decisions inside the simulator equal those across the channel."""
     assert inside.decisions == len(across) > 30
     ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
     for row in np.flatnonzero(inside.decided):
@@ -217,7 +217,7 @@ def test_rows_beyond_what_a_channel_holds_come_all_the_same(tmp_path: Path) -> N
 
 
 def test_noise_is_added_to_what_the_network_answers_and_the_sum_is_cut(tmp_path: Path) -> None:
-    """As a Gaussian policy whose mean is beyond a bound is seen: nearly always at the bound."""
+    """A Gaussian policy whose mean is beyond a bound acts nearly always at the bound."""
     zero = read_policy(mlp_file(tmp_path / "zero.safetensors", zero=True))
     network = zero.spec.network.model_copy(update={"output_activation": "none"})
     tensors = {**zero.tensors, "layers.1.bias": np.array([3.0], dtype=np.float32)}

@@ -69,7 +69,7 @@ def test_after_episodes_left_and_simulators_killed_the_next_reset_works_as_if_no
     for _ in range(3):
         env.reset(seed=8)
         env.step(still(None))
-    assert play(env, still)[0] == whole  # nor do episodes that are left before their end cost the next one
+    assert play(env, still)[0] == whole  # nor do aborted episodes change the next one
     env.reset(seed=3)
     env.step(still(None))
     os.kill(env.unwrapped._simulator.pid, signal.SIGKILL)  # type: ignore[attr-defined]

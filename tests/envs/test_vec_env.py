@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The VecEnv on the dummy simulator: slots, episodes and simulators kept apart."""
+"""The VecEnv on the dummy simulator: slots, episodes and separation of simulators."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_step_tells_episodes_ends_as_stable_baselines_expects() -> None:
             total += rewards
             assert dones.all() == (step == 3)
         for i, info in enumerate(infos):
-            assert info["TimeLimit.truncated"] is False  # what was left is paid
+            assert info["TimeLimit.truncated"] is False  # the rest was already charged
             assert info["episode"]["l"] == 4
             assert info["episode"]["r"] == pytest.approx(total[i], rel=1e-5)
             assert not np.array_equal(info["terminal_observation"], observations[i])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical paths of training jobs: by hand, and of idle networks by what nobody can beat."""
+"""Critical paths of training jobs: by hand, and on idle networks by lower bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTENT: dict[str, Any] = {
 
 
 def chain(last_ns: int = 165) -> dict[str, Any]:
-    """Step 2 until 40, flow 0 until 100, flow 1 from 105 on, 5 after it; step 3 beside them."""
+    """Step 2 until 40, flow 0 until 100, flow 1 from 105 on, 5 after it; step 3 in parallel."""
     return {
         "flows": {
             "src": [0, 1],
@@ -53,7 +53,7 @@ def test_the_path_leads_back_from_what_ended_last() -> None:
 
 
 def test_nobody_is_faster_than_the_chain_alone_and_the_cards() -> None:
-    """Alone the chain takes 40 + 50 + 5 + 60; a card needs 54 ns for 50 B with one header."""
+    """By itself the chain needs 40 + 50 + 5 + 60; a card needs 54 ns for 50 B with one header."""
     (path,) = critical_paths(CONTENT, chain())
     assert path.least_ns == 40 + 50 + 5 + 60
     assert path.parts[0].least_ns == 54
@@ -87,7 +87,7 @@ def ring(**keys: Any) -> Scenario:
 def test_an_idle_ring_needs_hardly_more_than_its_least(
     keys: dict[str, Any], least: float, simulator: Simulator
 ) -> None:
-    """ACKs of what a rank receives take 5 % of its link, and of chunks two are under way at a time."""
+    """ACKs of the data that a rank receives use 5 % of its link, and two chunks are in flight at a time."""
     scenario = ring(**keys)
     paths = critical_paths(scenario.to_simulator_json(), simulator.play(scenario))
     assert len(paths) == keys.get("iterations", 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eval run``: the files that it leaves, its overrides, and what it refuses."""
+"""``python -m eval run``: the files that it leaves, its overrides, and its refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def used(out: Path, controller: str) -> dict[str, Any]:
-    """What the folder says of the scenario that was played."""
+    """The folder's record of the scenario that was run."""
     return dict(yaml.safe_load((out / controller / "config.yaml").read_text())["scenario"])
 
 
@@ -218,7 +218,7 @@ def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: 
 
 
 def test_every_pause_frame_is_counted_at_the_port_that_sent_it(scenario: Path, tmp_path: Path) -> None:
-    """Of hosts, too: a row's ``pause_frames`` are those its port received, from switches alone."""
+    """Hosts are included: a row's ``pause_frames`` are those its port received, which only switches send."""
     narrow = {"buffer_bytes": 200_000, "ecn": None}
     dumped(scenario, {**SCENARIO, "switch": narrow})
     assert run(scenario, tmp_path / "out", "dcqcn", "--json", str(tmp_path / "table.json")) == 0
@@ -373,7 +373,7 @@ def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused
 
 @pytest.mark.parametrize("buffer", ["32MB", "500kB"])
 def test_what_was_played_can_be_played_again(buffer: str) -> None:
-    """Also where half of the buffer bounds the marks' thresholds."""
+    """This includes thresholds bounded by half of the buffer."""
     keys = {
         **SCENARIO,
         "traffic": {"kind": "incast", "size_bytes": 10_000},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``ns3-env list``: what may be named, with a line each."""
+"""``ns3-env list``: valid names, with a line each."""
 
 from __future__ import annotations
 

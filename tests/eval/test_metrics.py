@@ -61,7 +61,7 @@ def test_a_flow_that_is_cut_is_charged_its_time_and_the_share_that_is_left(resul
     # 9000 of 10000 ns lived, 8000 of 9000 B left.
     assert list(charged_slowdowns(results)) == pytest.approx([2.0, 4.0, 0.9 + 8 / 9])
     assert metrics.line(results)["slowdown_charged"] == pytest.approx((2.0 + 4.0 + 0.9 + 8 / 9) / 3)
-    results["flows"]["start_ns"][2] = 10000  # has not begun
+    results["flows"]["start_ns"][2] = 10000  # has not started
     assert metrics.line(results)["slowdown_charged"] == 3.0
     results["flows"]["endless"] = [0, 1, 0]
     assert metrics.line(results)["slowdown_charged"] == 2.0
@@ -110,7 +110,7 @@ def test_unfair_ratio_is_over_the_interval_in_which_all_are_active(results: dict
     row = metrics.line(results)
     assert row["unfair_ratio"] == pytest.approx(1.6 / (4 / 3) - 1)
     assert row["jain_index"] == pytest.approx(4.0**2 / (3 * (0.64 + 2.56 + 2.56)))
-    # Whole lives: 1000/4000, 3000/8000, 1000/9000 B per ns.
+    # Over whole lifetimes: 1000/4000, 3000/8000, 1000/9000 B per ns.
     lives = np.array([1 / 4, 3 / 8, 1 / 9])
     assert row["unfair_ratio_lifetime"] == pytest.approx(lives.max() / lives.mean() - 1)
 
@@ -188,14 +188,14 @@ def test_every_metric_has_a_line_in_the_registry_and_the_table_s_are_among_them(
             [0, 50, 200],
             [0.6, 0.8, 1],
         ),
-        # What is outside of a window is left out.
+        # Values outside a window are left out.
         (
             {"series": {"t_ns": [0, 10, 20, 30, 40], "bytes": [7, 50, 0, 200, 9]}},
             (10, 40),
             [0, 50, 200],
             [1 / 3, 2 / 3, 1],
         ),
-        # Without a series: what the simulator keeps.
+        # Without a series: the simulator's percentiles.
         (
             {"p50_bytes": 10, "p95_bytes": 80, "p99_bytes": 90, "max_bytes": 90},
             None,

@@ -157,7 +157,7 @@ def test_nothing_is_said_without_records_that_explain_what_arrived_at_one_bottle
 
 @pytest.mark.parametrize("payload", [256, 1000, 4096])
 def test_packets_of_any_length_are_understood(payload: int) -> None:
-    """The simulator says each flow's base RTT and bytes per packet; nothing is derived from 1000 B."""
+    """The simulator reports each flow's base RTT and bytes per packet; nothing is derived from 1000 B."""
     scenario = Scenario(
         topology=Dumbbell(senders=2, rate_bps=100e9, delay_ns=1000),
         traffic=Joining(sizes_bytes=[12_000_000, 4_000_000], interval_ns=300_000),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own metric that joins by its name, where the command line has named it."""
+"""A user's own metric that is added by its name if the command line names it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's config.yaml plays to the same bytes, whichever keys its scenario has."""
+"""A run's config.yaml reproduces the same bytes, whichever keys its scenario has."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables and progress lines fit a terminal of 80 columns, and no number is cut."""
+"""Tables and progress lines fit a terminal of 80 columns, and no number is truncated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m eval run --trace``: the series that it writes and draws, and notes of what is missing."""
+"""``python -m eval run --trace``: the series that it writes and draws, and notes on missing ones."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ SERIES = {"t_ns": [0, 5_000], "bytes": [0, 20]}
 
 
 def results(**more: Any) -> dict[str, Any]:
-    """Of two flows, the second of which was paused."""
+    """Results of two flows, the second of which was paused."""
     return {
         "flows": {"src": [0, 1], "end_ns": [9_000, -1], "pause_ns": [0, 1_500]},
         "queues": [

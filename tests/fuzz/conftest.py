@@ -30,7 +30,7 @@ _BETWEEN_LINES_S = 3.0
 
 @pytest.fixture(autouse=True)
 def _progress(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
-    """A line now and then where there are many inputs."""
+    """Prints a line now and then if there are many inputs."""
     next_line = time.monotonic() + _BETWEEN_LINES_S
 
     def say(total: int) -> None:
@@ -46,6 +46,6 @@ def _progress(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many there were, of each kind."""
+    """Reports the number of inputs of each kind."""
     for kind, (count, refused) in sorted(tried.counts.items()):
         terminalreporter.write_line(f"{kind}: {count} inputs, {count - refused} taken")

@@ -20,12 +20,12 @@ BY_UNIT: dict[str, float] = {
     "_probability": 1,
     "_share": 1,
 }
-#: Of every other number: seeds have so many bits.
+#: Bound of every other number: seeds have 63 bits.
 _LARGEST = 2**63
 
 
 def faults(content: Any, name: str = "") -> Iterator[str]:
-    """Every number that is none, or too large for its unit."""
+    """Names every number that is not finite, or too large for its unit."""
     if isinstance(content, BaseModel):
         for key in type(content).model_fields:
             if key != "attributes":  # of a controller: the simulator knows their ranges (test_attributes)

@@ -60,7 +60,7 @@ def changed(draw: st.DrawFn, good: dict[str, Any]) -> dict[str, Any]:
 
 
 def near(draw: st.DrawFn, value: Any) -> Any:
-    """What is like it, and may be right: bounds lie there."""
+    """Draws a similar value that may be valid: bounds are nearby."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -71,7 +71,7 @@ def near(draw: st.DrawFn, value: Any) -> Any:
     return copy.deepcopy(value)
 
 
-#: YAML's own characters more often than others.
+#: YAML's special characters more often than other characters.
 YAML_TEXTS = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="-:?[]{}&*!|>'\"%@`#,\n ab1.<0_~=", max_size=80),
@@ -81,7 +81,7 @@ YAML_TEXTS = st.one_of(
 
 @st.composite
 def cut(draw: st.DrawFn, text: str) -> str:
-    """``text`` with something put in, taken out or doubled."""
+    """``text`` with a part inserted, removed or doubled."""
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(text)))
         length = draw(st.integers(0, 12))

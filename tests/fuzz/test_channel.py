@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged messages in the channel and wrong actions: taken, or refused by the expected errors."""
+"""Damaged messages in the channel and wrong actions: accepted, or refused by the expected errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG_WORDS = st.one_of(st.sampled_from([0, 1, 2**31, 2**40, 2**63, 2**64 - 1]), 
 
 @contextmanager
 def region(simulator: Simulator) -> Iterator[mmap.mmap]:
-    """The channel's memory, as nobody but its two ends should have it."""
+    """The channel's memory, which only its two ends should have."""
     agent = simulator._agent
     assert agent is not None
     with mmap.mmap(agent.channel_fd, os.fstat(agent.channel_fd).st_size) as memory:
@@ -38,12 +38,12 @@ def region(simulator: Simulator) -> Iterator[mmap.mmap]:
 
 
 def control_offset(memory: mmap.mmap) -> int:
-    """magic, version, capacity, hash, bytes, then the offset of what changes hands."""
+    """Offset of the control block in the header: after magic, version, capacity, hash and bytes."""
     return int(struct.unpack_from("<QIIQQQ", memory)[5])
 
 
 def talk(simulator: Simulator) -> DecisionBatch | EpisodeEnd | None:
-    """The next message; None where it is refused as it should be."""
+    """The next message; None if it is refused properly."""
     start_s = time.monotonic()
     count, refused = tried.counts.get("channel from Python", (0, 0))
     tried.counts["channel from Python"] = count + 1, refused
@@ -91,7 +91,7 @@ def test_a_message_is_read_or_refused(
     text: bytes | None,
     noise: list[tuple[int, bytes]],
 ) -> None:
-    simulator.kill()  # what was damaged before is gone
+    simulator.kill()  # discards the memory damaged before
     simulator.send_reset({"dummy": {"slots": 3, "steps": 0}} if end else PLAY)
     if end:
         assert isinstance(simulator.receive(), DecisionBatch)
@@ -115,7 +115,7 @@ def test_a_message_is_read_or_refused(
             place = control + 192 + at % (len(memory) - control - 200)  # rows and actions
             memory[place : place + len(data)] = data
     answer = talk(simulator)
-    assert not isinstance(answer, Transitions)  # nobody asked for them
+    assert not isinstance(answer, Transitions)  # they were not requested
     if isinstance(answer, DecisionBatch):
         assert len(answer.slots) <= agent.capacity
         simulator.send_actions(np.zeros((int(answer.due.sum()), 3)))

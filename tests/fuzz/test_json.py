@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged JSON of scenarios in either transport's simulator: refused in a line, or right and played."""
+"""Damaged JSON of scenarios in either transport's simulator: refused in a line, or valid and run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.scenario.json_places import Place, at, places
 #: Simulated: some hundred packets.
 LONGEST_PLAY_NS = 20_000
 GOOD = [scenario.to_simulator_json() for _, scenario in corpus.scenarios()]
-#: What a reader says of a number's place where something else stands there.
+#: A reader's message if a number's place contains something else.
 DECLARED = re.compile(r"is an object, must be in \[(\S+), (\S+)\](, a whole number)?")
 
 
@@ -44,7 +44,7 @@ def simulators() -> Iterator[dict[Transport, Simulator]]:
 
 
 def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
-    """The results of JSON that may be none; None where a flow asks for a decision. Raises ScenarioError."""
+    """The results of possibly invalid JSON; None if a flow asks for a decision. Raises ScenarioError."""
     assert simulator._agent is not None
     simulator._agent.write_blob(text.encode())
     simulator._agent.send(_native.COMMAND_RESET)
@@ -54,7 +54,7 @@ def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
 
 
 def is_in_its_range(simulator: Simulator, content: dict[str, Any], place: Place) -> bool:
-    """Whether the number there is what the reader itself declares right."""
+    """Whether the number there is in the range that the reader itself declares."""
     try:
         play(simulator, json.dumps(json_places.replaced(content, place, {})))
     except ScenarioError as error:
@@ -67,7 +67,7 @@ def is_in_its_range(simulator: Simulator, content: dict[str, Any], place: Place)
 
 
 def check_meaning(content: dict[str, Any], results: dict[str, Any]) -> None:
-    """What the results repeat of a scenario is what it says."""
+    """Checks that the values that results repeat from a scenario are the scenario's."""
     for table, columns in (
         ("flows", ("src", "dst", "size_bytes", "start_ns")),
         ("streams", ("src", "dst", "rate_bps", "start_ns", "stop_ns")),

@@ -26,7 +26,7 @@ from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt
 from tests.paths import ROOT
 
-find_agent("fdcc")  # PyTorch's import takes seconds
+find_agent("fdcc")  # PyTorch's import needs seconds
 
 SCENARIO = parse("""
 preset: default
@@ -46,7 +46,7 @@ clock: {name: per_flow_rtt, rtt_fraction: 0.5}
 decision_quantum_ns: 0
 record: {queues: true, queue_series_ns: 100, pcap_ports: [[0, 0]], pcap_snaplen: 100}
 """)
-#: Sections that take the place of the scenario's own.
+#: Sections that replace the scenario's own.
 OTHERS = parse("""
 - topology: {kind: parking_lot, switches: 3, hosts_per_switch: 2, rate_bps: 1.0e+10, delay_ns: 1}
 - topology: {kind: fat_tree_2, access: 2, aggregation: 2, hosts_per_access: 2, fabric_bps: 1.0e+9}
@@ -82,7 +82,7 @@ def from_file(path: str) -> dict[str, Any]:
 
 
 def plan(path: Path, algorithm: str | None = None) -> list[Any]:
-    """As train.py does before it makes anything; of both files, one is damaged."""
+    """Reads inputs as train.py does before it creates files; one of both files is damaged."""
     inputs = read_inputs(path, ROOT / "curricula/incast.yaml")
     if inputs.kind == "search":
         return [search.plan(inputs, metrics=METRICS_OF_EPISODES).config]

@@ -18,14 +18,14 @@ _MOST_CHARACTERS = 1000  # of a line
 
 #: Inputs and refusals, by kind.
 counts: dict[str, tuple[int, int]] = {}
-#: Told the number of inputs so far.
+#: Receives the number of inputs so far.
 listener: Callable[[int], None] | None = None
 
 
 def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25) -> T | None:
-    """What ``read`` makes of an input; None where it refuses it as it should.
+    """Returns the result of ``read`` on an input; None if it refuses it properly.
 
-    Fails where it takes long, raises anything else, says more than ``most_lines``, or says something that
+    Fails if it needs long, raises anything else, prints more than ``most_lines``, or prints something that
     does not name its source (``FILE: ``), or with the place in it (``FILE:LINE:COLUMN: ``).
     """
     count, refused = counts.get(kind, (0, 0))

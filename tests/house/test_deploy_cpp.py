@@ -18,7 +18,7 @@ from tests.paths import ROOT
 from tests.samples.policy_files import FIELDS, carried_file, lstm_file, mlp_file
 
 SEEN = {"rtt": 1.8, "qlen": 0.4, "goodput": 0.2, "pacing_rate": 0.3, "last_action": -0.5}
-#: What examples/deploy_cpp/deploy.cc says of its sender.
+#: The sender of examples/deploy_cpp/deploy.cc.
 SENDER = {"host_rate_bps": 100e9, "base_rtt_ns": 6200.0, "bdp_bytes": 77500.0, "window_bytes": 50000.0}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Examples of learning libraries and code of pages, run as they stand for a few steps."""
+"""Examples of learning libraries and code of pages, run unchanged for a few steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_a_page_shows_runs(
 
 
 def ran(name: str, options: list[str], folder: Path) -> str:
-    """What an example prints."""
+    """The output of an example."""
     done = subprocess.run(
         [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
         capture_output=True,

@@ -79,7 +79,7 @@ def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """A policy of a module that leaves a trace where it is imported, and that a suite names."""
+    """A policy of a module that leaves a trace when imported, and that a suite names."""
     module = f"mine_{len(request.node.name)}"
     lines = ["from pathlib import Path", "from examples.target_queue import make"]
     (tmp_path / f"{module}.py").write_text("\n".join([*lines, "Path('imported').mkdir(exist_ok=True)", ""]))

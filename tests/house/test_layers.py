@@ -31,12 +31,12 @@ def parsed(path: Path) -> list[ast.Import | ast.ImportFrom]:
 
 #: Folders of the package that lie at the project's root (links give them their names), the uppermost first.
 ABOVE = ("eval", "agents")
-#: It imports public names of all floors, when they are asked for, and their types.
+#: The module that imports public names of all floors, on first use, and their types.
 FRONT_DOOR = ROOT / "ns3_env" / "__init__.py"
 
 
 def sources(package: str) -> list[Path]:
-    """Python files of a folder, by their real paths; those of ``ns3_env`` include where its links lead."""
+    """Python files of a folder, by their real paths; those of ``ns3_env`` include targets of its links."""
     folders = (package, *ABOVE) if package == "ns3_env" else (package,)
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
@@ -53,7 +53,7 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
 
 
 def test_every_module_of_the_package_is_looked_at() -> None:
-    """As ``pkgutil`` finds them, which follows links."""
+    """Compares with the modules that ``pkgutil`` finds, which follows links."""
     walked = {module.name for module in pkgutil.walk_packages(ns3_env.__path__, "ns3_env.", onerror=None)}
     names = {module_of(path) for path in sources("ns3_env")}
     assert {name for name in walked if not name.startswith("ns3_env._n")} == names - {"ns3_env"}
@@ -68,14 +68,14 @@ def test_imports_point_from_eval_over_agents_to_the_environment() -> None:
 
 
 def module_of(path: Path) -> str:
-    """As it is imported."""
+    """Name under which a file is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     parts = ("ns3_env", *parts) if parts[0] in ABOVE else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported_files() -> dict[str, set[str]]:
-    """The modules of the package that each imports, within functions and for types alone, too; its own first
+    """The modules of the package that each imports, also within functions and only for types; its own first
     lines are read by all."""
     files = {module_of(path): path for path, _ in imports("ns3_env")}
     graph: dict[str, set[str]] = {}
@@ -111,7 +111,7 @@ def test_tests_share_modules_that_are_no_tests() -> None:
     assert [f"{path}: {name}" for path, name in imports("tests") if ".test_" in f".{name}"] == []
 
 
-#: Of Python in one folder.
+#: Maximum number of Python modules in one folder.
 MOST_MODULES = 14
 
 
@@ -120,12 +120,12 @@ def test_nothing_lies_loose_in_the_package() -> None:
 
 
 CPP = ROOT / "ns3_env" / "cpp"
-#: Rooms that know a transport; those of the programs' modules may, too.
+#: Rooms that know a transport; those of the programs' modules may know one as well.
 TRANSPORTS = ("rdma", "tcp")
 
 
 def test_no_room_has_more_than_fourteen_modules() -> None:
-    """Whoever looks for something reads a room's list of names; ``__init__.py`` is none of them, and a header
+    """Readers scan a room's list of names for a module; ``__init__.py`` does not count, and a header
     and its source file are one."""
     python = {path for path in sources("ns3_env") if path.name != "__init__.py"}
     units = {file.with_suffix("") for file in CPP.rglob("*.[ch]*")}
@@ -143,7 +143,7 @@ SOURCES = [path for path in sorted(CPP.rglob("*.cc")) if path.with_suffix(".h").
 
 
 def test_a_source_includes_its_own_header_first() -> None:
-    """So that each header compiles by itself."""
+    """Ensures that each header compiles by itself."""
     for source in SOURCES:
         first = re.search(r'#include ["<](.+)[">]', source.read_text())
         assert first is not None, source
@@ -167,7 +167,7 @@ def test_a_link_knows_no_switch_and_a_switch_no_host() -> None:
 
 
 def test_agents_and_eval_are_parts_of_the_package_and_no_packages_of_their_own() -> None:
-    """Installed under their own names they would lie where other projects' modules of these names do."""
+    """At the top level they would collide with other projects' modules of these names."""
     for package in ("ns3_env", "tests", "examples"):
         assert [name for _, name in imports(package) if name.split(".")[0] in ABOVE] == []
 

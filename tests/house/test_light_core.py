@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Missing())
 
 
 def light(code: str) -> subprocess.CompletedProcess[str]:
-    """The program, where no extra is installed."""
+    """Runs the program without any extra installed."""
     return subprocess.run(
         [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The notebooks run from their first cells to their last, and hold what comes out."""
+"""The notebooks run from their first cells to their last, and contain their outputs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ pytest.importorskip("ipykernel", reason="the extra dev is not installed")
 
 FOLDER = ROOT / "docs/notebooks"
 FIRST_HOUR, THEOREMS = "first-hour", "smcc-theorems"
-#: What makes a notebook short enough for a test: a training of a second, few random states.
+#: Settings that make a notebook short enough for a test: a training of a second, few random states.
 SHORT = {FIRST_HOUR: ("FIRST_HOUR_DECISIONS", "1000"), THEOREMS: ("SMCC_POINTS", "20")}
 #: A line of a table: a controller and its numbers.
 ROW = re.compile(r"^([a-z][\w-]*) {2,}[\d.].*$", re.MULTILINE)
-#: What is trained differs with the number of decisions.
+#: A trained policy differs with the number of decisions.
 TRAINED = "mine"
 #: A claim and its verdict, and all that is behind it.
 CLAIM = re.compile(r"^\| (.+) \| (holds|does not hold|cannot be told) \| .+ \|$", re.MULTILINE)
@@ -49,7 +49,7 @@ def outputs(notebook: Any, kind: str) -> list[str]:
 
 
 def said(notebook: Any) -> list[str]:
-    """What each cell of code printed."""
+    """Outputs of each code cell."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 

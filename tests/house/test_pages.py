@@ -27,7 +27,7 @@ TEXTS = {
 }
 #: Folders of the repository: a path that starts with one is a file or folder of it.
 FOLDERS = "agents|checkpoints|cmake|configs|curricula|docs|eval|examples|ns3_env|tests"
-#: Not files: environments' ids, placeholders, what the installed package has.
+#: Not files: environments' ids, placeholders, files of the installed package.
 OTHERS = re.compile(r"ns3_env/(\w+-v\d|lib$)|NAME|PAPER")
 PROGRAMS = {
     "train.py": train.parser,
@@ -44,7 +44,7 @@ FOREIGN = {
 
 
 def command_lines(text: str) -> list[str]:
-    """Returns what a page has its reader type: lines after ``$`` and commands in backticks."""
+    """Returns the commands that a page shows: lines after ``$`` and commands in backticks."""
     text = text.replace("\\\n", " ")
     inline = re.findall(r"`((?:\.venv/bin/)?(?:python -m eval|python \w+\.py|ns3-env) [^`\n]+)`", text)
     return [*re.findall(r"^\s*\$ (.*)$", text, re.MULTILINE), *inline]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page on the Python API: its code runs, every name is there, and mypy knows their types."""
+"""The page on the Python API: its code runs, every name exists, and mypy knows their types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 pytest.importorskip("mypy", reason="the extra dev is not installed")
 
-#: A script as a user writes one; each line's type is what a comment after it says.
+#: A script as a user writes one; a comment after each line gives its type.
 SCRIPT = """
 import ns3_env
 from ns3_env import decision, envs, policies, scenario, tasks

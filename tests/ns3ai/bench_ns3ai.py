@@ -2,7 +2,7 @@
 """Benchmark: round trips a second over ns3-ai's wire and over our channel.
 
 The figures of docs/performance.md: ``python -m tests.ns3ai.bench_ns3ai``. Each is the best of several turns,
-taken one after the other.
+measured in sequence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stand-ins for ns3-ai's Python and for a simulation, made from the wire's description alone.
+"""Stand-ins for ns3-ai's Python and for a simulation, made from only the wire format's description.
 
-Nothing here is shared with ``ns3_env.ns3ai``: the segment is made and spun on by a library of its own
-(``ns3_env/cpp/test/ns3ai``), messages are taken apart by hand.
+Nothing here is shared with ``ns3_env.ns3ai``: the segment is created and polled by a separate library
+(``ns3_env/cpp/test/ns3ai``), messages are parsed by hand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TYPES = "type.googleapis.com/ns3_ai_gym."
 
 @functools.cache
 def built() -> Path:
-    """The folder of the stand-ins, which are made where they are not there yet."""
+    """The folder of the stand-ins, which is built if it does not exist."""
     cmake = str(Path(sys.executable).parent / "cmake")
     command = [cmake, "--build", str(BUILD), "--target", "ns3ai-foreign"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def foreign_tree(folder: Path, layout: int = 1) -> Path:
     return tree_of(folder, str(built() / f"ns3ai-foreign-simulator-{layout}"))
 
 
-#: As the script of ns-3.36 to 3.45 behaves: the program is its child, what is wrong with its end is printed,
+#: Imitates the script of ns-3.36 to 3.45: the program is its child, an abnormal exit is printed,
 #: and the script ends with ``exit(returncode)``, which for death by signal n is -n.
 _SCRIPT = """\
 #!{python} -IS
@@ -86,7 +86,7 @@ def _library(layout: int = 1) -> Any:
 
 
 class Interface:
-    """The segment as ns3-ai's Python has it, by its names; ``elements`` of vectors, or none."""
+    """The segment in the form of ns3-ai's Python, by its names; ``elements`` of vectors, or none."""
 
     def __init__(
         self, elements: int = 0, segment: str = "My Seg", segment_bytes: int = 4096, layout: int = 1
@@ -136,7 +136,7 @@ class Interface:
 
 
 def start(command: str) -> subprocess.Popen[str]:
-    """In a shell, in its own process group; it must live for half a second."""
+    """Starts the program in a shell, in its own process group; it must run for half a second."""
     process = subprocess.Popen(
         command, shell=True, preexec_fn=os.setpgrp, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -178,11 +178,11 @@ class ForeignNs3Env:
         return self.state()
 
     def stop(self) -> None:
-        """Asks it to stop, in the place of an action."""
+        """Asks it to stop, instead of sending an action."""
         self.interface.send(b"\x10\x01")
 
     def wait(self) -> int:
-        """Its exit code."""
+        """Waits for the program and returns its exit code."""
         return self.process.wait(10)
 
     def kill(self) -> None:
@@ -201,7 +201,7 @@ class _Action(ctypes.Structure):
 
 
 class Experiment:
-    """ns3-ai's class of that name and what its run gives, for vectors; names and arguments are its own."""
+    """ns3-ai's class of that name and the result of its run, for vectors; names and arguments are its own."""
 
     def __init__(self, target: str, folder: str, bindings: Any, **arguments: Any) -> None:
         assert arguments["handleFinish"]
@@ -270,7 +270,7 @@ def fields(content: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _any(content: bytes, kind: int, name: str) -> dict[int, Any]:
-    """What is in the Any of a SpaceDescription or a DataContainer of that kind."""
+    """Content of the Any of a SpaceDescription or a DataContainer of that kind."""
     outer = dict(fields(content))
     assert outer[1] == kind
     inner = dict(fields(outer[2]))

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As an ns-3 source tree, with the foreign simulation."""
+    """An imitation of an ns-3 source tree, with the foreign simulation."""
     return foreign_tree(tmp_path_factory.mktemp("ns-3"))
 
 
@@ -222,7 +222,7 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
 
     env = Ns3AiEnv("any", tree, segment="ns3_env-" + "long" * 40, segment_key="segment")
     env.reset()
-    gc.collect()  # what earlier tests left to the collector is not counted
+    gc.collect()  # objects left by earlier tests are not counted
     before = held()
     for _ in range(15):
         env.reset()
@@ -296,7 +296,7 @@ def test_a_signal_is_known_by_any_way_in_which_its_code_arrives(code: int, numbe
 def test_a_simulation_that_dies_under_ns3s_script_is_told_as_such(
     end: str, message: str, tmp_path: Path
 ) -> None:
-    """The script's own code is 256 - n where a signal n killed its child."""
+    """The script's own code is 256 - n if a signal n killed its child."""
     folder = tree_of(tmp_path, "/bin/sh", "-c", end)
     with pytest.raises(SimulatorDied, match=message):
         Ns3AiEnv("any", folder, segment="ns3_env-dies", timeout_s=10)
@@ -353,7 +353,7 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
 
 
 def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
-    """It would spin for ever on memory that nobody else finds, and its next reset would find nothing."""
+    """It would spin for ever on memory that no process can find, and its next reset would find nothing."""
     foreign = ForeignNs3Env("rdma-incast", path(), {})
     try:
         foreign.state()
@@ -396,7 +396,7 @@ input()
 
 
 def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path) -> None:
-    """Its own went when the simulation had spoken; another program may have the name since."""
+    """Its own was removed after the simulation's first message; another program may use the name since."""
     before = running("ns3ai-keeper")
     python = subprocess.Popen(
         [sys.executable, "-c", PYTHON, str(tree), "segment"], cwd=ROOT, stdout=subprocess.PIPE, text=True

@@ -46,7 +46,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def played(foreign: ForeignNs3Env, steps: int) -> list[tuple[Any, ...]]:
-    """What it saw, was paid and was told of, from a reset on."""
+    """Observations, rewards and messages of the agent, from a reset on."""
     states = [foreign.state()]
     for action in ACTIONS[:steps]:
         if states[-1][2]:
@@ -159,7 +159,7 @@ def test_its_vector_interface_steps_every_flow_until_the_segment_says_finished()
 
 
 def test_the_structs_that_are_printed_are_those_of_the_bindings(capsys: pytest.CaptureFixture[str]) -> None:
-    """The stand-in of the test before was compiled with them."""
+    """The stand-in of the previous test was compiled with these structs."""
     assert main(["structs", "rdma-flows"]) == 0
     printed = capsys.readouterr().out
     source = (ROOT / "ns3_env/cpp/test/ns3ai/foreign-python.cc").read_text()
@@ -185,12 +185,12 @@ def test_vectors_that_are_too_short_are_refused_with_what_would_do(
         interface.remove()
 
 
-#: What takes time to load, of all that playing takes.
+#: Packages that are slow to import, of those that a run needs.
 HEAVY = {"numpy", "gymnasium", "google", "torch", "pettingzoo"}
 
 
 def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
-    """What the script says of arguments that cannot be, and the packages that it has loaded for that."""
+    """The script's message on invalid arguments, and the packages that it loaded for that."""
     command = [str((folder or path()) / "ns3"), *arguments.split()]
     env = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
@@ -212,7 +212,7 @@ def loaded(arguments: str, folder: Path | None = None) -> tuple[str, set[str]]:
     ],
 )
 def test_a_mistake_ends_it_before_anything_heavy_is_loaded(arguments: str, phrase: str) -> None:
-    """Its Python looks once, half a second after the start, whether the simulation has died."""
+    """Its Python checks only once, half a second after the start, whether the simulation has died."""
     interface = Interface(2, segment="ns3_env-early")
     try:
         if "flows --" in arguments:
@@ -246,7 +246,7 @@ def test_a_scenarios_faults_are_said_before_gymnasium_is_loaded(tmp_path: Path) 
 def test_what_goes_wrong_later_is_heard_by_its_python(
     mistake: str, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It would wait for ever: the Gym interface gets what cannot be parsed, the vectors are finished."""
+    """Ends the wait of its Python: Gym's interface gets an unparsable message, vectors are finished."""
     interface = Interface(segment="ns3_env-late")
     try:
         assert main(["run", "rdma-incast", "--", mistake, "--segment=ns3_env-late"]) == 2
@@ -270,7 +270,7 @@ def test_our_own_environment_tells_the_last_words_of_what_goes_wrong_later() -> 
 
 
 def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It hands its own settings over at the first start alone; given ones win, key by key."""
+    """The path passes its own settings only at the first start; explicit ones win, key by key."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     tree = path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
     assert tree == path({"flows": 3, "fields": "rtt,qlen", "seed": 5})

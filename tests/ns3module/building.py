@@ -21,7 +21,7 @@ def flags(*options: str) -> list[str]:
 
 
 def build(source: Path, program: Path) -> Path:
-    """Compiles a script as docs/ns3.md says, without optimisation."""
+    """Compiles a script as in docs/ns3.md, without optimisation."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
     command = [*compiler, "-O0", str(source), *flags("--cflags", "--libs"), "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

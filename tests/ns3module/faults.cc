@@ -15,7 +15,7 @@ namespace
 RdmaHelper* g_rdma = nullptr;
 NodeContainer* g_hosts = nullptr;
 
-/// A second flow, which nobody knew of before, the other way.
+/// A second flow, which was not announced, in the other direction.
 void
 SendBack(Ptr<const RdmaApplication> flow, Time)
 {

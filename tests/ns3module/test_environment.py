@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Environments over scripts of ns-3: decisions of their flows, seeds, and what is said of bad ones."""
+"""Environments over scripts of ns-3: decisions of their flows, seeds, and errors of invalid ones."""
 
 from __future__ import annotations
 

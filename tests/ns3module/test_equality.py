@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same network twice: scripts of ns-3 come to what rdma-sim comes to, bit for bit."""
+"""The same network twice: scripts of ns-3 have the results of rdma-sim, bit for bit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCENARIOS = 27
 
 
 def two_rails(hosts: int) -> dict[str, Any]:
-    """Two switches, to each of which every host has a link: a host's two links lie apart in the list."""
+    """Two switches, to each of which every host has a link: a host's two links are not adjacent there."""
     links = [
         {"a": host, "b": hosts + rail, "rate_bps": ("100Gbps", "40Gbps")[rail], "delay_ns": 1000}
         for rail in range(2)
@@ -33,7 +33,7 @@ def two_rails(hosts: int) -> dict[str, Any]:
 
 
 def drawn(number: int) -> Scenario:
-    """A scenario with a network, traffic, controllers, switches and paths of its own."""
+    """A scenario with a network, traffic, controllers, switches and paths drawn by its number."""
     draw = random.Random(number)
     topology = draw.choice(
         [
@@ -78,7 +78,7 @@ def drawn(number: int) -> Scenario:
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that plays any of the scenarios: their scripts, each in a namespace of its own."""
+    """A program that runs any of the scenarios: their scripts, each in its own namespace."""
     folder = tmp_path_factory.mktemp("scripts")
     texts = [script_text(drawn(number)) for number in range(SCENARIOS)]
     heads = "".join(line + "\n" for line in texts[0].splitlines() if line.startswith("#include"))
@@ -106,7 +106,7 @@ def test_a_script_comes_to_what_the_simulator_comes_to(
     subprocess.run([scripts, str(number), f"--results={file}"], check=True, capture_output=True)
     script, simulated = json.loads(file.read_text()), simulator.play(scenario)
     for results in (script, simulated):
-        del results["totals"]["events"]  # a script has some of its own
+        del results["totals"]["events"]  # a script has additional events
     assert script == simulated
 
 

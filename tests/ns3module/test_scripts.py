@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scripts of ns-3 with RDMA: the examples, other events beside RDMA's, mistakes in one sentence."""
+"""Scripts of ns-3 with RDMA: the examples, other events next to RDMA's, mistakes in one sentence."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_rdma_and_tcp_of_ns_3_share_a_switch(beside_tcp: Path, options: tuple[st
 
 
 def test_switches_mark_tcp_that_takes_marks(beside_tcp: Path) -> None:
-    """DCTCP keeps its class's queue at the threshold, and loses nothing; CUBIC, which is not marked, does."""
+    """DCTCP's class has its queue at the threshold and no losses; CUBIC, which is not marked, has losses."""
     assert re.search(r", drops: 0$", run(beside_tcp, "--tcp=TcpDctcp"))
     assert re.search(r", drops: [1-9]\d*$", run(beside_tcp, "--tcp=TcpCubic"))
 
@@ -78,7 +78,7 @@ def test_a_script_without_a_mistake_ends(faults: Path) -> None:
     assert run(faults) == "over\n"
 
 
-#: A mistake, and what is said of it.
+#: A mistake, and the error message.
 SENTENCES = {
     "node first": "make the helper before the first node and the first event",
     "controller": "unknown controller 'hpc'; known: ",

@@ -23,7 +23,7 @@ from tests.samples.policy_files import tiny
 from tests.samples.tables import refusals
 
 Tensors = dict[str, np.ndarray]
-#: An input that is worked out of several fields.
+#: An input that is derived from several fields.
 DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
 
 MLP = {"kind": "mlp", "hidden_activation": "relu", "output_activation": "tanh"}
@@ -40,13 +40,13 @@ def header(policy: PolicyFile, **changes: Any) -> dict[str, Any]:
 
 
 def forge(path: Path, content: dict[str, Any] | str, tensors: Tensors) -> None:
-    """A file with this header, whoever would write such a thing."""
+    """Writes a file with this possibly invalid header."""
     text = content if isinstance(content, str) else json.dumps(content)
     path.write_bytes(save({name: np.ascontiguousarray(x) for name, x in tensors.items()}, {KEY: text}))
 
 
 def refusal(path: Path) -> str:
-    """The one line that is said of the file."""
+    """The one-line error about the file."""
     with pytest.raises(ConfigError) as error:
         read_policy(path)
     assert "\n" not in str(error.value)
@@ -181,7 +181,7 @@ def test_a_header_that_is_none_is_refused(path: Path, text: str, words: str) -> 
     assert words in refusal(path)
 
 
-#: A kind of policy, a tensor that is another one (None: missing), and what is said of it.
+#: A kind of policy, a tensor and its replacement (None: missing), and the error message.
 TENSORS: list[tuple[str, str, np.ndarray | None, str]] = [
     *(
         ("lstm", name, np.zeros(shape, np.float32), f"tensor {words}")
@@ -240,4 +240,4 @@ def test_a_bit_that_changed_is_seen(path: Path) -> None:
     path.write_bytes(content)
     assert "sha256: the tensors are not those that were written" in refusal(path)
     with pytest.raises(ValueError, match="sha256: the tensors are not those that were written"):
-        _native.Policy(str(path))  # as the simulator reads it, where a scenario names it
+        _native.Policy(str(path))  # as the simulator reads it if a scenario names it

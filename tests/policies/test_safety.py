@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Safety of a policy's file: windows within bounds, Swift where the policy has met nothing like it."""
+"""Safety of a policy's file: windows within bounds, Swift outside the policy's training range."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import constant_file
 from tests.samples.scenarios import results_of
 
-#: Fields of the sample, and ranges that hold whatever comes.
+#: Fields of the sample, and ranges that always hold.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
-#: No flow sees it: base RTTs of less than one.
+#: No flow can observe it: RTTs below the base RTT.
 NEVER = {"rtt": [0.5, 0.6]}
 CURRICULUM = """
 scenario: {time_limit_ns: 20ms}
@@ -48,13 +48,13 @@ def incast(flows: int, size: int = 1_000_000) -> Scenario:
 
 
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
-    """Under a policy's file, or under Swift."""
+    """Results under a policy's file, or under Swift."""
     variant = scenario.under("swift") if file is None else scenario.under("policy", {"File": str(file)})
     return results_of(variant)
 
 
 def seen(results: dict[str, Any]) -> dict[str, Any]:
-    """What the network did; a decision is an event more."""
+    """Results of the network; without the events, as a decision is an additional one."""
     totals = {key: value for key, value in results["totals"].items() if key != "events"}
     return {"flows": results["flows"], "queues": results["queues"], "totals": totals}
 
@@ -72,7 +72,7 @@ def test_a_flow_that_leaves_the_range_goes_on_as_swift_and_decides_no_more(tmp_p
     results, swift = played(scenario, file), played(scenario)
     assert results["counters"] == {"policy_fallbacks": 4, "policy_windows_bounded": 0}
     names = ["fct_slowdown_avg", "queue_avg_bytes"]
-    assert measure(results, names) == pytest.approx(measure(swift, names), rel=1e-3)  # one ACK a flow apart
+    assert measure(results, names) == pytest.approx(measure(swift, names), rel=1e-3)  # one ACK a flow differs
 
 
 def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(t
         assert queue == pytest.approx((rtts - 1) * 78_000, rel=0.06)
 
 
-#: A policy that may ask for less than a packet on the way, and gets it.
+#: A policy that may request less than a packet in flight, and gets it.
 SHRINKS = {"answer": -0.9, "action": {"name": "exponential_window", "alpha": 1.0, "least_packets": 0.25}}
 
 
@@ -103,7 +103,7 @@ def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(
 
 @pytest.mark.parametrize("whole", [0.0, 50.0])
 def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whole: float) -> None:
-    """Those that leave whole, and never decide, too."""
+    """This includes flows that are sent at once, and never decide."""
     shallow = Switch(pfc=False, buffer_bytes=300_000)
     scenario = incast(30, 400_000).model_copy(update={"switch": shallow})
     swift = charged_slowdowns(played(scenario)).mean()

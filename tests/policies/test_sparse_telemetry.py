@@ -21,7 +21,7 @@ from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import decisions_taken
 from tests.samples.policy_files import constant_file, policy_file
 
-#: Bytes of telemetry that are easily told from everything else.
+#: Bytes of telemetry that differ clearly from all other sizes.
 CARRIED = 100
 RATE = 100e9
 
@@ -46,7 +46,7 @@ def played(policy: Path, scenario: Scenario, placement: str = "simulator") -> di
 
 
 def delay_ns(policy: Path, size: int) -> float:
-    """How much longer a flow that is alone takes than one of plain packets."""
+    """Additional FCT of a single flow compared with one of plain packets."""
     flows = played(policy, alone(size))["flows"]
     return float(flows["fct_ns"][0] - flows["standalone_ns"][0])
 
@@ -75,7 +75,7 @@ def test_a_flow_below_the_line_leaves_at_line_rate_and_decides_nothing(tmp_path:
 
 def test_sparse_telemetry_costs_its_bytes_on_as_few_packets_as_were_asked_for(tmp_path: Path) -> None:
     packets, bytes_ = 1000, {}
-    for every in (0.0, 0.2, 1e5):  # the last: the first packet alone
+    for every in (0.0, 0.2, 1e5):  # the last: only the first packet
         policy = always(tmp_path / f"{every}", 0.9, telemetry_every_rtts=every)
         bytes_[every] = played(policy, alone(1000 * packets))["totals"]["end_ns"] * RATE / 8e9
     carried = {every: 1 + (took - bytes_[1e5]) / CARRIED for every, took in bytes_.items()}
@@ -128,7 +128,7 @@ def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str
 def test_episodes_across_the_channel_spare_what_the_file_will(
     tmp_path: Path, changes: dict[str, float]
 ) -> None:
-    """A learner whose configuration says so sees what its policy will see."""
+    """A learner configured for it observes the same as its policy will."""
     whole, sparing = (
         policy_file(tmp_path / name, "mlp", 12, clock=CLOCK, **keys)
         for name, keys in (("whole", {}), ("sparing", changes))

@@ -3,9 +3,9 @@
 
     reuse_objects.py LIST COMMAND...
 
-LIST is a JSON object: ``made``, object file of COMMAND's ``-o`` to the object that takes its place, and the
-two trees, ``tree`` and ``root``. Where there is none, or it was made of other files, COMMAND runs as it is.
-That sources and headers are those that the objects were made of is the caller's to know.
+LIST is a JSON object: ``made``, object file of COMMAND's ``-o`` to the object that replaces it, and the
+two trees, ``tree`` and ``root``. Without such an object, or if its sources differ, COMMAND runs unchanged.
+The caller has to ensure that sources and headers are those of the objects.
 """
 
 import json

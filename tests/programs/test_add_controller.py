@@ -34,7 +34,7 @@ SCENARIO: dict[str, Any] = {
 
 
 def fresh_objects() -> dict[str, str]:
-    """Objects that `make setup` and `make test-cpp` left and that are no older than what they are made of."""
+    """Objects that `make setup` and `make test-cpp` left and that are no older than their sources."""
     assert (BUILD / "build.ninja").exists(), f"no build in {BUILD}: `make setup` makes it"
     listed = subprocess.run(
         [PROGRAMS / "ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True
@@ -48,7 +48,7 @@ def fresh_objects() -> dict[str, str]:
         files = [Path(line.strip()) for line in depends.splitlines()[1:]]
         if all(file.exists() and file.stat().st_mtime <= object_file.stat().st_mtime for file in files):
             fresh[name] = str(object_file)
-    # The only source that is told where the tree lies.
+    # The only source that is compiled with the tree's path.
     return {
         name: object_file for name, object_file in fresh.items() if not name.endswith("/curves-test.cc.o")
     }
@@ -77,7 +77,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(tree: Path) -> None:
-    """What `make setup test-cpp` builds; sources that are as they were take the first build's objects."""
+    """Builds the targets of `make setup test-cpp`; unchanged sources reuse the first build's objects."""
     reused = tree / "reused.json"
     reused.write_text(json.dumps({"made": fresh_objects(), "tree": str(tree), "root": str(ROOT)}))
     launcher = [sys.executable, "-S", "-E", str(ROOT / "tests/programs/reuse_objects.py"), str(reused)]
@@ -100,7 +100,7 @@ def build(tree: Path) -> None:
 
 @pytest.fixture
 def joined(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The new simulator in the place of ours."""
+    """Uses the new simulator instead of the installed one."""
     assert "aimd" not in list_controllers()
     monkeypatch.setenv(EXECUTABLE_VARIABLE, str(tree / "build" / "rdma-sim"))
     return tree

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Values of the controllers' attributes: taken within their range, else refused with it."""
+"""Values of the controllers' attributes: accepted within their range, else refused with it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the example's CMakeLists.txt makes."""
+    """The plugin that the example's CMakeLists.txt builds."""
     folder = tmp_path_factory.mktemp("aimd")
     cmake = [str(PROGRAMS / "cmake")]
     ninja = f"-DCMAKE_MAKE_PROGRAM={PROGRAMS / 'ninja'}"
@@ -70,7 +70,7 @@ def aimd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compiled(source: Path) -> Path:
-    """The shared object of a file, by the compiler alone; its linker leaves out what nothing refers to."""
+    """The shared object of a file, by the compiler without CMake; its linker drops unreferenced libraries."""
     plugin_file = source.with_suffix(".so")
     flags = [*headers.compiler_flags(), "-fdata-sections", "-Wl,--gc-sections", "-Wl,-s"]
     command = ["c++", "-O2", "-shared", "-fPIC", *flags, str(source), "-o", str(plugin_file)]
@@ -112,7 +112,7 @@ def patched(plugin: Path, old: bytes, new: bytes, folder: Path) -> Path:
 
 
 def contract() -> str:
-    """What the installed headers say."""
+    """The contract's id in the installed headers."""
     text = (headers.include_dir() / "ns3_env/cpp/contract/contract-id.h").read_text()
     return text.split('#define RDMA_CONTRACT_ID "')[1].split('"')[0]
 
@@ -239,7 +239,7 @@ SMALL = {
 
 @pytest.fixture(params=["no file", "text", "another contract", "a name that is taken", *SMALL])
 def wrong(request: pytest.FixtureRequest, aimd: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """A plugin that is none, and what has to be said of it."""
+    """An invalid plugin, and the expected error message."""
     file = tmp_path / "x.so"
     if request.param == "no file":
         yield file, "there is no such file; name a shared object, NAME.so"

@@ -18,11 +18,11 @@ from ns3_env.simulator import Simulator, list_controllers
 
 pytestmark = pytest.mark.filterwarnings("ignore:tcp.queue.limit")  # nothing waits there
 
-#: More than the unit in which HPCC hears of bytes sent, 41 kB at 8 Tb/s.
+#: More than the unit of HPCC's telemetry on bytes sent, 41 kB at 8 Tb/s.
 PAYLOAD = 60_000
 HOURS_NS = 4_000_000_000_000
 RATES_BPS = (1e6, 1e10, 8e11, 8e12)
-#: Of each of a path's three links.
+#: Delays of each of a path's three links.
 DELAYS_NS = (33, 3_000, 80_000, 333_000_000)
 #: Rates and delays, with BDPs of 200 packets.
 MODERATE = [(rate, round(200 * PAYLOAD * 8 / 6 / rate * 1e9)) for rate in (1e8, 1e10, 1e12, 8e12)]
@@ -49,9 +49,9 @@ TCP = [name for name in list_controllers(transport="tcp") if name not in (AGENT,
 
 
 def played(simulator: Simulator, name: str, rate_bps: float, delay_ns: int, packets: int) -> dict[str, Any]:
-    """Results of a flow of so many packets that has the network for itself."""
+    """Results of a flow of this many packets without other flows."""
     tcp = Tcp(mtu_bytes=PAYLOAD + 40, min_rto_ns=10**11, initial_rto_ns=10**11, socket_buffer_bytes=1 << 30)
-    # Where a link holds more than a buffer may, there is no headroom.
+    # If a link's BDP exceeds the maximum buffer, there is no headroom.
     pfc = rate_bps * delay_ns < 1e18
     scenario = Scenario(
         transport="rdma" if name in RDMA else "tcp",
@@ -79,7 +79,7 @@ def slowdown(results: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("name", RDMA)
 def test_a_flow_below_a_bdp_leaves_within_a_round_trip(simulator: Simulator, name: str) -> None:
-    """So do windows begin: with what the path holds, or none."""
+    """Initial windows are the path's BDP, or there is no window."""
     for rate, delay in itertools.product(RATES_BPS, DELAYS_NS):
         bdp = rate / 8 * 6 * delay * 1e-9
         packets = max(1, min(math.floor(0.9 * bdp / PAYLOAD), 200))

@@ -13,9 +13,9 @@ from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.training.rollout_env import SpacesOnly
 from ns3_env.agents.training.trainer import GradientTrainer
 
-#: Code of its own, which a test has to trust.
+#: Custom code, which a test has to trust.
 RECURRENT_PPO = "sb3_contrib:RecurrentPPO"
-#: What a configuration says of each agent that is exported.
+#: The configuration of each agent that is exported.
 AGENTS: dict[str, dict[str, Any]] = {
     "fdcc": {"name": "fdcc", "hidden": 8, "shortcut": 6, "net_arch": [7], "history_length": 4},
     "rlcc": {"name": "rlcc", "base_ns": None, "history_length": 3, "net_arch": [7]},
@@ -25,7 +25,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "td3": {"name": "td3", "options": {"policy_kwargs": {"net_arch": [16, 12]}, "buffer_size": 100}},
 }
 FIELDS = ["rtt", "qlen", "qlen_slope"]
-#: What an agent asks of its environment.
+#: Settings of the environment that an agent needs.
 NEEDS: dict[str, dict[str, Any]] = {
     "rlcc": {"fields": ["last_action", "rtt", "pacing_rate"], "placement": "simulator"}
 }
@@ -41,7 +41,7 @@ def configuration(agent: dict[str, Any], **env: Any) -> RunConfig:
 
 
 def trainer(agent: dict[str, Any], **env: Any) -> GradientTrainer:
-    """A trainer whose networks answer all but zero, as trained ones do."""
+    """A trainer whose networks have nonzero outputs, as trained ones do."""
     config = configuration(agent, **env)
     learner = find_agent(agent["name"]).trainer(
         config, SpacesOnly(config.env.fields, config.env.action.name, 2)

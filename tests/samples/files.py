@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-#: The fixture ``refused``: the one line that a command says of arguments that it refuses.
+#: The fixture ``refused``: the command's one-line error about arguments that it refuses.
 Refused = Callable[..., str]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Of a CSV."""
+    """The rows of a CSV."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A star of eight hosts, with nothing in a job's way, and the time that a message takes there."""
+"""A star of eight hosts, with only a job's traffic, and the duration of a message there."""
 
 from __future__ import annotations
 

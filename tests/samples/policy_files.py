@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies of random weights, as files that the simulator plays."""
+"""Policies of random weights, as files that the simulator runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
 from tests.paths import DATA
 
-#: What the header's network says of each kind of sample.
+#: The header's network for each kind of sample.
 _KINDS = {"mlp": {"kind": "mlp"}, "lstm": {"kind": "lstm"}, "carried": {"kind": "lstm", "memory": "carried"}}
 FIELDS = ("rtt", "qlen", "goodput", "pacing_rate", "last_action")
 
@@ -66,7 +66,7 @@ def carried_file(path: Path, **changes: Any) -> Path:
 
 
 def rlcc_file(path: Path, **changes: Any) -> Path:
-    """An MLP as RL-CC's: it reads two steps, and what is worked out of two fields."""
+    """An MLP as RL-CC's: it reads two steps, and a value derived from two fields."""
     derived = {"derived": "rtt_target", "margin": 1.2, "target": 0.1, "gain": 0.5}
     fields = [{"field": name} for name in FIELDS if name not in ("rtt", "pacing_rate")]
     action = {"name": "multiplicative_rate", "alpha": 0.2, "least_packets": 0.1}
@@ -75,7 +75,7 @@ def rlcc_file(path: Path, **changes: Any) -> Path:
 
 
 def tiny(kind: str = "mlp", shortcut: int | None = None, **changes: Any) -> PolicyFile:
-    """A policy of a few random weights; ``shortcut``: its width, where it is not the kind's own."""
+    """A policy of a few random weights; ``shortcut``: its width, if it is not the kind's own."""
     spec = PolicySpec.model_validate(
         {
             "observation": [{"field": "rtt", "transform": "symlog"}, {"field": "qlen"}, {"field": "goodput"}],
@@ -96,6 +96,6 @@ def tiny(kind: str = "mlp", shortcut: int | None = None, **changes: Any) -> Poli
 
 
 def needed_attributes(controller: str) -> dict[str, str]:
-    """Attributes without which a controller does not play: "policy" needs a policy's file."""
+    """Attributes without which a controller does not run: "policy" needs a policy's file."""
     policy = DATA / "policy.safetensors"
     return {"File": str(policy)} if controller == "policy" else {}

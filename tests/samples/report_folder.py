@@ -13,7 +13,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import METRICS
 from ns3_env.eval.output.table import csv_text
 
-#: Mean slowdown of a seed's cell, by default: "fast" wins significantly, others are alike.
+#: Mean slowdown of a seed's cell, by default: "fast" wins significantly, the others are equal.
 SLOWDOWNS = {
     "fast": (2.0, 2.1, 2.05, 2.02, 2.08, 2.04, 2.06),
     "hpcc": (3.0, 3.4, 3.2, 3.1, 3.3, 3.25, 3.15),
@@ -25,9 +25,9 @@ FLOWS = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns", "end
 def suite(
     scenarios: int = 2, scenarios_of: Sequence[Mapping[str, Any]] | None = None, **changes: Any
 ) -> Suite:
-    """Three controllers, two ``scenarios`` in two groups, seven seeds: as many as two comparisons need.
+    """Three controllers, two ``scenarios`` in two groups, seven seeds: the number that two comparisons need.
 
-    ``scenarios_of`` takes the scenarios' place.
+    ``scenarios_of`` replaces the scenarios.
     """
     network = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
     return Suite.from_mapping(
@@ -48,7 +48,7 @@ def suite(
 
 
 def write(path: Path, benchmark: Suite | None = None, **metrics: float | None) -> Path:
-    """A complete folder; ``metrics`` take the place of every cell's own."""
+    """A complete folder; ``metrics`` replace every cell's own."""
     benchmark = benchmark or suite()
     path.mkdir(parents=True, exist_ok=True)
     write_suite(path, benchmark, ["python", "-m", "eval", "benchmark", "hand.yaml", "--out", str(path)])

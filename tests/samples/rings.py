@@ -7,7 +7,7 @@ from typing import Any
 
 
 def ring(switches: int, **changes: Any) -> dict[str, Any]:
-    """Switches in a ring with two hosts each, which send to those two switches on: no way leads back."""
+    """Switches in a ring with two hosts each, which send two switches further: no path leads back."""
     link = {"rate_bps": "100Gbps", "delay_ns": "1us"}
     hosts = range(switches, 3 * switches)
     home = {host: (host - switches) // 2 for host in hosts}

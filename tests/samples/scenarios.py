@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small parts of scenarios, and what is said of one that is none."""
+"""Small parts of scenarios, and the errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INCAST = {"kind": "incast", "size_bytes": 1000}
 
 
 def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
-    """Results of a scenario, or of its contents, in a simulator of its own."""
+    """Results of a scenario, or of its contents, in a new simulator."""
     with Simulator() as simulator:
         if isinstance(scenario, Scenario):
             return simulator.play(scenario)
@@ -26,7 +26,7 @@ def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:
-    """What is said of contents, as those of s.yaml, or of a file."""
+    """The error message on contents, as those of s.yaml, or on a file."""
 
     def read() -> None:
         if isinstance(content, Path):
@@ -40,7 +40,7 @@ def refusal(content: Mapping[str, Any] | Path, folder: str | Path = "") -> str:
 
 
 def conserved(results: Results) -> None:
-    """Each byte that was sent was delivered, was lost at some port by some cause, or is on its way."""
+    """Checks that each sent byte was delivered, was lost at a port by a cause, or is in flight."""
     totals, flows = results["totals"], results["flows"]
     lost = sum(row["payload_bytes"] for row in results["losses"])
     on_the_way = totals["transmitted_payload_bytes"] - totals["delivered_payload_bytes"] - lost

@@ -64,7 +64,7 @@ stages:
       traffic: {kind: poisson, sizes: fb_hadoop, load: 0.5, duration_ns: 20000}
 """
 
-# The start ignores delays and barely looks at the queue: windows swing.
+# The start ignores delays and barely reacts to the queue: windows oscillate.
 TUNING = (
     """
 kind: search
@@ -108,7 +108,7 @@ stages:
   - {name: four, scenario: {topology: {kind: dumbbell, senders: 4}}}
 """
 
-#: Configuration and curriculum of each, by what is searched.
+#: Configuration and curriculum of each, by the kind of search.
 SEARCHES = {
     **{name: (CONFIG.replace("WHAT", section), CURRICULUM) for name, section in WHAT.items()},
     "tuning": (TUNING, INCASTS),

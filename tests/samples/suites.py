@@ -28,7 +28,7 @@ scenarios:
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Every cell's files but for the seconds that it took."""
+    """Every cell's files without its run time."""
     files = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.glob("cells/*/*/*/*"))}
     for name, text in files.items():
         if name.endswith("metrics.json"):

@@ -31,7 +31,7 @@ def scenario_tables() -> list[str]:
 
 
 def fits(sentence: str, line: str, source: str = "s.yaml") -> bool:
-    """Whether the line begins with this sentence on the source; " ... " stands for any words."""
+    """Whether the line starts with this sentence on the source; " ... " matches any words."""
     words = ".*".join(re.escape(part.strip()) for part in f" {sentence}".split(" ... "))
     return re.match(f"{re.escape(source)}: {words}", line) is not None
 

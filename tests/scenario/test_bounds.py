@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every number that a scenario may say has bounds, and one beyond them is refused by its key."""
+"""Every number that a scenario can set has bounds, and one beyond them is refused by its key."""
 
 from __future__ import annotations
 

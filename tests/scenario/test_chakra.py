@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces: their wire format against the protobuf library, and what they are played as."""
+"""Execution traces: their wire format against the protobuf library, and the traffic made from them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_again() -> None:
 
 
 def test_the_protobuf_library_reads_the_same() -> None:
-    """By the schema's field numbers, of the fields that are used."""
+    """Compares the fields in use, by the schema's field numbers."""
     descriptor = pytest.importorskip("google.protobuf.descriptor_pb2")
     from google.protobuf import descriptor_pool, message_factory
 

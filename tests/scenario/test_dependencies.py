@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flows that wait for others: names in lists and CSVs, circles, and jobs as flow lists."""
+"""Flows that wait for other flows: names in lists and CSVs, circles, and jobs as flow lists."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_each_algorithm_brings_every_rank_what_it_is_for(ranks: int) -> None:
     ],
 )
 def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any, node_ranks: int) -> None:
-    """Whoever receives knows what its sender knew with what the send waits for: at the end all of all."""
+    """A receiver gets the data that its sender had when the send could start: at the end, each has all."""
     ranks = 8
     schedule = sends(name, ranks, 1000 * ranks, node_ranks)
     rank_data = [{rank} for rank in range(ranks)]
@@ -120,7 +120,7 @@ def test_a_hierarchical_all_reduce_sends_as_much_as_a_ring_and_less_between_node
 
 @pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])
 def test_an_all_to_all_by_levels_sends_each_byte_once_between_nodes(node_ranks: int) -> None:
-    """Each rank's (g - 1) / g of its data within its node of g, (n - 1) / n of it between n nodes."""
+    """Each rank sends (g - 1) / g of its data within its node of g, (n - 1) / n of it between n nodes."""
     ranks, size = 6, 3600
     all_sends, nodes = sends("hierarchical_all_to_all", ranks, size, node_ranks), ranks // node_ranks
     between = [x for x in all_sends if x.src // node_ranks != x.dst // node_ranks]

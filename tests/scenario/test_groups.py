@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups of flows and traffic classes: what their keys mean to the simulator, and what is refused."""
+"""Groups of flows and traffic classes: the effect of their keys on the simulator, and refusals."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_attributes_of_a_group_come_before_the_scenarios() -> None:
         {"Window": "7"},
     ]
     other = scenario.under("hpcc").to_simulator_json()["controllers"]
-    assert [x["name"] for x in other][-2:] == ["hpcc", "swift"]  # whoever plays has the first
+    assert [x["name"] for x in other][-2:] == ["hpcc", "swift"]  # the first belongs to the entry
 
 
 def test_whoever_plays_has_the_flows_that_no_group_gives_away() -> None:

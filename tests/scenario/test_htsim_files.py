@@ -27,7 +27,7 @@ def tree(folder: Path, text: str, *flows: dict[str, Any]) -> Scenario:
 
 
 def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simulator: Simulator) -> None:
-    """A message after another, and one behind two others."""
+    """A message after another, and one after two other messages."""
     matrix_scenario = matrix(tmp_path, MATRIX)
     results = simulator.play(matrix_scenario)
     flows = results["flows"]
@@ -47,7 +47,7 @@ def test_a_connection_without_a_size_never_ends(tmp_path: Path) -> None:
 
 
 def test_two_tiers_are_leaves_and_spines(tmp_path: Path, simulator: Simulator) -> None:
-    """A switch's latency is halved between its links: a way over three switches has it thrice."""
+    """A switch's latency is halved between its links: a path over three switches has it three times."""
     text = TWO_TIERS.replace("Switch_Latency_ns 0", "Switch_Latency_ns 300")
     scenario = tree(tmp_path, text, {"src": 0, "dst": 31, "size_bytes": 1000})
     assert scenario.topology.counts() == (32, 4 + 2, 32 + 4 * 2)

@@ -21,7 +21,7 @@ from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
 SIZES = [[10_000, 0], [50_000, 100]]
-#: Bytes on the wire of a packet and its ACK, beside the payload: DCTCP has no telemetry.
+#: Bytes on the wire of a packet and its ACK, in addition to the payload: DCTCP has no telemetry.
 HEADER, ACK = 48, 60
 
 
@@ -29,7 +29,7 @@ RATES = {"rate_bps": "25Gbps", "uplink_bps": "100Gbps"}
 
 
 def experiment(load: float, **others: Any) -> dict[str, Any]:
-    """Flows of 10 to 50 kB between 16 hosts; nothing but their own links can be full."""
+    """Flows of 10 to 50 kB between 16 hosts; only their own links can be full."""
     poisson = {"kind": "poisson", "sizes": SIZES, "load": load, "duration_ns": "5ms"}
     return {
         "time_limit_ns": "1s",
@@ -63,7 +63,7 @@ def test_goodput_and_utilisation_read_as_the_load(load: float) -> None:
 
 
 def with_tail(size_bytes: int) -> dict[str, Any]:
-    """A flow that starts when the window ends, and so goes on behind it."""
+    """A flow that starts when the window ends, and so continues after it."""
     whole = experiment(0.5)
     last = {"kind": "list", "flows": [{"src": 0, "dst": 15, "size_bytes": size_bytes, "start_ns": "5ms"}]}
     return {**whole, "traffic": {"kind": "mix", "parts": [whole["traffic"], last]}}
@@ -90,7 +90,7 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
     base = {"time_limit_ns": "1s", "topology": dumbbell, "traffic": flow}
     results = played({**base, "measurement": {"end_ns": "100ms"}})
     assert results["totals"]["end_ns"] < 2e6
-    assert measure(results)["goodput"] == pytest.approx(0.01)  # 1 ms of 100 at the whole rate
+    assert measure(results)["goodput"] == pytest.approx(0.01)  # 1 ms of 100 at the full rate
     early = played({**base, "measurement": {"warm_up_ns": "50ms", "end_ns": "100ms"}})
     values = measure(early)
     assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)

@@ -17,7 +17,7 @@ from ns3_env.simulator import Simulator
 from tests.samples.files import dumped
 from tests.samples.published_texts import FLOWS, RING_OF_ASTRA_SIM, STAR_OF_ASTRA_SIM, TOPOLOGY
 
-#: Those of RDMA without groups: the format knows neither another transport nor those.
+#: Scenarios of RDMA without groups: the format has neither other transports nor groups.
 SCENARIOS = [
     path
     for path in sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
@@ -35,7 +35,7 @@ def published(scenario: Scenario) -> tuple[str, str]:
         topology.append(f"{link.a} {link.b} {rate} {delay} 0.000000")
     rows = [str(len(flows))]
     for src, dst, size, start in zip(flows.src, flows.dst, flows.size_bytes, flows.start_ns, strict=True):
-        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # whatever its double is cut off from
+        seconds = f"{start // 10**9}.{start % 10**9:09d}5"  # regardless of truncation of the double
         rows.append(f"{src} {dst} 3 100 {size} {seconds}")
     return "\n".join(topology) + "\n", "\n".join(rows) + "\n"
 
@@ -64,7 +64,7 @@ def test_a_scenario_written_in_this_format_is_the_same_one(file: Path, tmp_path:
 def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
     tmp_path: Path, simulator: Simulator
 ) -> None:
-    """A message over a star; a ring on a ring without switches, whose ACKs go the other way."""
+    """A message over a star; a ring on a ring without switches, whose ACKs go in the other direction."""
     message = {"kind": "list", "flows": [{"src": 0, "dst": 7, "size_bytes": 1_000_000}]}
     ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 8 * 10_000}
     window = [{"name": "fixed-window", "attributes": {"WindowBdp": 1000}}]
@@ -75,7 +75,7 @@ def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
     assert star.topology.counts() == (8, 1, 8)
     alone = (1_000_000 // 1000 - 1 + 2) * 1048 * 8 / 400 + 2 * (60 * 8 / 400 + 2 * 500)
     assert simulator.play(star)["flows"]["fct_ns"] == pytest.approx([alone], rel=1e-9)
-    # Each of 14 rounds takes its packets and a link.
+    # Each of 14 rounds lasts for its packets and a link.
     delivered = simulator.play(circle)["flows"]["delivered_ns"]
     assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refusals and warnings of scenarios: a line each with the file, the key and what would be right."""
+"""Refusals and warnings of scenarios: a line each with the file, the key and the remedy."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ REASONS = [getattr(bounds, name) for name in dir(bounds) if name.startswith("WHY
 def test_numbers_that_are_too_large_together_are_refused_with_the_reason(
     content: dict[str, Any], sentence: str
 ) -> None:
-    """Of each number by itself test_bounds has the reason."""
+    """test_bounds checks the bounds of each single number."""
     message = refusal(content)
     assert fits(f"{sentence} ... at most", message), message
     assert any(reason in message for reason in REASONS)
 
 
 def streams(*rates_and_starts: tuple[float, int]) -> dict[str, Any]:
-    """Streams of these shares of 1 Gb/s from as many hosts over one link, and a flow."""
+    """Streams of these shares of 1 Gb/s each from its own host over one link, and a flow."""
     parts = [
         {"kind": "constant_rate", "src": i, "dst": 4, "rate_bps": rate * 1e9, "start_ns": start}
         for i, (rate, start) in enumerate(rates_and_starts)
@@ -99,7 +99,7 @@ WARNINGS: list[tuple[dict[str, Any], str]] = [
     (LONG_PATH, "tcp.socket_buffer_bytes: 4000000 B"),
     (changed(LONG_PATH, "traffic.size_bytes: endless"), "tcp.socket_buffer_bytes: 4000000 B"),
     (changed(LONG_PATH, "traffic.size_bytes: 3MB"), NONE),  # the flow fits into the buffer
-    (changed(LONG_PATH, "topology.delay_ns: 50us"), NONE),  # the path holds 300 us of 100 Gb/s, 3.75 MB
+    (changed(LONG_PATH, "topology.delay_ns: 50us"), NONE),  # the path's BDP is 300 us of 100 Gb/s, 3.75 MB
     (changed(LONG_PATH, "{traffic.size_bytes: 50MB, tcp.socket_buffer_bytes: 38MB}"), NONE),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The keys recovery, corruption and nic: what they mean, and what is said of wrong ones."""
+"""The keys recovery, corruption and nic: their meaning, and errors on invalid values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: what their files mean to the simulator, in JSON and as text, and presets of controllers."""
+"""Scenarios: their files' content in the simulator's JSON and as text, and presets of controllers."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ HEADER = "src,dst,size_bytes,start_ns\n"
 
 
 def with_csv(folder: Path, text: str | bytes) -> Path:
-    """A scenario's file beside the CSV it names."""
+    """A scenario's file next to the CSV it names."""
     (folder / "flows.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     path = folder / "scenario.yaml"
     path.write_text("traffic: {kind: csv, file: flows.csv}")
@@ -93,7 +93,7 @@ def with_csv(folder: Path, text: str | bytes) -> Path:
 
 
 def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
-    """In the file's order, also where flows start together or rows are equal; sizes and times with units."""
+    """Flows keep the file's order, even with equal starts or equal rows; sizes and times with units."""
     rows = "7,4,2MB,3,,a,\r\n\r\n1.5us,4,1e3,0,2us,,a\r\n0.001s,4,0.5KiB,1,,,\r\n0,4,9,1,,,\r\n0,4,9,1,,,\r\n"
     scenario = Scenario.load(
         with_csv(tmp_path, f"start_ns, dst,size_bytes,src,delay_ns,name,after\r\n{rows}")

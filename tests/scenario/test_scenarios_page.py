@@ -21,7 +21,7 @@ from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
-#: What examples need around them.
+#: Sections that examples need around them.
 LARGE = ("poisson_incast", "mix", "list", "collective", "jobs", "workload")
 ROOM: dict[str, dict[str, Any]] = {
     **{kind: {"topology": {"kind": "leaf_spine"}} for kind in LARGE},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JSON that nobody checked, in the simulator: right, or refused in a sentence with its key."""
+"""Unchecked JSON in the simulator: right, or refused in a sentence with its key."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.scenario.json_places import Place, at, last_name, named, places, repl
 
 LARGE = 2**32 + 5
 
-#: In the place of a value, one after the other.
+#: Replacements of a value, tried in turn.
 WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, -1e30, "1", [], {}]
 
-#: What of it is right after all, by the place's last key, or where that means two things, by its section too.
+#: Valid ones among them, by the place's last key, or, if that is ambiguous, by its section as well.
 #: Everything else is refused.
 RIGHT: dict[str, list[Any]] = {
     **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
@@ -53,7 +53,7 @@ RIGHT: dict[str, list[Any]] = {
 
 
 def is_right(place: Place, value: Any) -> bool:
-    """Whether that value at that place is one, by the meaning of the key."""
+    """Whether that value is valid at that place, by the meaning of the key."""
     key = last_name(place)
     columns = ("size_bytes", "start_ns", "stop_ns", "slot")
     whole_list = (key in columns or place == ("streams", "rate_bps")) and isinstance(place[-1], str)
@@ -199,7 +199,7 @@ def test_a_whole_number_may_be_written_as_a_fraction_without_one(tmp_path: Path)
     assert program(same, tmp_path).stdout == program(content, tmp_path).stdout
 
 
-#: Who cannot choose a way per packet, by Python or by the simulator, of either key that asks for it.
+#: Keys that need a path per packet, which some controllers do not support in Python and in the simulator.
 STEERING = {"failures": {"outages": [{"switch": 24, "at_ns": 1}]}, "load_balancing": "spray"}
 REFUSED = [
     *refusals(INSIDE[0]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Standalone times: a slowdown of 1 is the ideal, the same for every controller.
 
-A flow alone at line rate has it to the picosecond, and no flow has less.
+A single flow at line rate has this FCT to the picosecond, and no flow has less.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOSTS = 4
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Hosts at either end of a chain of switches, at one place with two ways to go, each link as it comes."""
+    """Hosts at either end of a chain of switches, at one place with two paths, with random links."""
     link = st.tuples(st.sampled_from(RATES), st.integers(1, 3000))
     switches = draw(st.integers(1, 4))
     ends = [(host, HOSTS + (switches - 1) * (host % 2)) for host in range(HOSTS)]
@@ -82,7 +82,7 @@ def test_a_flow_alone_at_line_rate_takes_its_standalone_time(
 
 
 SPRAYS = get_args(Spray.model_fields["by"].annotation)
-#: Ways of a packet, of ACKs and of queues by which flows could be faster than one path allows.
+#: Paths of packets, of ACKs and of queues by which flows could be faster than one path allows.
 WAYS: dict[str, Any] = {
     "load_balancing": [Ecmp(), Flowlet(gap_ns=0), *(Spray(by=by) for by in SPRAYS)],
     "recovery": [GoBackN(), SelectiveRepeat(reorder_packets=1000, bdp_cap=None)],
@@ -90,7 +90,7 @@ WAYS: dict[str, Any] = {
     "classes": [[], [TrafficClass(name="one"), TrafficClass(name="two")]],
 }
 STEERABLE = ["fixed-window", "dctcp", "dcqcn", "hpcc", "swift"]
-#: A controller, and ways for it.
+#: A controller, and paths for it.
 CHOICES = st.one_of(
     st.tuples(st.sampled_from(CONTROLLERS), st.just({})),
     st.tuples(
@@ -115,7 +115,7 @@ def test_no_flow_is_faster_than_alone_on_all_its_paths(
 
 
 def test_a_sprayed_flow_alone_takes_what_its_paths_have_together(simulator: Simulator) -> None:
-    """Four ways of a quarter of the host's rate each: as fast as the host, and one way's time after it."""
+    """Four paths of a quarter of the host's rate each: as fast as the host, plus the delay of one path."""
     ends = [(0, 2, 40e9), (1, 3, 40e9), *((a, b, 10e9) for b in range(4, 8) for a in (2, 3))]
     links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=1000) for a, b, rate in ends]
     graph = Graph(nodes=["host"] * 2 + ["switch"] * 6, links=links)
@@ -138,5 +138,5 @@ def test_the_published_preset_keeps_the_published_formula(simulator: Simulator) 
         controllers=[Controller(name="fixed-window")],
     )
     (alone,) = simulator.play(scenario)["flows"]["standalone_ns"]
-    base_rtt = 4 * 1000 + 2 * 8000  # of a full packet: delays both ways, payload on either link
+    base_rtt = 4 * 1000 + 2 * 8000  # of a full packet: delays in both directions, payload on either link
     assert alone == base_rtt + (5 + 48) * 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Open-loop background: sent at its rate whatever comes of it, and no part of the flows."""
+"""Open-loop background: sent at its rate regardless of losses, and separate from the flows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
 from tests.samples.scenarios import conserved
 
-#: Of a full packet, on the wire.
+#: Size of a full packet on the wire.
 WIRE = 1048
 GBPS = 10**9
 #: Senders 0 to 3, receiver 4, switches 5 and 6.
@@ -33,7 +33,7 @@ BOTTLENECK = (5, 6)
 
 
 def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: Any) -> Scenario:
-    """Streams beside flows; by default one flow of a packet, which starts after 3 ms and ends the episode."""
+    """Streams and flows; by default one flow of a packet, which starts after 3 ms and ends the episode."""
     beside = FlowList(flows=flows or [Flow(src=3, dst=4, size_bytes=1000, start_ns=3_000_000)])
     usual = {"topology": SLOW, "controllers": [Controller(name="hpcc")], "time_limit_ns": 10_000_000}
     return Scenario(**{**usual, "traffic": Mix(parts=[beside, *streams]), **keys})
@@ -51,7 +51,7 @@ def test_a_stream_alone_delivers_its_rate_within_a_packet(
     start, stop = 7_001, 2_003_001
     stream_scenario = scenario(stream(0, rate_bps, start, stop), preset=preset)
     streams = simulator.play(stream_scenario)["streams"]
-    # In the reference's whole nanoseconds a packet takes the link a bit less than its time.
+    # In the reference's whole nanoseconds a packet occupies the link for slightly less than its time.
     assert streams["sent_bytes"] == [1000 * math.ceil((stop - start) * rate_bps / (8e9 * WIRE))]
     assert streams["received_bytes"] == streams["sent_bytes"]
     assert streams["lost_bytes"] == [0]

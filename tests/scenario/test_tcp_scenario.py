@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios of TCP: their keys for the simulator, and refusals of what belongs to RDMA."""
+"""Scenarios of TCP: their keys for the simulator, and refusals of RDMA's keys."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
     net = FatTree2(access=2000, aggregation=100, hosts_per_access=2).build()
     start_s = time.process_time()
     assert net.faults() == []
-    assert time.process_time() - start_s < 10  # a search from each access switch takes half a minute
+    assert time.process_time() - start_s < 10  # a search from each access switch needs half a minute
 
 
 POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}
@@ -209,7 +209,7 @@ def scenario_file(folder: Path, traffic: dict[str, Any]) -> Path:
 
 
 def test_a_distribution_with_its_mean_first_begins_at_its_first_size(tmp_path: Path) -> None:
-    """As Homa's files have it."""
+    """Homa's files have this form."""
     write_cdf(tmp_path, "6400.5\n100 0.25\n500 0.5\n30000 1.0\n")
     sizes = Scenario.load(scenario_file(tmp_path, POISSON)).flows().size_bytes
     assert (min(sizes), max(sizes) <= 30_000) == (100, True)

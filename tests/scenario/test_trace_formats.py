@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces as other projects write them: each plays as it is, in the time of an idle network."""
+"""Execution traces as other projects write them: each runs unchanged, in the time of an idle network."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def duration_ns(results: Results, flow: int = 0) -> float:
     return results["flows"]["delivered_ns"][flow] - results["flows"]["start_ns"][flow]
 
 
-# Chakra's feeder (mlcommons/chakra, JSONNode): a list in which attributes stand beside the rest.
+# Chakra's feeder (mlcommons/chakra, JSONNode): a list in which attributes are next to the other keys.
 FEEDER: dict[str, Any] = {
     "workload_graph": [
         {"Id": 3, "Name": "f", "NodeType": 4, "is_cpu_op": False, "runtime": 7, "data_deps": []},
         {"Id": 4, "Name": "g", "NodeType": 7, "data_deps": [3], "comm_type": 6, "comm_size": 4000},
     ]
 }
-# STAGE (astra-sim/symbolic_tensor_graph, JsonBackend): names in the place of numbers, no times.
+# STAGE (astra-sim/symbolic_tensor_graph, JsonBackend): names instead of numbers, no times.
 STAGE: dict[str, Any] = {
     "nodes": [
         {"id": 1, "name": "f", "node_type": "comp_node", "data_deps": [], "ctrl_deps": [], "num_ops": 7000}
@@ -159,7 +159,7 @@ def metadata(groups: dict[str, list[int]]) -> bytes:
 
 
 def test_process_groups_are_those_that_pytorch_records(tmp_path: Path) -> None:
-    """Each rank knows its own group 1: ranks 0 and 2, or 1 and 3; group 0 has all ranks, told by none."""
+    """Each rank knows its own group 1: ranks 0 and 2, or 1 and 3; group 0 of all ranks is not recorded."""
     for rank in range(4):
         group = [rank % 2, rank % 2 + 2]
         nodes = [collective(5, "1"), collective(6, "0", 40, (5,))]
@@ -219,7 +219,7 @@ def test_a_roofline_gives_time_to_what_has_none(tmp_path: Path, simulator: Simul
 
 
 def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> None:
-    """As tokens of a mixture of experts do."""
+    """A mixture of experts sends such amounts."""
     sizes = [3000, 600, 0]
     trace_scenario = scenario(
         **write(tmp_path, *[[collective(0, "0", size, kind="ALL_TO_ALL")] for size in sizes])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training steps of a transformer: what is sent, in which order, and what does not fit."""
+"""Training steps of a transformer: their messages, the order, and invalid settings."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_step_of_two_data_parallel_ranks_is_its_computation_and_one_collective
     ("bucket", "sums"), [(None, [1] * 8), (1, [1] * 8), (2, [2] * 4), (3, [3, 3, 2]), (99, [8])]
 )
 def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sums: list[int]) -> None:
-    """As many bytes as by themselves, in fewer collectives; ``bucket``: of a layer's gradients."""
+    """The same bytes as without buckets, in fewer collectives; ``bucket``: in layers' gradients."""
     job = scenario({"dp": 2}, bucket_bytes=bucket and round(bucket * GRADIENT))
     assert sent(job) == {"data all_reduce": pytest.approx(8 * 2 * GRADIENT, rel=1e-9)}
     sizes = job.flows().size_bytes
@@ -89,7 +89,7 @@ def test_gradients_of_several_layers_are_summed_together(bucket: int | None, sum
 
 
 def ends_of_sums(results: Results) -> dict[tuple[int, int], float]:
-    """When a rank's all-reduces of an iteration are over, by iteration and rank."""
+    """End of a rank's all-reduces of an iteration, by iteration and rank."""
     jobs, ends = results["jobs"], {}
     for flow, end in enumerate(results["flows"]["delivered_ns"]):
         if jobs["parts"][jobs["part"][flow]].endswith("all_reduce"):

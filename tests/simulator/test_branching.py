@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Branches of a simulation: the same bits, lives of their own, nothing left behind."""
+"""Branches of a simulation: the same bits, independent continuation, nothing left behind."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def at_a_decision(content: Any = None, **options: Any) -> Iterator[tuple[Simulat
 
 
 def goes_on(original: Simulator, message: DecisionBatch) -> None:
-    """The simulator takes the actions that were due before."""
+    """The simulator accepts the actions that were due before."""
     original.send_actions(drawn(np.random.default_rng(0), message))
     assert original.receive()
 
@@ -72,7 +72,7 @@ def drawn(rng: np.random.Generator, message: DecisionBatch) -> Actions:
 
 
 def played(simulator: Simulator, actions: list[Actions]) -> str:
-    """Results, as text, of what answers these actions, the first of which is due."""
+    """Results, as text, of a simulator that gets these actions, the first of which is due."""
     for one in actions:
         simulator.send_actions(one)
         message = simulator.receive()
@@ -97,7 +97,7 @@ def branched_at(
     return actions, json.dumps(message.results, sort_keys=True), branches
 
 
-#: They are for all flows of a network, so that none decides beside them.
+#: Controllers for all flows of a network, which no other controller may join.
 ALONE = {"agent", "max_min", "oracle"}
 RDMA = sorted({*list_controllers()} - ALONE)
 TCP = sorted({*list_controllers(transport="tcp")} - ALONE)
@@ -299,7 +299,7 @@ def test_a_copy_that_asks_for_nothing_keeps_windows_to_the_end() -> None:
 
 
 def one_answer(simulator: Simulator, message: object, window: float = 3e4) -> str:
-    """Results, as text, of a copy that takes one more answer."""
+    """Results, as text, of a copy that gets one more answer."""
     assert isinstance(message, DecisionBatch)
     simulator.send_actions(np.tile([window, 5e10, 0.0], (int(message.due.sum()), 1)))
     end = simulator.receive()

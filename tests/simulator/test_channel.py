@@ -96,7 +96,7 @@ def test_refused_scenario_raises_and_the_process_lives_on(simulator: Simulator) 
         ({"hang_at": 1, "hang": "work"}, signal.SIGKILL, SimulatorDied, "signal 9", 1),
         ({"hang_at": 1, "hang": "work"}, signal.SIGSTOP, SimulatorHung, "stopped", 2),
         ({"hang_at": 1, "hang": "sleep"}, None, SimulatorHung, "asleep", 1.1),
-        # A spinner is judged by its CPU time, which grows slower than the clock where cores are shared.
+        # A spinner is judged by its CPU time, which grows slower than the clock on shared cores.
         ({"hang_at": 1, "hang": "spin"}, None, SimulatorHung, "without a sign of life", 5),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups and traffic classes in play: attributes, isolation, shares, metrics of each."""
+"""Groups and traffic classes in a simulation: attributes, isolation, shares, metrics of each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts with several cards: which card a flow takes, and how long it takes on an idle network."""
+"""Hosts with several cards: which card a flow uses, and its FCT on an idle network."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_cluster_has_what_it_counts() -> None:
 
 @pytest.mark.parametrize("optimised", [True, False])
 def test_flows_of_a_node_never_leave_it(optimised: bool) -> None:
-    """Below a leaf of whole nodes the way by the leaf has as few links, and a quarter of the rate."""
+    """Below a leaf of whole nodes, the path by the leaf has equally few links, and a quarter of the rate."""
     topology = {**CLUSTER, "scale_out": {**CLUSTER["scale_out"], "rail_optimised": optimised}}
     flows = scenario(topology, *[(0, 1), (1, 0)] * 4).flows()
     gpus = range(CLUSTER["nodes"] * CLUSTER["gpus_per_node"])
@@ -167,7 +167,7 @@ def test_flows_of_a_node_never_leave_it(optimised: bool) -> None:
 @pytest.mark.parametrize("controller", ["hpcc", "powertcp"])
 @pytest.mark.parametrize("rate_gbps", [25, 200, 400, 1600, 3600])
 def test_telemetry_tells_a_used_link_from_an_idle_one_at_any_rate(controller: str, rate_gbps: int) -> None:
-    """In units larger than a packet most ACKs say that nothing was sent: HPCC had a half of 400 Gb/s."""
+    """In units larger than a packet most ACKs report no bytes sent: HPCC reached half of 400 Gb/s."""
     node = {**CLUSTER, "scale_up": {"rate_bps": f"{rate_gbps}Gbps", "delay_ns": 300}}
     flows = results_of(scenario(node, (0, 1), size_bytes=20_000_000).under(controller))["flows"]
     assert flows["fct_ns"][0] < 1.15 * flows["standalone_ns"][0]

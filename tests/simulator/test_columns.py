@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Windows and queue series as arrays say what they say as lists."""
+"""Windows and queue series have the same content as arrays and as lists."""
 
 from __future__ import annotations
 

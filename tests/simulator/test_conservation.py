@@ -128,7 +128,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 
 
 def reached(scenario: Scenario) -> list[bool]:
-    """Whether a flow's ends are joined once no outage is to end any more."""
+    """Whether a flow's ends are connected after the end of the last outage."""
     assert scenario.failures is not None
     assert isinstance(scenario.traffic, FlowList)
     network = scenario.topology.build()

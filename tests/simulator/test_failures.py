@@ -56,7 +56,7 @@ def test_flows_go_on_through_failures_that_are_drawn(simulator: Simulator, of: s
 
 
 def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
-    """But what tells of them: and flows are counted by a timeout, which HPCC does not ask for."""
+    """Only the values that report failures differ; flows also get a timeout, which HPCC does not need."""
     calm = drawn().model_copy(update={"failures": None, "controllers": [Controller(name="hpcc")]})
     later = Failures(outages=[Outage(switch=24, at_ns=99_000_000)])
     plain = simulator.play(calm)

@@ -38,14 +38,14 @@ def sent_by(host: int, size_bytes: int | str, start_ns: int = 0) -> dict[str, An
 
 
 def time_ns(transport: str, size_bytes: float) -> float:
-    """That the bottleneck takes for so much payload."""
+    """Time that the bottleneck needs for this payload."""
     payload, wire = PACKETS[transport]
     return size_bytes * wire / payload * 8e9 / RATE_BPS
 
 
 @fluids
 def test_flows_are_as_late_as_by_hand(simulator: Simulator, transport: str, reference: str) -> None:
-    """Shares: through when the link has carried 6, 5 and 3 MB; the least first: 6, 3 and 1 MB."""
+    """With equal shares, flows end when the link has carried 6, 5 and 3 MB; shortest first: 6, 3 and 1 MB."""
     assert reference in references(transport)  # type: ignore[arg-type]
     sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
     flows = simulator.play(scenario(transport, reference, sent))["flows"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Training jobs in the simulator: when flows that wait start, and how long collectives take."""
+"""Training jobs in the simulator: start times of waiting flows, and durations of collectives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def play(traffic: dict[str, Any], **more: Any) -> Results:
 
 
 def one_way_ns(packets: int) -> float:
-    """Until a message's last byte is at its receiver: two links, and a switch that stores and forwards."""
+    """Time until a message's last byte is at its receiver: two links, and a store-and-forward switch."""
     return 2 * LINK_NS + (packets + 1) * PACKET_NS
 
 

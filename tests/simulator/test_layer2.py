@@ -27,7 +27,7 @@ def scenario(controller: str, **other: Any) -> Scenario:
 
 
 def points(scenario: Scenario) -> Any:
-    """What the simulator is told of congestion points."""
+    """The congestion points in the simulator's JSON."""
     return scenario.to_simulator_json()["switch"]["congestion_points"]
 
 
@@ -80,7 +80,7 @@ def test_a_policy_decides_at_each_frame_and_sees_what_it_says() -> None:
         "notification_recency",
         "notifications",
     )
-    assert wire_bytes(heard) == 0  # what switches say costs a data packet nothing
+    assert wire_bytes(heard) == 0  # switches' frames add nothing to data packets
     rows = np.concatenate(batches)
     # Each frame is a decision, but for those that come to flows that have ended.
     assert totals["notification_frames"] - 5 <= len(rows) <= totals["notification_frames"]

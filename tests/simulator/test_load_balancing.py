@@ -32,7 +32,7 @@ def crossing(random: np.random.Generator, hosts: int, groups: int) -> list[int]:
 
 
 def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int], how: Balancing) -> Results:
-    """Every host sends at line rate, whatever comes of it: no transport takes part."""
+    """Every host sends at line rate regardless of losses: without a transport."""
     sent = [ConstantRate(src=i, dst=x, rate_bps=RATE_BPS) for i, x in enumerate(to)]
     last = FlowList(flows=[Flow(src=0, dst=1, size_bytes=1, start_ns=LONG_NS)])
     return simulator.play(
@@ -46,7 +46,7 @@ def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int],
 
 
 def delivered(results: Results) -> float:
-    """Of the hosts' rate."""
+    """Delivered share of the hosts' rate."""
     payload = np.array(results["streams"]["received_bytes"])
     time_ns = results["totals"]["end_ns"] - UNDER_WAY_NS
     return float(payload.mean() * 1.048 * 8e9 / RATE_BPS / time_ns)

@@ -62,7 +62,7 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
     totals, flows = results["totals"], results["flows"]
     assert totals["unfinished"] == totals["pfc_frames"] == 0
     assert flows["acked_bytes"] == flows["size_bytes"]
-    (lost,) = results["losses"]  # at the bottleneck alone
+    (lost,) = results["losses"]  # only at the bottleneck
     assert place(lost) == UPLINK
     assert lost["cause"] == "buffer_full"
     assert lost["packets"] == totals["dropped_packets"] > 0
@@ -77,7 +77,7 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
 
 
 def test_each_cause_is_counted_at_its_port(simulator: Simulator) -> None:
-    """Links lose at hosts' ports, too: what a full buffer costs is told apart from it."""
+    """Links also lose packets at hosts' ports; losses by a full buffer are counted separately."""
     none = simulator.play(incast("dctcp", Switch()))
     assert none["losses"] == []
     assert measure(none, ("buffer_losses", "link_losses")) == {"buffer_losses": 0, "link_losses": 0}
@@ -182,7 +182,7 @@ def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]
 
 
 def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simulator: Simulator) -> None:
-    """A packet that a decision waits for has an ACK of its own."""
+    """A packet that a decision waits for has its own ACK."""
     slowest = [
         charged_slowdowns(
             simulator.play(
@@ -254,7 +254,7 @@ def test_an_agent_sees_which_share_of_what_it_sent_was_sent_again(recovery: Reco
 def test_the_retransmission_timeout_doubles_six_times_at_most(
     simulator: Simulator, patience: float, timeouts: int
 ) -> None:
-    """All packets of a flow are lost, until so many times the timeout after its start."""
+    """All packets of a flow are lost, until a multiple of the timeout after its start."""
     timeout_ns = 100_000
     scenario = Scenario(
         topology=Dumbbell(senders=1),

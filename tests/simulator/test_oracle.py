@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The oracle against closed forms: the least left goes first, nothing is lost, nobody pauses."""
+"""The oracle against closed forms: the shortest remaining flow goes first, no losses, no pauses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats
 
-#: Of a full packet with its 48 B of headers at 100 Gb/s: 83.84 ns. A port does not stop in the middle of one.
+#: Time of a full packet with 48 B of headers at 100 Gb/s: 83.84 ns. A port does not preempt one.
 PACKET_NS = 1048 * 8 / 100 + 0.001
 
 
@@ -32,18 +32,18 @@ def dumbbell(senders: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> S
 
 
 def waited(results: Mapping[str, Any]) -> Floats:
-    """Of each flow, beyond its time alone: ns."""
+    """Waiting time of each flow in ns: its FCT minus its standalone FCT."""
     flows = results["flows"]
     return np.array(flows["fct_ns"], float) - np.array(flows["standalone_ns"], float)
 
 
 def work_ns(size_bytes: int) -> float:
-    """At the bottleneck, which headers share."""
+    """Time of a flow's bytes at the bottleneck, with headers."""
     return (size_bytes + 48 * -(-size_bytes // 1000)) * 8 / 100
 
 
 def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simulator: Simulator) -> None:
-    """Each waits for the work of all that are shorter, to within a packet: SRPT's least mean."""
+    """Each flow waits for the work of all shorter ones, to within a packet: SRPT's minimum mean."""
     sizes = [int(size) for size in np.random.default_rng(3).integers(20_000, 2_000_000, 12)]
     results = simulator.play(dumbbell(12, [{"src": i, "size_bytes": x} for i, x in enumerate(sizes)]))
     order = np.argsort(sizes)
@@ -59,12 +59,12 @@ def test_equal_flows_end_one_after_the_other(simulator: Simulator) -> None:
 
 @pytest.mark.parametrize("source", [0, 1], ids=["same host", "another host"])
 def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> None:
-    """At a switch, and at a host's own card, where the long flow's packets have not left yet."""
+    """It passes at a switch, and at a host's card from which the long flow's packets have not left yet."""
     long = {"src": 0, "size_bytes": 5_000_000}
     short = {"src": source, "size_bytes": 30_000, "start_ns": 123_457}
     results = simulator.play(dumbbell(2, [long, short]))
     delay, length = waited(results)[1], waited(results)[0]
-    # The packet that is being sent has to end, at each of the three ports on the way that it has to itself.
+    # The packet in transmission has to end, at each of the three ports on the path that are otherwise idle.
     assert 0 <= delay <= PACKET_NS
     assert length == pytest.approx(work_ns(30_000), abs=PACKET_NS)
 
@@ -77,7 +77,7 @@ def test_acks_wait_for_no_data(simulator: Simulator) -> None:
 
 
 def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
-    """Its window is no limit: on long and short paths, with large and small packets."""
+    """The window does not limit the flow: on long and short paths, with large and small packets."""
     for topology in ({"kind": "dumbbell", "senders": 1, "delay_ns": 10}, {"kind": "dumbbell", "senders": 1}):
         for payload in (1000, 9000):
             flow = [{"src": 0, "size_bytes": 3_000_001}]
@@ -86,7 +86,7 @@ def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
 
 
 def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator) -> None:
-    """Whatever the scenario says of buffers: 64 windows stand in front of one link."""
+    """The scenario's buffers do not matter: 64 windows wait at one link."""
     flows = [{"src": i, "size_bytes": 200_000} for i in range(64)]
     for switch in ({"buffer_bytes": 3_000_000}, {"buffer_bytes": 400_000, "pfc": False}):
         scenario = dumbbell(64, flows, switch=switch)

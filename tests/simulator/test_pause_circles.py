@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PFC pauses that wait for each other in a circle: they are said, and nothing else is."""
+"""PFC pauses that wait for each other in a circle: they are reported, and nothing else is."""
 
 from __future__ import annotations
 

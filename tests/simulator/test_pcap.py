@@ -68,7 +68,7 @@ def test_every_transmission_is_at_both_ends_at_its_time_in_order(
     first_hosts = [frame for frame in everything if frame.port == "h0-p0"]
     assert sum(not frame.is_pfc for frame in first_hosts) == 2 * 151  # its data packets and their ACKs
     lengths = {frame.length for frame in everything if not frame.is_pfc}
-    assert lengths == {62, HEADERS + 4, HEADERS + 1000}  # ACKs; the last 1 or 2 B, padded; the others
+    assert lengths == {62, HEADERS + 4, HEADERS + 1000}  # ACKs; the last 1 or 2 B, padded; all other packets
     assert {frame.length for frame in everything if frame.is_pfc} == {60}
     assert all(len(frame.data) == frame.length for frame in everything)
     times = [frame.time_ns for frame in everything]
@@ -142,7 +142,7 @@ def test_a_full_disk_is_a_line_that_names_the_file(transport: Transport, tmp_pat
         with pytest.raises(ScenarioError, match=r"^s\.yaml: record\.pcap: cannot write .*No space left"):
             simulator.play(scenario.model_copy(update={"record": record}))
         pid = simulator.pid
-        assert simulator.play(scenario)["flows"]["fct_ns"][0] > 0  # the process goes on
+        assert simulator.play(scenario)["flows"]["fct_ns"][0] > 0  # the process continues
         assert simulator.pid == pid
 
 
@@ -151,7 +151,7 @@ def tshark(path: Path, show: str, *fields: str) -> list[tuple[str, ...]]:
     if shutil.which("tshark") is None:
         pytest.skip("there is no tshark here (Debian, Ubuntu: package tshark)")
     command = ["tshark", "-o", "ip.check_checksum:TRUE", "-r", str(path), "-Y", show, "-T", "fields"]
-    command += ["--disable-protocol", "rpcordma"]  # a guess that may take a lone SEND Last for a call
+    command += ["--disable-protocol", "rpcordma"]  # its heuristic may mistake a single SEND Last for a call
     for field in fields:
         command += ["-e", field]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Feedback frames in a capture against IEEE 802.1Q, 33.4, with numbers worked out by hand."""
+"""Feedback frames in a capture against IEEE 802.1Q, 33.4, with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.simulator.frames import frames_of
 TYPE = 0x22E7
 PACKET = 1048  # bytes on the wire
 #: Packets come at 100 Gb/s, every T, and leave at 30 Gb/s, every 10/3 T. Each tenth is a sample; with the
-#: k-th there are k - (1 + floor((k - 1) / (10/3))) in the queue: the others have begun to leave, at T,
+#: k-th there are k - (1 + floor((k - 1) / (10/3))) in the queue: the others have started to leave, at T,
 #: 4.33 T, 7.67 T, 11 T, ...
 QUEUES = [7 * PACKET, 14 * PACKET, 21 * PACKET]
 TARGET = 20_000
@@ -44,7 +44,7 @@ SCENARIO = Scenario(
 
 
 class Notification(NamedTuple):
-    """What a frame says, in its own units."""
+    """Content of a frame, in its own units."""
 
     to: str
     sender: str
@@ -79,7 +79,7 @@ def read(frame: bytes) -> Notification:
 
 @pytest.fixture(scope="module")
 def frames(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
-    """What the sender's port saw of that type."""
+    """Frames of that type at the sender's port."""
     at = tmp_path_factory.mktemp("pcap")
     record = Record(pcap=str(at / "x"), pcap_ports=[(0, 0)])
     with Simulator() as simulator:

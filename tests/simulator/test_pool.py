@@ -18,7 +18,7 @@ from ns3_env.simulator.simulator import Simulator
 
 
 def run_script(folder: Path, text: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
-    """Runs mine.py with this text; what the folder has may be imported."""
+    """Runs mine.py with this text; modules in the folder can be imported."""
     (folder / "mine.py").write_text(text)
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -59,7 +59,7 @@ SELECTIVE: dict[str, Any] = {"recovery": {"kind": "selective_repeat"}}
 SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
 SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
 OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
-#: Controllers and what is changed of the network; those that are run in parts.
+#: Controllers and changes of the network that are run in parts.
 IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", {}),
     ("dcqcn", {"measurement": {"warm_up_ns": 50_000}}),
@@ -73,7 +73,7 @@ IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", TRAINING),
     ("dcqcn", {**TRAINING, **SPRAY}),
 ]
-#: Those that are run as a whole, since their parts would share something.
+#: Scenarios that are run as a whole, since their parts would share something.
 AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("mpcc", {}),
     ("oracle", {}),
@@ -81,7 +81,7 @@ AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("dcqcn", {"record": {"windows": True}}),
     ("dcqcn", {"preset": "published"}),
 ]
-#: Those that have no threads to choose, or draw more than their traffic.
+#: Scenarios without a choice of threads, or with random draws beyond their traffic.
 OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("dcqcn", {"loss_probability": 0.02, **SHALLOW}),
     ("dcqcn", {"corruption": [{"link": "all", "bit_error_rate": 1e-7}]}),
@@ -140,7 +140,7 @@ def answer(batch: DecisionBatch) -> NDArray[np.float64]:
 
 
 def decide(simulator: Simulator) -> list[DecisionBatch]:
-    """Answers until the episode's end, and returns what was seen."""
+    """Answers until the episode's end, and returns the decisions."""
     batches = []
     while not isinstance(message := simulator.receive(), EpisodeEnd):
         assert isinstance(message, DecisionBatch)

@@ -20,7 +20,7 @@ from tests.samples.files import dumped
 
 pytestmark = pytest.mark.alone
 
-#: A thirtieth of the default: what would be too much for it shows on a smaller network.
+#: A thirtieth of the default, so that a smaller network shows work that would exceed the default.
 STRICT_S = 1.0
 
 
@@ -46,7 +46,7 @@ def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) ->
     }
 
 
-#: Work that takes long, and whether its results are whole.
+#: Long work, and a check that its results are complete.
 WORK: dict[str, tuple[dict[str, Any], Callable[[Results], bool]]] = {
     "a large network is built": (
         star(hosts=4096, flows=1),

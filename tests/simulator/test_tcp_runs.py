@@ -235,7 +235,7 @@ CONTROLLERS = [name for name in list_controllers(transport="tcp") if name not in
 
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_flows_come_and_go_under_each_law(controller: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is freed is overwritten at once: whoever uses it after its flow's end crashes."""
+    """Freed memory is overwritten at once: code that uses it after its flow's end crashes."""
     monkeypatch.setenv("MALLOC_PERTURB_", "165")
     traffic = {"kind": "poisson", "sizes": [[10_000, 0], [100_000, 100]], "load": 0.5, "duration_ns": "3ms"}
     topology = {"kind": "dumbbell", "senders": 4, "rate_bps": "10Gbps"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Deaths and stops of dummy and real simulators, seen within a second."""
+"""Deaths and stops of dummy and real simulators, detected within a second."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def signalled_after(seconds: float, pid: int | None, number: signal.Signals) -> 
 
 
 def play(env: FlowVecEnv, wait: str, turns: int | None) -> None:
-    """So many turns; None: until something raises."""
+    """Steps for this many turns; None: until something raises."""
     while turns is None or turns > 0:
         turns = None if turns is None else turns - 1
         if wait == "step":
@@ -119,7 +119,7 @@ def test_one_that_dies_after_its_episode_is_not_replaced_without_a_word() -> Non
     sampler = {"dummy": {"slots": 3, "steps": 0}}  # an episode is one message and its end
     with FlowVecEnv(sampler, slots=3, num_simulators=1, executable=DUMMY) as env:
         env.start()
-        env.recv()  # and the end is under way
+        env.recv()  # and the end of the episode is in progress
         time.sleep(0.05)
         env._health()
         pid = env.pids[0]
@@ -153,7 +153,7 @@ def test_looks_far_apart_do_not_make_a_sleeper() -> None:
 
 
 def attack(dice: random.Random) -> tuple[float, str]:
-    """A kill or a stop at some instant of play: seconds until it was raised, and what it was."""
+    """A kill or a stop at some instant of an episode: seconds until it was raised, and what it was."""
     simulators, wait = dice.randint(1, 8), dice.choice(list(WAITS))
     number = dice.choice([signal.SIGKILL, signal.SIGSTOP])
     scenario: Scenario | dict[str, Any]
@@ -177,7 +177,7 @@ def attack(dice: random.Random) -> tuple[float, str]:
             play(env, wait, None)
         late_s = time.monotonic() - sent[0]
         env.reset()
-        play(env, wait, 3)  # all is well again
+        play(env, wait, 3)  # the environment works again
         pids += env.pids
     assert not any(pid is not None and alive(pid) for pid in pids), what
     return late_s, what

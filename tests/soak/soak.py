@@ -29,19 +29,19 @@ from tests.processes import alive, open_descriptors, shared_memory
 
 SIMULATORS = 4
 SLOTS = 4
-#: A stopped simulator is found as late as a hung one; a killed one is found at once.
+#: A stopped simulator is detected as late as a hung one; a killed one at once.
 HANG_TIMEOUT_S = "0.9"
 DETECTED_WITHIN_S = 5.0
 _STOPPED_SHARE = 0.1
 _BETWEEN_LINES_S = 3.0
 _SAMPLES = 24
-#: What counts as growth: of the mean of the last quarter of the samples over the second one.
+#: Accepted growth (kB) of mean memory from the second quarter of the samples to the last one.
 _ALLOWED_KB = 1_000
 
 
 @dataclass
 class Usage:
-    """Of this process and its simulators, sampled between episodes."""
+    """Resources of this process and its simulators, sampled between episodes."""
 
     own_kb: list[int] = field(default_factory=list)
     simulators_kb: list[int] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Usage:
         self.shared.append(len(shared_memory()))
 
     def grown(self) -> list[str]:
-        """What did not stay as it was."""
+        """Lists the resources that have grown."""
         growths = []
         for name, series in vars(self).items():
             quarter = max(1, len(series) // 4)
@@ -81,16 +81,16 @@ def _status(pid: str, key: str) -> int:
 
 
 def _children() -> int:
-    """Processes whose parent this one is, dead ones that nobody has asked for included."""
+    """Processes whose parent this one is, including dead ones that were not waited for."""
     count = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # gone by now
+        with contextlib.suppress(OSError):  # it has ended by now
             count += int(stat.read_text().rpartition(")")[2].split()[1]) == os.getpid()
     return count
 
 
 def scenario() -> Mapping[str, Any]:
-    """An incast of SLOTS flows that decide on every ACK: ten thousand decisions or so, then it is cut."""
+    """An incast of SLOTS flows that decide on every ACK: some ten thousand decisions, then truncated."""
     return Scenario(
         time_limit_ns=2_000_000,
         topology=Dumbbell(senders=SLOTS),
@@ -100,9 +100,9 @@ def scenario() -> Mapping[str, Any]:
 
 
 class Soak:
-    """Steps on, breaks episodes off and kills simulators until there were as many of each.
+    """Steps, aborts episodes and kills simulators until each was done the required number of times.
 
-    Raises AssertionError or SimulatorError where the environment does not stand it.
+    Raises AssertionError or SimulatorError if the environment does not recover.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class Soak:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.say, self.next_line = say, time.monotonic() + _BETWEEN_LINES_S
-        #: Rows that were answered, episodes broken off and begun anew, and those that ended by themselves.
+        #: Answered rows, episodes aborted and restarted, and episodes that ended by themselves.
         self.steps = self.resets = self.episodes = 0
-        #: How long it took until each simulator that was killed or stopped at some instant was noticed.
+        #: Time until each kill or stop of a simulator was detected.
         self.detected_s: list[float] = []
         self.at_work, self.under_kills = Usage(), Usage()
         chance = random.Random(seed)
@@ -140,7 +140,7 @@ class Soak:
         return len(self.detected_s)
 
     def grown(self) -> list[str]:
-        """What did not stay as it was."""
+        """Lists the resources that have grown."""
         return [*self.at_work.grown(), *self.under_kills.grown()]
 
     def _pids(self) -> list[int]:
@@ -148,7 +148,7 @@ class Soak:
 
     def _sample(self, usage: Usage) -> None:
         self.stream.start()
-        self._step_until(self.steps + 100)  # all are there and at work
+        self._step_until(self.steps + 100)  # all are running
         gc.collect()
         usage.sample(self._pids())
         if time.monotonic() > self.next_line:
@@ -168,7 +168,7 @@ class Soak:
             self.steps += len(due)
 
     def _reset_until(self, resets: int) -> None:
-        """Breaks all episodes off, some at once and some after a few decisions."""
+        """Aborts all episodes, some at once and some after a few decisions."""
         while self.resets < resets:
             self.stream.start()
             self.resets += SIMULATORS
@@ -176,7 +176,7 @@ class Soak:
                 self._answer()
 
     def _kill(self, chance: random.Random) -> None:
-        """Ends or stops a simulator at some instant; it is noticed, and the others and the next work on."""
+        """Ends or stops a simulator at some instant; this is detected, and other simulators continue."""
         self.stream.start()
         for _ in range(chance.randrange(5)):
             self._answer()
@@ -193,7 +193,7 @@ class Soak:
 
 
 def main() -> int:
-    """The long form: the exit code is 1 where something has grown."""
+    """The long form: the exit code is 1 if a resource has grown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--resets", type=int, default=10_000)

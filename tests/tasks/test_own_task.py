@@ -19,7 +19,7 @@ from tests.paths import ROOT
 
 @pytest.fixture(scope="module")
 def module() -> Iterator[dict[str, Any]]:
-    """The page's example, as a user's module; the task is gone afterwards."""
+    """The page's example, as a user's module; the task is removed afterwards."""
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     start = re.escape("import gymnasium as gym\n\nfrom ns3_env import tasks\n")
     (code,) = re.findall(rf"```python\n({start}.*?)```", page, re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tasks: what training draws, what tests are, and an environment of each on every front end."""
+"""Tasks: draws of training, tests, and an environment of each on every front end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: collectives and a training step under controllers, and under PFC alone (Khan 2022)."""
+"""Experiment: collectives and a training step under controllers, and with only PFC (Khan 2022)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ns3_env.scenario.topology.cluster import ScaleOut
 from ns3_env.scenario.traffic import Collective, Traffic, Training
 from ns3_env.scenario.traffic.training.training import Model, Parallel
 
-#: PFC alone: flows at line rate, a BDP in flight at most.
+#: Only PFC: flows at line rate, at most a BDP in flight.
 ALONE = "PFC alone"
 CONTROLLERS = {ALONE: "fixed-window", "DCQCN": "dcqcn", "DCTCP": "dctcp", "TIMELY": "timely", "HPCC": "hpcc"}
 ALL_REDUCE, ALL_TO_ALL, STEP = "an all-reduce", "an all-to-all", "a training step"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiment: an all-to-all over rails alone, beside one over a whole fabric (Wang 2024)."""
+"""Experiment: an all-to-all only over rails, compared with one over a whole fabric (Wang 2024)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ns3_env.scenario.traffic.listed import Flow
 
 #: GB/s of a GPU's links within its node, and of its network card, by generation.
 NODES: Mapping[str, tuple[float, float]] = {"A100": (300.0, 25.0), "H100": (450.0, 50.0)}
-#: The abstract's range, %, taken as that of these two: a card's rate over a node's is 25 / 300 and 50 / 450.
+#: The abstract's range, %, read as that of these two: a card's rate over a node's is 25 / 300 and 50 / 450.
 OVERHEAD = {"A100": 8.2, "H100": 11.2}
 WHOLE, TURNS, OVERLAP = "any to any", "rails, one phase after the other", "rails, phases overlap"
 _NODES, _GPUS, _SIZE_BYTES = 8, 8, 256_000_000

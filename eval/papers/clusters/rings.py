@@ -36,7 +36,7 @@ _NEAR = 0.1
 
 
 def rings(ranks: Sequence[Sequence[int]], size_bytes: int) -> FlowList:
-    """Ring all-reduces side by side, each of these hosts: a send waits for what it passes on, and 2 µs."""
+    """Ring all-reduces side by side, each of these hosts: a send waits for the data to forward, and 2 µs."""
     flows = []
     for ring, hosts in enumerate(ranks):
         count = len(hosts)
@@ -56,13 +56,13 @@ def rings(ranks: Sequence[Sequence[int]], size_bytes: int) -> FlowList:
 
 
 def _reproduced(simulated: Mapping[int, float], published: Mapping[int, float]) -> Verdict:
-    """Tells whether each number, by size, is near the published one."""
+    """Returns whether each number, by size, is near the published one."""
     off = [abs(x / published[size] - 1) for size, x in simulated.items()]
     return max(off) <= _NEAR, f"{min(off):.1%} to {max(off):.1%} off"
 
 
 def sizes(scale: float) -> dict[int, int]:
-    """Bytes of each size (MiB) up to ``scale`` of 512; of none so small the least one, with fewer bytes."""
+    """Bytes of each size (MiB) up to ``scale`` of 512; if all are larger, the smallest, reduced."""
     least = min(NODE)
     part = min(1.0, 512 * scale / least)
     return {size: round(part * size * MIB) for size in NODE if size <= max(512 * scale, least)}
@@ -98,7 +98,7 @@ def ring(data: Data[dict[int, float]]) -> Outcome:
 
 
 _CARDS: dict[str, Any] = {"spines": 64, "rate_bps": 400e9, "uplink_bps": 400e9, "delay_ns": 500}
-#: 256 GPUs, each with a card of its own, below leaves of one rail of all nodes, or of 8 nodes with all their
+#: 256 GPUs, each with its own card, below leaves of one rail of all nodes, or of 8 nodes with all their
 #: cards; and the GPUs of each place in 32 nodes.
 NETWORKS: Mapping[Fabric, tuple[LeafSpine, Sequence[Sequence[int]]]] = {
     RAILS: (

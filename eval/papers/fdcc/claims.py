@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verdicts of chapter 6 of the FDCC thesis: over links of both lengths, with goodput beside them."""
+"""Verdicts of chapter 6 of the FDCC thesis: over links of both lengths, with goodput next to them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LINKS_NS = {"1 µs": 1000, "180 ns": 180}
 IN_FIGURES = next(iter(LINKS_NS))
 #: After a claim's text: the same of the released agent.
 IN_ITS_PLACE = f"; with {RELEASED} in its place"
-#: The thesis's agent as it is trained here earns less of its own reward than a constant window does
-#: (docs/papers/fdcc.md): what it does says nothing of the thesis's method.
+#: The thesis's agent as trained here earns less of its own reward than a constant window does
+#: (docs/papers/fdcc.md): its behaviour is no evidence on the thesis's method.
 UNLEARNED: Verdict = (None, "no agent here earns the thesis's reward")
 #: A share of the best goodput from which no case is named.
 _FULL = 0.995
@@ -36,9 +36,9 @@ def judge(
 ) -> dict[str, Verdict]:
     """Judges each claim with the thesis's agent, then with the one released here.
 
-    ``RELEASED`` stands for FDCC among a claim's names. A claim, by its text, holds where it does over links
-    of every length. The first are left open, unless a policy is given in the place of the thesis's. Beside
-    verdicts stand those of the thesis's printed numbers, if any, and the number named ``goodput``, if any.
+    ``RELEASED`` represents FDCC among a claim's names. A claim, by its text, is true if it is over links
+    of every length. The first are left open, unless a policy replaces the thesis's. These
+    verdicts are followed by those of the thesis's printed numbers and the number named ``goodput``, if any.
     """
     verdicts = {}
     for text, claim in claims.items():
@@ -66,7 +66,7 @@ def _verdict(
 
 
 def _beside(table: Table, claim: Comparison, goodput: str) -> str:
-    """Tells each entry's least share of the best goodput."""
+    """Returns each entry's minimum share of the best goodput, in words."""
     phrases = []
     for name in claim.entries:
         shares = {

@@ -27,15 +27,15 @@ from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
-#: What DCQCN and TIMELY do not bring by themselves: no flow has more than a BDP under way (Zhang 2023,
+#: A bound that DCQCN and TIMELY lack: no flow has more than a BDP in flight (Zhang 2023,
 #: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
-#: (section 5.2). MPCC is no entry of the thesis: it is beside them, and no claim depends on it.
+#: (section 5.2). MPCC is no entry of the thesis: it is added, and no claim depends on it.
 ENTRIES = Entries(
     {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}, "mpcc": {}},
     released=("rlcc", RELEASED),
     parameters="paper",
 )
-#: With the thesis's agent, whose numbers stand beside the thesis's and decide no claim.
+#: With the thesis's agent, whose numbers are listed next to the thesis's and decide no claim.
 WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
 #: and pauses section 6.2 names.
@@ -101,7 +101,7 @@ def _printed(rows: Mapping[int, Any]) -> dict[str, dict[str, Any]]:
     return {title(flows): dict(zip(_OF_TABLES, row, strict=True)) for flows, row in rows.items()}
 
 
-#: By case, entry and column; lengths in bytes.
+#: Values by case, entry and column; lengths in bytes.
 TABLE_6_2: dict[str, dict[str, dict[str, float | None]]] = {
     case: {name: dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()}
     for case, rows in _printed(_ROWS_6_2).items()
@@ -116,10 +116,10 @@ METRICS = (
 )
 #: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
 SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
-#: The time limit, in times that the link alone would need for all flows: the thesis's slowest takes 1.15.
+#: The time limit, in multiples of the link's minimum time for all flows: the thesis's slowest needs 1.15.
 _PATIENCE = 3
 _SLACK_NS = 2_000_000
-#: Hosts of each side of the dumbbell (section 5.3): beyond so many flows, each host has several.
+#: Hosts of each side of the dumbbell (section 5.3): with more flows than that, hosts have several.
 HOSTS = 64
 #: Columns of the tables.
 _COLUMNS = (
@@ -137,7 +137,7 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-#: PFC at a sixteenth of the free buffer (section 3.3), where the published simulator has an eighth.
+#: PFC at a sixteenth of the free buffer (section 3.3), while the published simulator has an eighth.
 SWITCH = Switch(pfc_alpha_shift=4)
 #: Flows, and the length of links by ``LINKS_NS``'s names.
 Case = tuple[int, str]
@@ -196,7 +196,7 @@ def spread(results: Results) -> Spread:
 
 
 def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
-    """The numbers alone: by length of links, then by the thesis's name of each case."""
+    """The numbers without series: by length of links, then by the thesis's name of each case."""
     return nested(
         {
             (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
@@ -206,7 +206,7 @@ def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
 
 
 def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
-    """One for each case; "thesis" rows where the thesis has numbers of an entry."""
+    """A table for each case; "thesis" rows if the thesis has numbers of an entry."""
     tables = []
     for (links, case), by_name in flat(simulated, 2):
         origins = (("here", by_name), ("thesis", published.get(case, {})))
@@ -216,7 +216,7 @@ def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
 
 
 def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
-    """Incasts of so many flows over links of each length: the same flows for every entry."""
+    """Incasts of each number of flows over links of each length: the same flows for every entry."""
     incasts = {n: over_links(incast(topology, n, scale)) for n in flows}
     return {(n, links): incasts[n][links] for links in LINKS_NS for n in flows}
 

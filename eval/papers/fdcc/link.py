@@ -21,8 +21,8 @@ from ns3_env.scenario.traffic import Joining, LongShort
 from ns3_env.simulator.results import Floats, flow_column
 
 RATE_BPS = 100e9
-#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half of the link takes 2 MB in 0.34 ms.
-#: The long one is there before and after: it would need 2 ms alone.
+#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half the link carries 2 MB in 0.34 ms.
+#: The long one is active before and after: it would need 2 ms without the short one.
 LONG_BYTES, SHORT_BYTES, START_NS = 25_000_000, 2_000_000, 1_000_000
 #: Drawn and judged up to here at scale 1.
 UNTIL_NS = 2_000_000
@@ -41,7 +41,7 @@ def _until_ns(scale: float) -> int:
 
 
 def two_flows(scale: float) -> dict[str, Scenario]:
-    """To the end of both flows; ``scale`` is of the flows' sizes and of the short one's start."""
+    """Two flows until both end; ``scale`` is of the flows' sizes and of the short one's start."""
     long, short = (max(1000, round(scale * size)) for size in (LONG_BYTES, SHORT_BYTES))
     scenario = Scenario(
         time_limit_ns=max(1_000_000, round(scale * _LIMIT_NS)),
@@ -113,7 +113,7 @@ def _interval_ns(scale: float) -> int:
 
 
 def four_flows(scale: float) -> dict[str, Scenario]:
-    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been there for so long."""
+    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been active for that time."""
     interval = _interval_ns(scale)
     endless = round(FLOWS * interval * RATE_BPS / 8e9)
     scenario = Scenario(

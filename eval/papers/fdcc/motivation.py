@@ -22,7 +22,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats
 
-#: Flows of Figs. 3.3 and 4.1, and the time in which those of 4.1 start; how long the queue is looked at.
+#: Flows of Figs. 3.3 and 4.1, and the time in which those of 4.1 start; observation time of the queue.
 FOUR, MANY, START_NS, LOOK_NS = 4, 64, 1_000, 1_000_000
 #: Rate-based controllers of Table 6.2, without a window and with one of a BDP (section 5.3).
 RATE_BASED = ("dcqcn", "timely")
@@ -34,7 +34,7 @@ Case = tuple[int, str, str]
 
 
 def cases(scale: float) -> dict[Case, Scenario]:
-    """4-to-1 of ``scale`` x 20 MB at once; 64-to-1 within 1 µs, looked at for 1 ms."""
+    """4-to-1 of ``scale`` x 20 MB at once; 64-to-1 within 1 µs, observed for 1 ms."""
     size = max(10_000, round(scale * SIZE_BYTES))
     four = Scenario(
         time_limit_ns=round(3 * FOUR * size * 8 / 100) + 2_000_000,
@@ -99,7 +99,7 @@ def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
 
 
 def claims(apart: Mapping[str, float], many: Mapping[tuple[str, str], Measured]) -> dict[str, Verdict]:
-    """Claims that Figs. 3.3 and 4.1 are there to show."""
+    """Claims that Figs. 3.3 and 4.1 illustrate."""
     without, with_window = WINDOWS
     queues = {name: {words: many[name, words] for words in WINDOWS} for name in RATE_BASED}
     pauses = {f"{name}, {words}": numbers["pfc_frames"] or 0 for (name, words), numbers in many.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: what the staged reward pays (Zhang 2023, section 4.2, Algorithm 1)."""
+"""Experiments: values of the staged reward (Zhang 2023, section 4.2, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Results
 
-#: Time that is looked at, at scale 1.
+#: Observed time at scale 1.
 LIMIT_NS, RATE_BPS = 2_000_000, 100e9
 _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 
@@ -28,10 +28,10 @@ _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 WINDOWED_FLOWS = (2, 8, 32)
 #: All flows' windows together, in bandwidth-delay products: 1 fills the link without a queue.
 TOTALS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
-#: Of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each have 86% of the most goodput, and
-#: three are more than a BDP: which window is paid best would be a matter of whole packets.
+#: Delay of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each reach 86% of the best
+#: goodput, and three are more than a BDP: the best reward would depend on whole packets.
 DELAY_NS = 4_000
-#: "Fully": so much of the best goodput of any windows, as a share of it.
+#: "Fully": at least this share of the best goodput of any windows.
 FULL = 0.9
 #: Numbers by flows, and by the windows together.
 ByFlows = Mapping[int, Mapping[float, Measured]]
@@ -65,7 +65,7 @@ def windowed(scale: float) -> dict[tuple[int, float], Scenario]:
 
 
 def paid(results: Results) -> dict[str, float]:
-    """Reads what a decision earned, and from it what a flow of 20 MB earns in its life.
+    """Reads the reward of a decision, and derives that of a flow of 20 MB over its life.
 
     A flow lives for its size over its rate, and decides twice in each RTT (sec. 4.4).
     """
@@ -93,7 +93,7 @@ def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> 
     )
     words = "The reward has flows fully utilise the link (4.2; here: of equal windows the best paid"
     return Outcome(
-        # two readings of what the reward is for: with discounting, and over a flow's life
+        # two readings of the reward's objective: with discounting, and over a flow's life
         claims={
             f"{words} {what}, have {FULL:.0%} of the most goodput, ours)": _full(by_flows, key)
             for what, key in (("for a decision", "reward"), ("over a flow's life", "life"))
@@ -135,14 +135,14 @@ def _draw_windows(by_flows: ByFlows) -> Drawing:
 FLOWS, DELAYS_NS = (2, 4, 8, 16, 32), tuple(LINKS_NS.values())
 #: Episodes of incasts with seeds that nothing is trained on, over links of both lengths.
 FIRST_SEED = 201
-#: With the thesis's windows of at least a packet these flows have 1.94 BDPs in flight: Algorithm 1 pays -RTT,
-#: whatever the agent does. Windows of a share of a packet, as MPCC and the constant one have, earn more.
+#: With the thesis's windows of at least a packet, 1.94 BDPs are in flight: Algorithm 1's reward is -RTT,
+#: whatever the agent does. Windows below a packet, as of MPCC and the constant window, have higher rewards.
 OUT_OF_REACH = 32, 180
-#: Of the pay of the better of MPCC and the constant window, what an agent that has learned earns at least.
+#: The minimum reward of a trained agent, as a share of the better of MPCC and the constant window.
 EARNED = 0.98
-#: Of whole lives, the least goodput and the largest unfair ratio that such an agent has.
+#: The minimum goodput and the maximum unfair ratio of such an agent over whole lives of flows.
 LEAST_GOODPUT, MOST_UNFAIR = 0.8, 0.1
-#: Equal windows, together 0.9 BDP; they are told how many flows there are.
+#: Equal windows, together 0.9 BDP; senders know the number of flows.
 WINDOW, TOTAL_BDPS = "constant-window", 0.9
 _COLUMNS = (
     "reward of a decision = reward; goodput = goodput; "
@@ -190,7 +190,7 @@ def cases(scale: float) -> dict[tuple[int, int, str], Scenario]:
 
 def pay(results: Results) -> Measured:
     """Returns the mean reward of a decision of an episode, with goodput; or goodput and unfair ratio of flows
-    that were played to their end."""
+    that were simulated to their end."""
     if "windows" in results:
         return {"reward": recorded_reward(results, _REWARD), **measure(results, ("goodput",))}
     numbers = without_nan(measure(results, ("goodput", "unfair_ratio")))
@@ -224,7 +224,7 @@ def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]
 
 
 def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
-    """Judges whether the agent has learned what it is paid for; the bars are ours."""
+    """Judges whether the agent has learned its reward; the thresholds are ours."""
     agents = {
         f"{title(flows)}, {delay_ns} ns": by_name
         for (flows, delay_ns), by_name in runs.items()

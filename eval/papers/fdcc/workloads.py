@@ -20,14 +20,14 @@ from ns3_env.scenario.traffic import Poisson
 
 #: Loads of the hosts' links (section 6.3).
 LOADS = (0.2, 0.4, 0.6, 0.8)
-#: Flows arrive for so long at scale 1: the thesis does not say how long. Five seeds have 10 ms together.
+#: Flows arrive for this time at scale 1: the thesis gives none. Five seeds have 10 ms together.
 DURATION_NS = 2_000_000
 #: Samples of each port while flows arrive, and their least interval.
 _SAMPLES, _LEAST_NS = 2_000, 2_000
 _PATIENCE_NS = 400_000_000
-#: "Short": the thesis gives no number; 100 kB parts the field's small flows from the others.
+#: "Short": the thesis gives no number; 100 kB separates the small flows of the literature from the others.
 SHORT = ("to_10kB", "to_100kB")
-#: For flows of each short size, by mean and by p99: the thesis says neither size nor statistic.
+#: For flows of each short size, by mean and by p99: the thesis gives neither size nor statistic.
 CLAIMS = {
     "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
     f"{SIZES[bucket]}, {words}, at every load)": Comparison(FDCC, lt, RIVALS, key(bucket, statistic))

@@ -31,11 +31,11 @@ from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
 from ns3_env.eval.papers.verdicts import below_one, geometric_mean
 from ns3_env.scenario import Scenario
 
-#: A million flows at 30 %, as the paper's are said to be.
+#: A million flows at 30 %, as the paper reports of its own.
 _DURATION_NS, _LEAST_NS = 100_000_000, 20_000
-#: Printed: the 95th percentile of latency at 50 % (µs), and what HPCC's headroom costs long flows there.
+#: Printed: the 95th percentile of latency at 50 % (µs), and the cost of HPCC's headroom for long flows there.
 LATENCY_US, LONGER = 19.8, 1.24
-#: Under DCQCN: read off panels a and c by a reader, and what the published simulator gave him.
+#: Under DCQCN: read off panels a and c by a reader, and the published simulator's values.
 READ_OFF, PLAYED = {INCAST: 65.0, BUSY: 5.0}, {INCAST: 120.0, BUSY: 8.0}
 
 
@@ -87,7 +87,7 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
 
 
 def _rows(runs: Runs) -> list[Row]:
-    """Ours beside the few numbers there are."""
+    """Our numbers next to the few published ones."""
     busy = runs[BUSY]["hpcc"].numbers
     tails = [
         (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95[SHORT[0]], where)
@@ -113,7 +113,7 @@ def claims(runs: Runs) -> dict[str, Verdict]:
     def compared(
         pairs: Mapping[str, str], key: str, holds: Callable[[float], bool], loads: Iterable[str]
     ) -> Verdict:
-        """A number of each pair's second over that of its first; nothing to compare where that has none."""
+        """A number of each pair's second over that of its first; undecided if the first has none."""
         ratios = {
             (case, f"{second} over {first}"): runs[case][second].numbers[key] / runs[case][first].numbers[key]
             for case in loads
@@ -171,7 +171,7 @@ def _list_by_load(numbers: Mapping[tuple[str, str], float], form: str) -> str:
 
 
 def _verdict(numbers: Mapping[Any, float], holds: Callable[[float], bool]) -> bool | None:
-    """None where a number is missing, or all are."""
+    """None if any number is missing, or all are."""
     defined = numbers and not any(map(math.isnan, numbers.values()))
     return all(map(holds, numbers.values())) if defined else None
 
@@ -191,7 +191,7 @@ def _shortest(runs: Runs) -> Verdict:
 
 
 def _draw_slowdowns(runs: Runs) -> Drawing:
-    """The figure's panels a and c; below them HPCC beside entries that the paper has not."""
+    """The figure's panels a and c; below them HPCC compared with entries that the paper lacks."""
     every = list(dict.fromkeys(name for by_name in runs.values() for name in by_name))
     others = ["hpcc", *(name for name in every if name not in PAPER.names)]
     looks, sizes = styles(every), range(len(LABELS))
@@ -219,7 +219,7 @@ _BAR: dict[str, Any] = {"kind": "bar", "width": 0.6, "color": "#1F4E86"}
 
 
 def _draw_latency(runs: Runs) -> Drawing:
-    """Bars by entry: latency, its median and 95th percentile, and how long links were paused."""
+    """Bars by entry: latency, its median and 95th percentile, and the time that links were paused."""
     all_panels = []
     for case, by_name in runs.items():
         numbers, places = [record.numbers for record in by_name.values()], np.arange(len(by_name))

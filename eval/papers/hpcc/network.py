@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HPCC's network of 320 hosts, its loads, its entries, what is measured (Li 2019, sec. 5.1 and 5.3)."""
+"""HPCC's network of 320 hosts, its loads, its entries, its measurements (Li 2019, sec. 5.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ENTRIES = Entries(
 )
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}
-#: Links, each both ways.
+#: Links, each in both directions.
 DIRECTIONS = 2 * (_PODS * _TORS * (_HOSTS + _AGGREGATION) + _PODS * _CORES)
 _PATIENCE_NS = 4_000_000_000
 
@@ -62,7 +62,7 @@ def topology() -> Topology:
 
 
 def cases(duration_ns: int) -> dict[str, Scenario]:
-    """Either load of FB_Hadoop for so long; incasts add 2 % of what the hosts can send."""
+    """Either load of FB_Hadoop for this duration; incasts add 2 % of the hosts' capacity."""
     incasts = PoissonIncast(fan_in=60, size_bytes=INCAST_BYTES, load=0.02, duration_ns=duration_ns)
     return {
         title: Scenario(
@@ -104,7 +104,7 @@ class Tails:
 
 
 def measure(results: Results) -> Tails:
-    """Measures a run. Flows of the very size of an incast's are taken for one's."""
+    """Measures a run. Flows with exactly an incast's size count as part of one."""
     sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
     slow = charged_slowdowns(results)
     ordinary = sizes != INCAST_BYTES
@@ -122,10 +122,10 @@ def measure(results: Results) -> Tails:
     return Tails(int(ordinary.sum()), p95, numbers)
 
 
-#: By load and entry.
+#: Runs by load and entry.
 Runs = Mapping[str, Mapping[str, Tails]]
 
 
 def best(by_name: Mapping[str, Tails], key: str) -> float:
-    """The least of a number under the paper's controllers but HPCC."""
+    """The minimum of a number under the paper's controllers but HPCC."""
     return min(by_name[name].numbers[key] for name in PAPER.names if name != "hpcc")

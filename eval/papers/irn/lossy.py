@@ -52,7 +52,7 @@ CONTROLLERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     TIMELY: ("timely", {}),
 }
-#: DCQCN's marking as its paper has it (Zhu 2015), at 40 Gb/s.
+#: DCQCN's marking as in its paper (Zhu 2015), at 40 Gb/s.
 MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=200e3, pmax=0.01, at_rate_bps=RATE_BPS)
 _THREE: dict[str, Any] = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
 
@@ -80,7 +80,7 @@ _LOAD, _DURATION_NS, _SEEDS = 0.7, 10_000_000, 5
 LEAST, MOST = 6.0, 83.0
 #: Mean slowdown, mean and 99 % completion time (ms).
 METRICS = {"slowdown": "mean slowdown", "fct_ms": "mean FCT (ms)", "fct_p99_ms": "99 % FCT (ms)"}
-#: PFC "helps" where it makes a metric smaller by more than this.
+#: PFC "helps" if it reduces a metric by more than this share.
 _HELPS = 0.05
 _CONTROLLED = tuple(name for name in CONTROLLERS if name != NONE)
 Table = Mapping[tuple[str, str], Mapping[str, float]]
@@ -137,7 +137,7 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
 
 
 def _numbers(runs: list[Run]) -> dict[str, float]:
-    """Over the flows of all seeds, infinite where one did not finish, and means over the seeds."""
+    """Numbers over the flows of all seeds, infinite if one did not finish, and means over the seeds."""
     fcts = np.concatenate([np.nan_to_num(run.fcts_ms, nan=np.inf) for run in runs])
     alone = np.concatenate([run.flows["standalone_ns"] for run in runs]) / 1e6
     return {
@@ -185,7 +185,7 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
     }
 
 
-#: Bytes of all answers together; so many servers answer.
+#: Bytes of all answers together; the numbers of servers that answer.
 _BYTES, _SERVERS = 150_000_000, (10, 30, 50)
 #: "Comparable".
 _NEAR = 0.1
@@ -193,7 +193,7 @@ _Case = tuple[str, int, str]
 
 
 def incast_cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
-    """Each network under each controller, by how many answer; ``scale`` of bytes and seeds."""
+    """Each network under each controller, by the number of answers; ``scale`` of bytes and seeds."""
     return {
         (controller, servers, name): partial(_request, name, controller, servers, scale)
         for controller in CONTROLLERS
@@ -203,7 +203,7 @@ def incast_cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenari
 
 
 def _request(name: str, controller: str, servers: int, scale: float, seed: int) -> Scenario:
-    """A server asks as many others, all drawn."""
+    """A server requests from ``servers`` other servers, all drawn at random."""
     asks, *answer = (int(x) for x in np.random.default_rng(seed).permutation(54)[: servers + 1])
     size = max(1000, round(min(scale, 1.0) * _BYTES / servers))
     flows = FlowList(flows=[Flow(src=server, dst=asks, size_bytes=size) for server in answer])

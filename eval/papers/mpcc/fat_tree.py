@@ -15,7 +15,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree3
 from ns3_env.scenario.traffic import Incast, Mix, Poisson
 
-#: The thesis's five (section 5.1.2), and beside them FDCC, on which no claim depends.
+#: The thesis's five (section 5.1.2), and FDCC is added, on which no claim depends.
 FIVE = ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")
 ENTRIES = Entries({name: {} for name in FIVE}, released=("fdcc-zhang2023", "fdcc"))
 #: In the order of the figures' panels (a) to (d).
@@ -25,16 +25,16 @@ CASES = tuple(
     for incast in (False, True)
     for load in (0.3, 0.6)
 )
-#: Flows arrive for so long at scale 1: the thesis does not say how long, the suite ``paper`` takes this.
+#: Flows arrive for this time at scale 1: the thesis gives none, the suite ``paper`` has this one.
 DURATION_NS = 10_000_000
-#: 8-to-1, 300 kB each (section 5.4); when they start is not said.
+#: 8-to-1, 300 kB each (section 5.4); their start is not specified.
 INCAST_FLOWS, INCAST_BYTES, INCAST_AT = 8, 300_000, 0.2
 #: Samples of each port while flows arrive, and their least interval.
 _SAMPLES, _LEAST_NS = 5_000, 500
 _PATIENCE_NS = 4_000_000_000
 #: The thesis parts "relatively smaller" from "larger" flows without a number: here at 100 kB and 1 MB.
 SMALL, LARGE = ("to_10kB", "to_100kB"), "over_1MB"
-#: "Comparable": no more above the better of the others.
+#: "Comparable": at most this share above the better of the other controllers.
 COMPARABLE = 0.1
 
 
@@ -45,9 +45,9 @@ def cases(scale: float) -> dict[Case, Scenario]:
 
 
 def scenario(case: Case, duration_ns: int) -> Scenario:
-    """One case, with so long a time of arrivals."""
+    """One case, with this duration of arrivals."""
     poisson = Poisson(sizes=case.sizes, load=case.load, duration_ns=duration_ns)
-    # A mix of one, too: each part draws for itself, so that the background is the same with the incast.
+    # A mix even of one part: each part draws separately, so the incast does not change the background.
     start = round(INCAST_AT * duration_ns)
     added = [Incast(flows=INCAST_FLOWS, size_bytes=INCAST_BYTES, start_ns=start)] if case.incast else []
     return Scenario(

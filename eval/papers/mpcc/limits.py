@@ -90,13 +90,13 @@ def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
     )
 
 
-#: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision takes.
+#: ACKs from decision to decision (0: once per RTT), horizons, and µs of simulated time that a decision lasts.
 ACKS, HORIZONS, TIMES_US = (1, 4, 16, 0), (1, 5, 10), (0, 1, 10)
 _EACH = {1: "ACK", **{acks: f"{acks} ACKs" for acks in ACKS if acks > 1}, 0: "RTT"}
 _FLOWS, _FLOW_BYTES, _SPREAD_NS = 8, 2_000_000, 100_000
 #: Steps, horizon, time of a decision.
 Case = tuple[str, int, int]
-#: "Unharmed": at most so much more slowdown than deciding at each ACK at no cost.
+#: "Unharmed": at most this much more slowdown than deciding at each ACK at no cost.
 UNHARMED = 0.01
 
 
@@ -109,8 +109,8 @@ def _eight(scale: float) -> Scenario:
 
 
 def decision_cases(scale: float) -> dict[Case, Scenario]:
-    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by how often MPCC decides, how far it looks, and how long it
-    takes; the idle time until the next decision is used, as section 6.2 has it."""
+    """8-to-1 at 100 Gb/s of ``scale`` x 2 MB, by MPCC's decision rate, horizon, and the time that a decision
+    needs; the idle time until the next decision is used, as in section 6.2."""
     base = _eight(scale)
     return {
         (_EACH[acks], horizon, us): base.under(
@@ -123,14 +123,14 @@ def decision_cases(scale: float) -> dict[Case, Scenario]:
 
 
 def keep(results: Results) -> dict[str, float]:
-    """Numbers that 6.2 weighs: slowdown, queue, goodput, and how often it is decided."""
+    """Numbers that 6.2 weighs: slowdown, queue, goodput, and the number of decisions."""
     numbers = measure(results, ("fct_slowdown_avg", "queue_avg_bytes", "queue_max_bytes", "goodput"))
     counters = results["counters"]
     decisions = float(counters["mpcc_decisions"])
     return {**numbers, "decisions": decisions, "by_qpoases": counters["qp_solves"] / decisions}
 
 
-#: Columns of what :func:`keep` returns.
+#: Columns of the result of :func:`keep`.
 _COLUMNS = (
     "slowdown = fct_slowdown_avg; goodput = goodput; queue, mean (kB) = queue_avg_bytes/1e3; "
     "longest (kB) = queue_max_bytes/1e3; decisions = decisions"

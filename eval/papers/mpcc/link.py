@@ -27,19 +27,19 @@ from ns3_env.simulator.results import Floats, Results
 
 #: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
 WEIGHTS = {1: 140_334, 10: 149_133, 100: 175_530}
-#: W_R of ratios W_Q:W_R beyond the thesis's, to see where the ratio begins to matter.
+#: W_R of ratios W_Q:W_R beyond the thesis's, to see from which value the ratio matters.
 FURTHER_RATIOS = {"10:1": 0.1, "100:1": 0.01, "1:1000": 1_000.0, "1:10000": 10_000.0}
 #: Horizon -> ns to solve one QP on the thesis's machine (section 5.2.2).
 HORIZONS = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
 #: Throughput of each flow, and its sampling period (section 5.2.1).
 SHARE, PERIOD_NS = 0.2464, 2_000_000
-#: Frames of 1000 B of payload, 48 B of headers and 32 B of telemetry. A queue of less, in the mean, is none.
+#: Frames of 1000 B of payload, 48 B of headers and 32 B of telemetry. A mean queue below one counts as empty.
 FRAME_BYTES = 1080
 _LOOK_NS, _SAMPLE_NS, _LONG_NS = 400_000, 100, 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
-#: Results and each flow's shares in whole periods, by setting; ns to decide once, by horizon.
+#: Results and each flow's shares in whole periods, by setting; duration of a decision (ns), by horizon.
 Settings = tuple[dict[str, Results], dict[str, Floats], dict[int, float]]
 #: Times (ns) and lengths (bytes).
 _Queue = tuple[Floats, Floats]
@@ -142,7 +142,7 @@ def _of_convergence(
 
 
 def empty_ns(times: Floats, lengths: Floats) -> float:
-    """The first time (ns) at which the queue is empty after its longest; NaN where it never is."""
+    """The first time (ns) at which the queue is empty after its maximum; NaN if it never is."""
     peak = int(lengths.argmax())
     return first(times[peak:], lengths[peak:] == 0)
 
@@ -187,9 +187,9 @@ SHOWN = ("mpcc", "hpcc")
 SIZES_BYTES, INTERVAL_NS = (4_900_000_000, 2_400_000_000, 1_400_000_000, 300_000_000), 10_000_000
 #: The BDP that the thesis gives this network (section 5.3).
 BDP_BYTES = 4344
-#: Beyond so many bytes windows are not recorded: each ACK makes a row.
+#: With more bytes than this, windows are not recorded: each ACK makes a row.
 _RECORDED_BYTES = 300_000_000
-#: More bins than these are drawn together.
+#: More bins than this are merged in figures.
 _POINTS = 500
 _COLUMNS = (
     "flows = flows; fair (ms) = fair_ms; taken (ms) = taken_ms; unfairness = unfairness; link used = used; "
@@ -225,7 +225,7 @@ class Intervals:
         shares: the flows' shares of the bottleneck.
         times_ns, queue_bytes: samples of switch 1's egress queue.
         moments: every change of the set of active flows that can be judged.
-        intervals: (begin, end, active flows) between the changes, ns, in order.
+        intervals: (begin, end, active flows) between the changes, in ns, in order.
     """
 
     def __init__(self, shares: Shares) -> None:
@@ -239,10 +239,10 @@ class Intervals:
         ]
 
     def numbers(self, begin: float, end: float, active: list[int]) -> dict[str, float]:
-        """Numbers of an interval; NaN without a sample, or a whole bin, that tells.
+        """Numbers of an interval; NaN without a sample or a complete bin to compute it from.
 
-        fair: from the begin until the shares are fair and stay so
-        (``ns3_env.eval.metrics.convergence.changes``); taken: until all flows together have 95 % of what they
+        fair: time from the start until the shares are fair and stay so
+        (``ns3_env.eval.metrics.convergence.changes``); taken: until all flows jointly have 95 % of what they
         have in the second half; unfairness: largest distance of an active flow's throughput from their mean,
         as a share of it, in the second half; used: share of the bottleneck's rate; settled, swing: mean queue
         in the second half, and its standard deviation; longest: of the queue.
@@ -269,7 +269,7 @@ class Intervals:
         }
 
     def after(self, kind: Literal["joining", "leaving"]) -> list[dict[str, float]]:
-        """Numbers of each interval that a flow's start (or end) begins."""
+        """Numbers of each interval that starts with a flow's start (or end)."""
         return [
             self.numbers(*now)
             for before, now in itertools.pairwise(self.intervals)
@@ -278,7 +278,7 @@ class Intervals:
 
 
 def _outcome(runs: Mapping[str, Intervals], table: Changes, until_ns: float, kind: str) -> dict[str, Any]:
-    """The parts that both experiments have: settled queues beside the thesis's, zero and (N − 1) x 4344 B
+    """The parts that both experiments have: settled queues next to the thesis's, zero and (N − 1) x 4344 B
     (5.3), both figures up to an instant."""
     pairs = {name: runs[name] for name in SHOWN}
     shares = {name: run.shares for name, run in pairs.items()}
@@ -324,7 +324,7 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
     return Drawing(several, height=2.8)
 
 
-#: All four flows are there after 30 ms; the rest is to see them settle.
+#: All four flows are active after 30 ms; the rest shows how they settle.
 _UNTIL_NS = 5 * INTERVAL_NS
 #: "At once": no longer than the thesis's sampling period of throughput (section 5.2).
 AT_ONCE_MS = 2.0
@@ -336,7 +336,7 @@ EAGER = "hpcc-5%"
 
 
 def joining_cases(scale: float) -> dict[str, Scenario]:
-    """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends before at a scale of 0.005."""
+    """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends earlier at a scale of 0.005."""
     base = scenario(scale, _UNTIL_NS, 2_000)
     return {
         **{name: base.under(name) for name in SHOWN},
@@ -425,15 +425,15 @@ def _of_joining(table: Changes) -> dict[str, Verdict]:
 
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000
-#: Samples of the queue in the time that the flows need at line rate, and what is added to their interval: it
-#: must not keep step with frames of 8640 ns.
+#: Samples of the queue while the flows send at line rate, and an offset added to their interval: it
+#: must not be synchronous with frames of 8640 ns.
 _SAMPLES, _ODD_NS = 20_000, 4_007
-#: Longest that the flows may take, in times that the link needs for their payload.
+#: Time limit of the flows, in multiples of the time that the link needs for their payload.
 _PATIENCE = 4
 
 
 def leaving_cases(scale: float) -> dict[str, Scenario]:
-    """All four flows to their ends, ``scale`` times the thesis's sizes; 1 takes minutes, and 1.2 GB for each
+    """All four flows to their ends, ``scale`` times the thesis's sizes; 1 needs minutes, and 1.2 GB for each
     controller's capture while it is counted."""
     least_ns = round(scale * sum(SIZES_BYTES) * 8e9 / RATE_BPS)
     base = scenario(scale, _PATIENCE * least_ns + 100_000_000, least_ns // _SAMPLES + _ODD_NS)

@@ -51,20 +51,20 @@ WINDOW_BYTES = 30_000
 #: Bytes on the wire per byte of payload: windows count payload, queues count frames.
 _WIRE = 1.048
 _PERIODS, _SAMPLE_NS = 3, 1000
-#: Slopes are taken where theory is between these shares of its highest value.
+#: Slopes are measured while theory is between these shares of its highest value.
 _INNER = (0.1, 0.9)
 #: Slopes of the thesis: 4 x 1 Gb/s into 1 Gb/s, and nothing into it (section 3.1).
 RISE_BPS, FALL_BPS = 3e9, -1e9
 _TOLERANCE = 0.05
 
 SHORT_NS, LONG_NS = 1_000, 1_000_000
-#: How often a sender is asked for the queue that it knows of.
+#: Number of times that a sender is queried for its known queue.
 _ASKED_NS = 20_000
 #: Simulated at scale 1.
 _FIG_3_4_NS, _FIG_3_5_NS = 500_000, 15_000_000
 #: The thesis's instants (section 3.3) and its bound of the queue (section 5.3): 3 x 4344 B.
 SWITCH_DELAY_NS, SENDER_DELAY_NS, BOUND_BYTES = 1e6, 6e6, 13_032.0
-#: A queue has begun above this: one frame is on the wire, the second one waits.
+#: A queue exists above this: one frame is on the wire, the second one waits.
 _BEGUN_BYTES = 2000
 
 
@@ -73,13 +73,13 @@ def model(
 ) -> Floats:
     """Q(k + 1) = Q(k) + B · (W(k) − W*), from Q(0) = 0, (n + 1,) bytes of W(0), ..., W(n − 1) (eq. 3.4).
 
-    B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5); a queue stands still
+    B = Δt · N · R_in,max / (8 · P_BD,max), bytes of queue per byte of window (eq. 3.5); a queue is constant
     at W* = R_out · P_BD,max / (R_in,max · N). Here N are ``SENDERS``, R_in,max and R_out ``RATE_BPS``, of the
     senders' links and of that which the queue empties into; windows are in [0, P_BD,max] (eq. 2.3): a sender
     is no faster than its link.
 
-    An empty queue under less than W* stays empty: its R_out is what comes in (Table 3.1). No more than
-    ``bound_bytes`` can wait where windows limit what is under way (eq. 4.3).
+    An empty queue under less than W* stays empty: its R_out is the arrival rate (Table 3.1). No more than
+    ``bound_bytes`` can wait if windows limit the data in flight (eq. 4.3).
     """
     gain, fair = interval_ns / 1e9 * SENDERS * RATE_BPS / (8 * bdp_bytes), bdp_bytes / SENDERS
     steps = gain * (np.asarray(windows_bytes, dtype=np.float64) - fair)
@@ -90,7 +90,7 @@ def model(
 
 
 def slope_bps(times_ns: npt.ArrayLike, lengths_bytes: npt.ArrayLike) -> float:
-    """The least-squares slope of a queue, bit/s; NaN of fewer than two instants."""
+    """The least-squares slope of a queue, bit/s; NaN for fewer than two instants."""
     times, lengths = np.asarray(times_ns, dtype=np.float64), np.asarray(lengths_bytes, dtype=np.float64)
     if len(times) < 2:
         return float("nan")
@@ -100,7 +100,7 @@ def slope_bps(times_ns: npt.ArrayLike, lengths_bytes: npt.ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Response:
-    """Queues over time; time 0 is when the senders begin.
+    """Queues over time; time 0 is when the senders start.
 
     Attributes:
         times_ns: (n,) times of the samples, ns.
@@ -139,7 +139,7 @@ def scenario(delay_ns: int, interval_ns: int, until_ns: int, sample_ns: int) -> 
 
 
 def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float], float]) -> Response:
-    """Plays a scenario of :func:`scenario` under a window in bytes, of the question's number (0, 1, ...) and
+    """Runs a scenario of :func:`scenario` under a window in bytes, of the question's number (0, 1, ...) and
     the path's BDP (bytes). Whatever the window, the senders send at line rate while it lets them; a window of
     0 stops them. Raises SimulatorError where the simulator failed.
     """
@@ -217,7 +217,7 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
 
 def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
     """(rising, falling) slope of the switch's queue, bit/s: the median over all stretches where theory rises
-    or falls, well away from its bounds. NaN where there is none."""
+    or falls, well away from its bounds. NaN without such stretches."""
     change = np.diff(theory, append=theory[-1])
     low, high = (share * theory.max() for share in _INNER)
     inner = (theory > low) & (theory < high) & (answer.times_ns >= 0)
@@ -232,7 +232,7 @@ def slopes(answer: Response, theory: Floats) -> tuple[float, float]:
 
 
 def _theory(answer: Response, half_ns: float = np.inf, window_bytes: float = np.inf) -> Floats:
-    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for so long.
+    """Eq. 3.4 at the samples' instants, without delay, on from time 0 and off in turn, each for that time.
 
     While on, senders send at their links' rate: W is the BDP there.
     """

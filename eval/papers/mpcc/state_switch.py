@@ -24,9 +24,9 @@ from ns3_env.simulator.results import Floats, Results
 _LINKS = ((0, 5), (1, 5), (5, 6), (3, 6), (6, 7), (2, 7), (7, 4))
 #: (node, port) of the queues of the bottlenecks by the switch's number, which is its place on flow 0's path.
 BOTTLENECKS: Mapping[int, Port] = {1: (5, 2), 3: (7, 2)}
-#: Rates and times are not said: those of section 5.4, and a time of many round trips at scale 1.
+#: Rates and times are not specified: rates of section 5.4, and a time of many round trips at scale 1.
 _RATE_BPS, _DELAY_NS, _END_NS, _SAMPLE_NS = 100e9, 1000, 1_000_000, 100
-#: When flow 2 starts, after the other two.
+#: Start time of flow 2, after the other two.
 STARTS_NS = {"at once": 0, "flow 2 after 30 µs": 30_000}
 #: Shown, and from when on queues have settled: some ten round trips after flow 2.
 _SHOWN_NS, _SETTLED_NS = 60_000, 100_000
@@ -104,7 +104,7 @@ def _numbers(run: Run) -> Floats:
 
 
 def _draw(runs: Mapping[str, tuple[Run, Floats]]) -> Drawing:
-    """The queues while they settle, a panel for each run; a line above them where each is the state."""
+    """The queues while they settle, a panel for each run; a line above them while each is the state."""
     looks = dict(zip(BOTTLENECKS, (SWITCH, FREE), strict=True))
     several = []
     for name, (run, hops) in runs.items():

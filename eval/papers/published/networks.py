@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares flow completion times with the published ones on networks that both simulators play."""
+"""Compares flow completion times with the published ones on networks that both simulators can run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ns3_env.eval.papers.published.random_networks import draw_network
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
-#: What has no end there goes on here after so long (ns), by a timeout.
+#: Events without an end there are resolved here by a timeout after this time (ns).
 _LATE_NS = 1e9
 
 
@@ -77,7 +77,7 @@ def compare_flows(simulated_times: list[Completion], published_times: list[Compl
 
 
 def networks_in(folder: Path) -> list[Path]:
-    """Folders with a scenario, by name. Raises ScenarioError where there is none."""
+    """Folders with a scenario, by name. Raises ScenarioError without any."""
     folders = sorted(path.parent for path in folder.glob(f"*/{SCENARIO}"))
     if not folders:
         raise ScenarioError(f"{folder}: no network there (NAME/{SCENARIO}); --random N draws some")
@@ -87,12 +87,12 @@ def networks_in(folder: Path) -> list[Path]:
 def compare_network(
     folder: Path, simulator: Simulator, preset: Preset | None = None
 ) -> Iterator[tuple[str, Agreement]]:
-    """Plays a network under each controller that has a result there.
+    """Runs a network under each controller that has a published result for it.
 
-    Under another preset what is refused is warned of, and left out.
+    Under another preset, refused controllers are left out with a warning.
 
     Raises:
-        ScenarioError: the scenario, or a result, is none.
+        ScenarioError: the scenario or a result is invalid.
         SimulatorError: the simulator failed.
     """
     scenario = in_preset(Scenario.load(folder / SCENARIO), preset)
@@ -114,7 +114,7 @@ def compare_network(
 def _render(
     title: str, agreements: Mapping[str, Mapping[str, Agreement]], cell: Callable[[list[Agreement]], str]
 ) -> Table:
-    """A row for each network, by controller; "-" where it was not played."""
+    """A row for each network, by controller; "-" if it was not run."""
     rendered = table.new_table("", title, CONTROLLERS, (0, 1, 0, 1))
     for name, by in agreements.items():
         rendered.add_row(name, *(cell([by[x]]) if x in by else "-" for x in CONTROLLERS))
@@ -122,14 +122,14 @@ def _render(
 
 
 def render_deviations(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
-    """Shows by how much (%) mean and p99 of the slowdown differ, by network and controller."""
+    """Shows the differences (%) of the slowdown's mean and p99, by network and controller."""
     return _render(
         "slowdown, mean and p99, %", agreements, lambda x: f"{100 * x[0].mean:+.2f} {100 * x[0].p99:+.2f}"
     )
 
 
 def render_exact(agreements: Mapping[str, Mapping[str, Agreement]]) -> Table:
-    """Shows exact flows of all, by network and controller; then all together."""
+    """Shows the number of exactly equal flows, by network and controller; then over all."""
 
     def cell(rows: list[Agreement]) -> str:
         exact, flows = sum(x.exact for x in rows), sum(x.flows for x in rows)
@@ -163,18 +163,18 @@ def report(
 
     Args:
         folder: folder with a folder for each network; gets results.csv.
-        random: number of networks to draw; None: those that are there.
+        random: number of networks to draw; None: the existing ones.
         seed: seed of the draw.
         json_path: file that gets the same figures, by network and controller.
         preset: preset instead of the scenarios' own; flows are then compared by deviations, and not exactly.
         runs: folders of runs, whose flows become networks.
 
     Returns:
-        Whether all flows that were compared agree; always where another preset is played.
+        Whether all flows that were compared agree; always true under another preset.
 
     Raises:
-        ScenarioError: the folder has other networks than these, none, or a result that is none; a run had
-            what the published simulator has not.
+        ScenarioError: the folder has other networks than these, none, or an invalid result; a run used
+            a feature that the published simulator lacks.
         SimulatorError: the simulator failed.
     """
     out = console or new_console()

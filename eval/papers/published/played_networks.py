@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run's flows as a list for the published simulator.
 
-That knows no flow that waits for others. A list of the instants at which they started is the same
+That simulator has no flows that wait for other flows. A list of their recorded start times is the same
 traffic, as long as nothing else is changed.
 """
 
@@ -27,7 +27,7 @@ from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
 
-#: What a list may have otherwise than the run: its flows, and what is looked at.
+#: Keys in which a list may differ from the run: its flows, and what is recorded.
 _FREE = {
     "flows",
     "dependencies",
@@ -44,7 +44,7 @@ def network_of(run: Path) -> PublishedNetwork:
     """The network and the flows of a run's folder, with the starts that they had.
 
     Raises:
-        ScenarioError: it is no run's folder, or the run had what the published simulator has not, named.
+        ScenarioError: it is no run's folder, or the run used a feature that the published simulator lacks.
     """
     scenario = read_scenario(run / "config.yaml", (), ()).scenario
     network = scenario.topology.build()
@@ -75,7 +75,7 @@ def network_of(run: Path) -> PublishedNetwork:
 
 
 def _flows(path: Path) -> list[NetworkFlow]:
-    """In the order of their starts, as the published simulator reads them."""
+    """Flows in the order of their starts, as the published simulator reads them."""
     if not path.is_file():
         raise ScenarioError(f"{path}: there is no such file; give a folder of `eval run`")
     with path.open(newline="", encoding="utf-8") as lines:
@@ -103,7 +103,7 @@ def _flow(row: Mapping[str, str]) -> NetworkFlow:
 
 
 def _seconds(start_ns: str) -> str:
-    """Half a nanosecond more than the start: what is cut off then is that half, not a nanosecond."""
+    """Half a nanosecond more than the start: truncation then removes that half, not a nanosecond."""
     whole = int(float(start_ns))
     return f"{whole // 10**9}.{whole % 10**9:09d}5"
 

@@ -101,7 +101,7 @@ _PRESETS = {
 
 
 def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
-    """Texts by file name, for ``folder``, whose path stands in those that the published simulator reads."""
+    """Texts by file name, for ``folder``, whose path is in the files that the published simulator reads."""
     files = {
         "topology.txt": _topology(network),
         "flow.txt": _flow(network),
@@ -114,12 +114,12 @@ def network_files(network: PublishedNetwork, folder: Path) -> dict[str, str]:
 
 
 def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
-    """A folder for each network, and a script that has the published simulator play them all.
+    """A folder for each network, and a script that has the published simulator run them all.
 
-    What is there already stays, if it is the same.
+    Existing files stay if their content is the same.
 
     Raises:
-        ScenarioError: a file there is another; or a path that the published simulator cannot read.
+        ScenarioError: an existing file has other content; or a path that the published simulator cannot read.
     """
     if re.search(r"\s", str(folder.absolute())):
         raise ScenarioError(f"{folder}: the published simulator cannot read paths with spaces in them")
@@ -226,7 +226,7 @@ def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
 
 
 def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Completion | None]:
-    """The published completion times of a scenario's flows, in their order; None for one that never ended.
+    """The published completion times of a scenario's flows, in their order; None for an unfinished flow.
 
     Args:
         path: a row for each flow that ended: addresses and ports of both ends, bytes, start, completion time,
@@ -234,7 +234,7 @@ def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Complet
         src, dst: hosts of the scenario's flows.
 
     Raises:
-        ScenarioError: a row that is none, or of no flow of these.
+        ScenarioError: a row is invalid, or not of one of these flows.
     """
     number: dict[tuple[int, int, int], int] = {}
     before: Counter[tuple[int, int]] = Counter()

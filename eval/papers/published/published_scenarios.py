@@ -87,14 +87,14 @@ class Comparison:
 
 
 def in_preset(scenario: Scenario, preset: Preset | None) -> Scenario:
-    """The scenario under a preset, and the timing that it gives; None: as it is."""
+    """The scenario under a preset, and the preset's timing; None: unchanged."""
     if preset is None:
         return scenario
     return scenario.model_copy(update={"preset": preset, "timing": None})
 
 
 def compare(name: str, controller: str, simulator: Simulator, preset: Preset | None = None) -> Comparison:
-    """Plays one scenario. Raises ScenarioError, SimulatorError; a flow that does not finish is an error."""
+    """Runs one scenario. Raises ScenarioError, SimulatorError; a flow that does not finish is an error."""
     scenario = in_preset(Scenario.load(SCENARIO_FOLDER / f"{name}.yaml"), preset)
     flows = simulator.play(scenario.under(controller))["flows"]
     published = _published(name, controller, flows)
@@ -148,7 +148,7 @@ def render_table(name: str, rows: dict[str, Comparison]) -> Table:
 
 
 def report(json_path: Path | None, console: Console | None = None, *, preset: Preset | None = None) -> None:
-    """Plays every scenario under every controller, prints a table for each scenario and writes the same
+    """Runs every scenario under every controller, prints a table for each scenario and writes the same
     numbers to ``json_path``."""
     out = console or new_console()
     results: dict[str, dict[str, Comparison]] = {name: {} for name in SCENARIOS}

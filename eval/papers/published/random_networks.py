@@ -25,7 +25,7 @@ _FIRST_START_S = 2
 _MOST_BYTES = 30_000_000  # of one network's flows: a minute of the published simulator
 _RESERVE_BYTES = 4096
 
-#: How many hosts each switch has, and which switches are joined.
+#: The number of hosts of each switch, and the pairs of linked switches.
 Shape = tuple[list[int], list[tuple[int, int]]]
 
 
@@ -57,7 +57,7 @@ def _leaf_spine(random: np.random.Generator) -> Shape:
 
 
 def _mesh(random: np.random.Generator) -> Shape:
-    """Up to five switches, joined in any way."""
+    """Up to five switches with random links."""
     n = int(random.integers(3, 6))
     links = {(int(random.integers(0, b)), b) for b in range(1, n)}
     for _ in range(int(random.integers(1, n))):
@@ -76,7 +76,7 @@ _FAMILIES: dict[str, Callable[[np.random.Generator], Shape]] = {
 
 
 def draw_network(seed: int, number: int) -> PublishedNetwork:
-    """The network of this number; families take turns. The same seed and number: the same network."""
+    """The network of this number; families alternate. The same seed and number: the same network."""
     random = np.random.default_rng([seed, number])
     family = list(_FAMILIES)[number % len(_FAMILIES)]
     hosts, joined = _FAMILIES[family](random)
@@ -110,7 +110,7 @@ def draw_network(seed: int, number: int) -> PublishedNetwork:
 
 
 def _delay(random: np.random.Generator) -> str:
-    """Whole, or with decimals that a double does not hold."""
+    """A delay in whole nanoseconds, or with decimals that a double cannot represent."""
     ns = int(random.choice([100, 350, 500, 1000, 2000, 5000]))
     if random.random() < 0.5:
         ns += int(random.integers(0, 50)) * 10
@@ -118,7 +118,7 @@ def _delay(random: np.random.Generator) -> str:
 
 
 def _buffer_mib(random: np.random.Generator, switches: list[int], links: list[NetworkLink]) -> int:
-    """So small that packets can be lost, but more than twice what every switch has committed."""
+    """A buffer small enough to lose packets, but more than twice the committed bytes of every switch."""
     committed = dict.fromkeys(switches, 0.0)
     for link in links:
         delay_s = _delay_ns(link.delay) * 1e-9

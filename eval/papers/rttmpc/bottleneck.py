@@ -20,11 +20,11 @@ from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats, Results
 
-#: Rate and RTT of the bottleneck (sec. 4.2), and a full packet; tables I and II count in shares of 40, too.
+#: Rate and RTT of the bottleneck (sec. 4.2), and a full packet; tables I and II are in shares of 40 Gb/s.
 RATE_BPS, RTT_NS, MTU_BYTES = 40e9, 25_000_000, 1500
 #: The link's rate in the unit of the paper's tables.
 RATE = 40.0
-#: Of the paper's simulation (sec. 4.1): 1 % of the RTT on average, 10 % at most.
+#: Noise of the paper's simulation (sec. 4.1): 1 % of the RTT on average, 10 % at most.
 NOISE = AckNoise(mean_rtts=0.01, most_rtts=0.1)
 #: Rate of a host's link over the bottleneck's rate: no queue but the bottleneck's.
 _FASTER = 10
@@ -32,7 +32,7 @@ _FASTER = 10
 _NEAR_RTTS = 1 / 250
 #: Headers of IP, TCP and the link's protocol field.
 _ACK_BYTES, _LINK_BYTES = 42, 2
-#: Looks at queue and rates per RTT; RTTs from one flow's start to the next; Linux's least RTO, in RTTs.
+#: Samples of queue and rates per RTT; RTTs from one flow's start to the next; Linux's minimum RTO, in RTTs.
 _LOOKS, _APART, _RTO_RTTS = 5, 1 / 25, 8
 
 
@@ -45,7 +45,7 @@ class Path:
         rtts_ns: base RTT of each flow: propagation and the serialisation of a full packet and its ACK.
         buffer_bdps: buffer in BDPs of ``base_ns``.
         mtu_bytes: size of a full packet.
-        base_ns: RTT that is the unit of buffer, starts, samples and the least RTO.
+        base_ns: RTT that is the unit of buffer, starts, samples and the minimum RTO.
         ack_noise: random delay of the ACKs; None: none.
     """
 
@@ -58,12 +58,12 @@ class Path:
 
     @property
     def flows(self) -> int:
-        """Their number, each from a host of its own to a host of its own."""
+        """The number of flows; each has its own source and destination host."""
         return len(self.rtts_ns)
 
     @property
     def buffer_packets(self) -> int:
-        """Packets that the bottleneck's queue holds: two at least, so that there is one."""
+        """Capacity of the bottleneck's queue in packets: at least two, so that a queue can form."""
         bdp = self.rate_bps * self.base_ns / 8e9 / self.mtu_bytes
         return max(2, round(self.buffer_bdps * bdp))
 
@@ -79,7 +79,7 @@ class Path:
     def topology(self) -> Graph:
         """Senders, receivers, and the two switches between them.
 
-        Raises ScenarioError where packets take the whole RTT to send.
+        Raises ScenarioError if sending the packets needs the whole RTT.
         """
         n = self.flows
         near, far = 2 * n, 2 * n + 1
@@ -101,7 +101,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Entry:
-    """A controller of TCP as an experiment plays it.
+    """A controller of TCP as an experiment runs it.
 
     Attributes:
         name: name of the simulator's controller.
@@ -117,8 +117,8 @@ class Entry:
 
 
 def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float = 0.5, **more: float) -> Entry:
-    """RTT-driven MPC: the flow's least rate, at which it starts too, and caps of each flow, if any, as shares
-    of the path's rate; ``target``: where the target lies between the least and the largest RTT."""
+    """RTT-driven MPC: the flow's minimum and initial rate, and caps of each flow, if any, as shares
+    of the path's rate; ``target``: the target's position between the minimum and the maximum RTT."""
     rates = {"MinRate": path.payload_bps(least), "InitialRate": path.payload_bps(least)}
     return Entry("rttmpc", {**rates, "TargetShare": target, **more}, [path.payload_bps(cap) for cap in caps])
 
@@ -126,8 +126,8 @@ def rttmpc(path: Path, least: float, caps: Sequence[float] = (), target: float =
 def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
     """Endless flows, one soon after another (a millisecond, with an RTT of 25), without their caps.
 
-    Every packet is acknowledged, as in the paper's model; the least RTO is Linux's. Only the bottleneck's
-    queue has a bound: buffers of sockets hold twice what the path and its buffer do.
+    Every packet is acknowledged, as in the paper's model; the minimum RTO is Linux's. Only the bottleneck's
+    queue is bounded: socket buffers have twice the capacity of the path and its buffer.
     """
     marks = entry.marked_from
     marking = None if marks is None else Threshold(threshold=QueueLength(amount=marks, unit="packets"))
@@ -155,7 +155,7 @@ def scenario(path: Path, entry: Entry, seconds: float) -> Scenario:
 
 
 def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
-    """The scenario as the simulator reads it. There, each flow may have a controller of its own: its cap."""
+    """The scenario in the simulator's JSON, in which a flow may have its own controller: its cap."""
     content = scenario(path, entry, seconds).to_simulator_json()
     if entry.caps:
         (common,) = content["controllers"]
@@ -168,7 +168,7 @@ def episode(path: Path, entry: Entry, seconds: float) -> dict[str, Any]:
 
 #: A thin dashed line at the link's rate.
 LEVEL = {**DASHED, "linestyle": MODEL.line}
-#: The link's rate is reached where all together send so much of it, for so long: ten RTTs of 25 ms.
+#: The link's rate counts as reached if all together send this share of it for this time: ten RTTs of 25 ms.
 REACHED, HELD_S = 0.95, 0.25
 
 
@@ -193,7 +193,7 @@ class Flows:
     timeouts: int
 
     def after(self, begin_s: float) -> Flows:
-        """The same from a moment on; what is counted stays the whole run's."""
+        """The series from ``begin_s`` on; counts remain those of the whole run."""
         late = self.times_s >= begin_s
         return replace(
             self, times_s=self.times_s[late], rates=self.rates[:, late], rtts_ms=self.rtts_ms[:, late]
@@ -207,18 +207,18 @@ class Flows:
 
     @property
     def combined(self) -> Floats:
-        """The flows' rates together: (m,)."""
+        """The sum of the flows' rates: (m,)."""
         return np.asarray(self.rates.sum(axis=0))
 
     @property
     def mean_rtts_ms(self) -> Floats:
-        """The RTT as a mean over the flows, as Figs. 6 has it: (m,)."""
+        """The RTT as a mean over the flows, as in Fig. 6: (m,)."""
         return np.asarray(self.rtts_ms.mean(axis=0))
 
     @property
     def reached_s(self) -> float:
-        """Until all together send at 95 % of the link's rate, and do for ten RTTs: an overshoot at the start
-        does not count. NaN where they never do."""
+        """Time until the flows jointly send at 95 % of the link's rate for ten RTTs: an initial overshoot
+        does not count. NaN if never."""
         length = max(1, round(HELD_S / float(np.diff(self.times_s[:2])[0])))
         there = np.convolve(self.combined >= REACHED * RATE, np.ones(length), "valid")
         return first(self.times_s, there > length - 0.5)
@@ -227,8 +227,8 @@ class Flows:
 def measure(results: Results) -> Flows:
     """Reads rates and RTTs off a run's results.
 
-    A packet's RTT is its path's, alone, and the time that the bottleneck needs for what waits before it: by
-    that, every moment has one, as data points have in the paper's model.
+    A packet's RTT is its path's base RTT plus the time that the bottleneck needs for packets ahead of it: by
+    this, every instant has an RTT, as data points have in the paper's model.
     """
     run = Run(results)
     # Data and ACKs cross the slowest link in opposite directions.

@@ -22,7 +22,7 @@ from ns3_env.simulator.results import Floats
 
 FLOWS = (1, 2, 4, 8)
 BUFFERS_BDP = tuple(2.0**power for power in range(-4, 5))
-#: By flows, along the buffers: Table V.
+#: Table V by flows, along the buffers.
 RATES: Mapping[int, tuple[float, ...]] = {
     1: (10.0, 10.0, 33.7, 39.9, 39.8, 39.7, 39.6, 39.4, 39.4),
     2: (10.0, 10.0, 23.7, 39.9, 39.8, 39.7, 39.6, 39.5, 39.7),
@@ -64,7 +64,7 @@ Table = Mapping[str, Floats]
 
 
 def paths(rate_bps: float) -> dict[_Case, Path]:
-    """The paper's cases, and the decay times of others."""
+    """The paper's cases, and those with other decay times."""
     paper = [(flows, buffer, DECAYS_RTTS[0]) for flows in FLOWS for buffer in BUFFERS_BDP]
     others = [(_DECAY_FLOWS, buffer, decay) for buffer in _DECAY_BDP for decay in DECAYS_RTTS[1:]]
     return {

@@ -30,17 +30,17 @@ PUBLISHED: Mapping[str, tuple[tuple[float, ...], ...]] = {
 _TABLES = {SAME: "Table I", SAME_CAPPED: "Table I", DIFFERENT: "Table II", DIFFERENT_CAPPED: "Table II"}
 #: In units of which the link has 40 (sec. 3.1).
 CAPS: Mapping[str, tuple[float, ...]] = {SAME_CAPPED: (3, 7, 10, 20), DIFFERENT_CAPPED: (10,) * 4}
-#: The paper does not say how long it looks: here 2400 RTTs, and numbers from a third on.
+#: The paper gives no duration: here it is 2400 RTTs, and numbers cover the last two thirds.
 SECONDS, FROM = 60.0, 1 / 3
 #: A flow's least rate, and its first, as a share of the link.
 _LEAST = 1 / 100
 #: "Close to" l_P and l_B.
 _NEAR_P, _NEAR_B = 0.1, 0.9
-#: What "equal", "its cap" and "low" mean here: shares of the fair rate, of the cap, of the mean.
+#: Meanings of "equal", "its cap" and "low": shares of the fair rate, of the cap, of the mean.
 _EQUAL, _KEPT, _LOW = 0.1, 0.05, 0.05
-#: One flow "dominates" with so much more than its fair share.
+#: One flow "dominates" with this much more than its fair share.
 _DOMINATES = 1.5
-#: By case: mean and standard deviation of rate and RTT (``Flows.of_each``).
+#: For each case: mean and standard deviation of rate and RTT (``Flows.of_each``).
 Results = Mapping[str, Mapping[str, Floats]]
 
 
@@ -129,7 +129,7 @@ def _grids(runs: Mapping[str, Flows], results: Results) -> tuple[Grid, ...]:
 
 
 def claims(results: Results) -> dict[str, Verdict]:
-    """Verdicts on what sec. 3 says."""
+    """Verdicts on the claims of sec. 3."""
     alone, cubic, bbr = results[ALONE], results[CUBIC], results[BBR]
     fair = RATE / 4
     same, apart, near_p, near_b = (results[case]["rate"] for case in (SAME, DIFFERENT, NEAR_P, NEAR_B))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: RTT-driven MPC on a long path of 10 Gb/s, beside others (Lynn et al. 2020, sec. 3.2)."""
+"""Experiments: RTT-driven MPC and others on a long path of 10 Gb/s (Lynn et al. 2020, sec. 3.2)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
 from ns3_env.eval.papers.verdicts import listed
 
-#: Of the path of sec. 3.2.
+#: Parameters of the path of sec. 3.2.
 RATE_BPS, RTT_NS = 10e9, 26_500_000
 #: From the paper's unit to Gb/s.
 _GBPS = RATE_BPS / 1e9 / RATE
 _LEAST = 1 / 100
 
-#: Achieved by one flow (sec. 3.2): what Ethernet's headers leave.
+#: Goodput of one flow (sec. 3.2): the rate without Ethernet's headers.
 PUBLISHED_GBPS = 9.4
-#: The paper does not say how long it looked: here 2300 RTTs, and numbers from a third on.
+#: The paper gives no duration: here it is 2300 RTTs, and numbers cover the last two thirds.
 ONE_FLOW_SECONDS, ONE_FLOW_FROM = 60.0, 1 / 3
 MPC, NOISY, CUBIC = "rttmpc", "rttmpc, late ACKs", "cubic"
 #: "All of the rate", "stable".
@@ -55,7 +55,7 @@ def one_flow_cases(scale: float) -> dict[str, Any]:
 def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
     """One flow at 10 Gb/s: rate and RTT, with noise and without, beside CUBIC."""
     link, begin_s = one_flow_path(data.scale), ONE_FLOW_FROM * ONE_FLOW_SECONDS
-    # what headers leave of 10 Gb/s
+    # 10 Gb/s without headers
     possible = RATE_BPS / 1e9 * link.payload_rate(1.0) / link.rate_bps
     table = {}
     for name, run in data.runs.items():
@@ -84,7 +84,7 @@ def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
 
 
 def one_flow_claims(table: Mapping[str, Mapping[str, float]], possible: float) -> dict[str, Verdict]:
-    """Verdicts on what sec. 3.2 and Fig. 4 say; ``possible``: what headers leave of the link, Gb/s."""
+    """Verdicts on sec. 3.2 and Fig. 4; ``possible``: the link's rate without headers, Gb/s."""
     goodputs, stds, lost = (
         {name: row[key] for name, row in table.items()} for key in ("goodput", "rtt_std", "lost")
     )
@@ -109,9 +109,9 @@ def one_flow_claims(table: Mapping[str, Mapping[str, float]], possible: float) -
     }
 
 
-#: Frames of science networks: the paper does not say which it had.
+#: Frames of science networks: the paper does not give its frame size.
 MTU_BYTES = 9000
-#: Time that is played, and the share of it from which numbers count.
+#: Duration, and the share of it after which numbers count.
 SECONDS, FROM = 20.0, 0.5
 #: DCTCP's published threshold at 10 Gb/s, packets.
 MARKED_FROM = 65
@@ -200,7 +200,7 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
 
 
 def claims(late: Mapping[str, Flows], table: Mapping[str, Measured]) -> dict[str, Verdict]:
-    """Verdicts on Table III's claims, and on RTT and throughput beside CUBIC."""
+    """Verdicts on Table III's claims, and on RTT and throughput compared with CUBIC."""
     stds, totals = ({name: row[key] or 0.0 for name, row in table.items()} for key in ("rtt_std", "goodput"))
     rates, caps = (late[name].rates.mean(axis=1) * _GBPS for name in (UNCAPPED, CAPPED))
     return {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Theory and experiments of Jiang 2015 (QCN, BCN, SMCC), published beside ours."""
+"""Theory and experiments of Jiang 2015 (QCN, BCN, SMCC), published numbers next to ours."""

@@ -214,7 +214,7 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
 
 
 #: S1 ... S4 are hosts 0 ... 3, R1 ... R4 are 4 ... 7, C1 ... C3 are 8 ... 10 (Fig. 14). S1 to S3 are at C1,
-#: R3 and S4 at C2, R1, R2 and R4 at C3: a stream of S3 crosses the first link alone, one of S4 the second.
+#: R3 and S4 at C2, R1, R2 and R4 at C3: streams of S3 cross only the first link, those of S4 only the second.
 _AT = {0: 8, 1: 8, 2: 8, 6: 9, 3: 9, 4: 10, 5: 10, 7: 10}
 #: Ports of the first and the second link. Links of a switch have its ports in this order: hosts first.
 FIRST: Port = (8, 3)
@@ -228,7 +228,7 @@ def parking_lot_topology() -> Graph:
     return Graph(nodes=["host" if i < 8 else "switch" for i in range(11)], links=links)
 
 
-#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which follows on S3's of 500 at once; start and stop
+#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which directly follows S3's of 500; start and stop
 #: of S3's, stop of S4's (s).
 PATTERNS = {"I": (500, (0.0, 2.0, 4.0)), "II": (750, (1.0, 3.0, 5.0))}
 #: Fig. 22 has two stages with R_b = 32.
@@ -246,7 +246,7 @@ def _pattern(which: str, scale: float) -> tuple[int, int, int]:
 
 
 def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
-    """Both patterns under each; ``scale`` of the times and of three seeds."""
+    """Both patterns under each controller; ``scale`` of the times and of three seeds."""
     lot = parking_lot_topology()
     cases = {}
     for which, (second_mbps, _) in PATTERNS.items():
@@ -318,7 +318,7 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
 
 
 def _both(runs: list[Run], start: int, change: int, stop: int) -> dict[str, float]:
-    """The queue at C2 while S4's stream is there, and ("first") at C1 while S3's is."""
+    """The queue at C2 while S4's stream is active, and ("first") at C1 while S3's is."""
     first = numbers.numbers(numbers.coarse(runs, (start + change) / 2, change, FIRST))
     second = numbers.numbers(numbers.coarse(runs, (change + stop) / 2, stop, SECOND))
     return {"first_mean": first["mean"], "first_std": first["std"], **second}

@@ -18,9 +18,9 @@ from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
-#: Long-lived flows are watched for so long; mixed ones until the last one's end, or this.
+#: Long-lived flows are observed for this time; mixed ones until the last one's end, or this.
 _SECONDS, _LIMIT_S = 2.0, 20.0
-#: "Held": a mean so near to the target in the second half.
+#: "Held": a mean this near to the target in the second half.
 _HELD_BYTES = 16e3
 #: Kinds of flows.
 LONG, MIXED = "long-lived", "mixed sizes"
@@ -104,7 +104,7 @@ def _of_long(runs: list[Run], end_ns: float) -> dict[str, float]:
 
 
 def _of_mixed(runs: list[Run]) -> dict[str, float]:
-    """Numbers of the receiver's queue until the last flow is alone: nothing else empties it from then on."""
+    """Numbers of the receiver's queue while two or more flows share it; then only the last affects it."""
     shared: list[Floats] = [run.queue(TO_RECEIVER, 0, float(sorted(run.flow_ends_ns)[-2])) for run in runs]
     return {
         "empty_ms": mean(float((record <= 0).sum()) * network.FINE_NS / 1e6 for record in shared),

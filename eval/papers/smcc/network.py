@@ -39,7 +39,7 @@ LEAST_BYTES, MOST_BYTES = 1_250, 62_500_000
 
 @dataclass(frozen=True)
 class Entry:
-    """A controller as an experiment plays it.
+    """A controller as an experiment runs it.
 
     Attributes:
         controller: name of the controller.
@@ -53,7 +53,7 @@ class Entry:
 
 
 def qcn(cycle_bytes: float = 150e3, latest: bool = True) -> Entry:
-    """QCN as the paper has it: a byte counter alone (no timer, no hyper increase), p = 0.01, R the rate
+    """QCN as in the paper: only a byte counter (no timer, no hyper increase), p = 0.01, R the rate
     just before the ``latest`` feedback (sec. 2.2); false: before the first after an increase, as the standard
     has it."""
     points = {"sample_bytes": SAMPLE_BYTES, "adaptive_sampling": False}
@@ -112,7 +112,7 @@ def scenario(
 
 
 def endless(pairs: Iterable[tuple[int, int]], *streams: ConstantRate) -> Mix:
-    """Long-lived flows, all at once, (source, receiver) each, and streams that nobody controls."""
+    """Long-lived flows, all at once, (source, receiver) each, and uncontrolled streams."""
     flows = [Flow(src=src, dst=dst, size_bytes="endless") for src, dst in pairs]
     return Mix(parts=[FlowList(flows=flows), *streams])
 
@@ -123,7 +123,7 @@ def side_by_side(count: int) -> list[tuple[int, int]]:
 
 
 def stream(src: int, dst: int, mbps: float, start_ns: int, stop_ns: int | None = None) -> ConstantRate:
-    """A stream that nobody controls."""
+    """An uncontrolled stream."""
     return ConstantRate(src=src, dst=dst, rate_bps=mbps * 1e6, start_ns=start_ns, stop_ns=stop_ns)
 
 
@@ -137,5 +137,5 @@ def mixed(seed: int, scale: float = 1.0) -> FlowList:
 
 
 def shorter(scale: float, seconds: float) -> int:
-    """A time of the paper at a scale, ns: 60 ms at least, so that something is to be seen."""
+    """A time of the paper at a scale, ns: at least 60 ms, so that curves show something."""
     return max(round(0.03 * seconds * SECOND), round(min(scale, 1.0) * seconds * SECOND))

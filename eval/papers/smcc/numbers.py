@@ -14,10 +14,10 @@ from ns3_env.eval.papers.runs import Port, Run
 from ns3_env.eval.papers.smcc.network import BOTTLENECK, BUFFER_BYTES, SAMPLE_NS, TARGET_BYTES
 from ns3_env.simulator.results import Floats
 
-#: A queue has settled where it stays so near to its target, of which this is a share, for so many samples.
+#: A queue has settled if it stays this near to its target (as a share) for this number of samples.
 NEAR, SETTLED_SAMPLES = 0.25, 500
 QUEUE, TARGET = OTHERS[3], "#D55E00"
-#: Panel of a figure: a title, a run, begin and end in ns, its port.
+#: Panel of a figure: a title, a run, start and end in ns, its port.
 Panel = tuple[str, Run, float, float, Port]
 
 
@@ -47,8 +47,8 @@ def empty(samples: Floats) -> float:
 
 
 def settled_ns(run: Run, port: Port = BOTTLENECK) -> float:
-    """From the start until the queue stays within 25 % of its target, for 500 samples (a tenth of a short
-    run); NaN where it never does. The response time, which the paper does not define."""
+    """Time until the queue stays within 25 % of its target, for 500 samples (a tenth of a short
+    run); NaN if it never does. The response time, which the paper does not define."""
     away = np.abs(run.lengths[port] - TARGET_BYTES) > NEAR * TARGET_BYTES
     length = max(1, min(SETTLED_SAMPLES, len(away) // 10))
     outside = np.convolve(away, np.ones(length), "valid")
@@ -57,7 +57,7 @@ def settled_ns(run: Run, port: Port = BOTTLENECK) -> float:
 
 
 def response_ms(runs: Sequence[Run], port: Port = BOTTLENECK) -> float:
-    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN where none does."""
+    """Mean of :func:`settled_ns` of the runs that settle, ms; NaN if no run does."""
     times = np.array([settled_ns(run, port) for run in runs]) / 1e6
     return float(np.nanmean(times)) if np.isfinite(times).any() else math.nan
 

@@ -33,7 +33,7 @@ _BESIDE = ("none", "500 Mb/s", "none again")
 
 
 def cycle_cases(scale: float) -> dict[str, Scenario]:
-    """T = 150 kB and T = 30 kB, each alone, then with the background, then alone; ``scale`` of times and
+    """T = 150 kB and T = 30 kB, each without, with and without background; ``scale`` is of times and
     repetitions."""
     phase = shorter(scale, 2.0)
     stream = network.stream(2, 5, 500, phase, 2 * phase)
@@ -115,8 +115,8 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
 
 
 def _third(runs: list[Run], i: int, phase: int) -> dict[str, float]:
-    """Numbers of a third of the time, and the standard deviation in its second half; of the second one the
-    link's use, too."""
+    """Numbers of a third of the time, the standard deviation in its second half; for the second also the
+    link's utilisation."""
     late = numbers.numbers(numbers.coarse(runs, (i + 0.5) * phase, (i + 1) * phase))
     record = numbers.numbers(numbers.coarse(runs, i * phase, (i + 1) * phase))
     used = {"used": mean(run.used(BOTTLENECK) for run in runs)} if i == 1 else {}
@@ -129,7 +129,7 @@ PAIRS = tuple((large, delta) for large in (256, 64) for delta in (64, 16))
 SECONDS = 2.0
 #: The queue of the deal-breaker phenomenon (5.3.1), and the span in which QCN's queue lies.
 STUCK_BYTES, QCN_BYTES = 48e3, (40e3, 80e3)
-#: "Mostly around the target": so near, for such a share of the time.
+#: "Mostly around the target": this near, for this share of the time.
 _AROUND_BYTES, _MOSTLY = 8e3, 0.9
 
 

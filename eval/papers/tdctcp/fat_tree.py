@@ -17,7 +17,7 @@ from ns3_env.scenario.traffic import FlowList, Incast, Traffic
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats
 
-#: Mininet's limit, as the thesis has it.
+#: Mininet's limit, as in the thesis.
 RATE_BPS = 100e6
 RECEIVER, SENDERS = 0, tuple(range(1, 16))
 #: (node, port) of the receiver's edge switch to the receiver.
@@ -30,7 +30,7 @@ CONTROLLERS = {DCTCP: "dctcp", TDCTCP: "tdctcp", CUBIC: "cubic"}
 SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 
 
-#: The thesis does not say how long it looks.
+#: The thesis gives no duration.
 SECONDS = 20.0
 
 
@@ -47,7 +47,7 @@ def tcp(limit: str, marking: Any, packets_per_ack: int = 2, socket_buffer_bytes:
     )
 
 
-#: DCTCP's published threshold at a port of 1 Gb/s, kept at slower ones; Mininet's ports with RED hold 1 MB.
+#: DCTCP's published threshold at a port of 1 Gb/s, kept at slower ones; Mininet's ports with RED buffer 1 MB.
 AS_PUBLISHED, PUBLISHED = "K = 20 packets, 1 MB", tcp("1MB", "auto")
 #: Linux's default queue of a device.
 NOTHING_MARKED, UNMARKED = "no marks, 1000 packets", tcp("1000 packets", "none")
@@ -60,7 +60,7 @@ def topology() -> FatTree3:
 
 
 def endless(per_server: int = 1) -> Incast:
-    """So many long-lived flows of each server, nearly at once."""
+    """This number of long-lived flows of each server, which start nearly at once."""
     return Incast(
         flows=per_server * len(SENDERS),
         size_bytes="endless",

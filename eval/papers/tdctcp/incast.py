@@ -41,14 +41,14 @@ PUBLISHED_MS: Mapping[str, tuple[float | None, float, float, float]] = {
 HIGH_MS = 50.0
 #: "Close to": the thesis's own difference is 1.8 %.
 _CLOSE = 0.02
-#: So many flows of each server have a least window of two packets each, and a third of a second together.
+#: Flows of each server: their minimum windows, two packets each, need a third of a second together.
 MANY = 90
 _FLOWS = MANY * len(fat_tree.SENDERS)
 #: T-DCTCP as the text of sec. 3.2 wants it: cases 5 and 7 cut less than case 8.
 _SLIGHTLY_LESS = "T-DCTCP, theta 2"
 EACH_ACKED, BY_MININET = "K = 20, each packet acknowledged", "Mininet's RED, 1 MB"
 MANY_FLOWS = f"K = 20, no drops, {_FLOWS} flows"
-#: Mininet's own RED, where its links are told to mark (docs/sources/tcp.md, "Mininet").
+#: Mininet's own RED, if its links mark (docs/sources/tcp.md, "Mininet").
 _RED = {"least": "30kB", "most": "35kB", "highest_probability": 1.0, "average_weight": 0.5}
 #: In the table's order.
 SETTINGS: Mapping[str, Tcp] = {
@@ -58,7 +58,7 @@ SETTINGS: Mapping[str, Tcp] = {
     NOTHING_MARKED: UNMARKED,
     MANY_FLOWS: tcp("100MB", "auto", socket_buffer_bytes=1 << 18),
 }
-#: By the names in tables and figures, but for the last, which has a row of its own.
+#: Entries by their names in tables and figures, but for the last, which has a separate row.
 _ENTRIES: Mapping[str, tuple[str, Mapping[str, float]]] = {
     **{name: (controller, {}) for name, controller in CONTROLLERS.items()},
     _SLIGHTLY_LESS: ("tdctcp", {"Theta": 2}),
@@ -144,7 +144,7 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
 
 
 def claims(settings: Table) -> dict[str, Verdict]:
-    """Verdicts on sec. 4.2 in the setting beside the thesis's numbers; the evidence has the others."""
+    """Verdicts on sec. 4.2 in the thesis's setting; the evidence has the other settings."""
     main, each = settings[AS_PUBLISHED], settings[EACH_ACKED]
     ratio = main[TDCTCP]["throughput_mbps"] / main[DCTCP]["throughput_mbps"]
     means = {name: record["rtt_mean_ms"] for name, record in main.items()}
@@ -158,7 +158,7 @@ def claims(settings: Table) -> dict[str, Verdict]:
         return f"{record[TDCTCP][key]:.1f} against {record[DCTCP][key]:.1f}"
 
     def shorter(key: str) -> Verdict:
-        """T-DCTCP against DCTCP, in the setting beside the thesis's numbers; then in the others."""
+        """T-DCTCP against DCTCP, in the thesis's setting; then in the other settings."""
         both = {name: record for name, record in settings.items() if {TDCTCP, DCTCP} <= record.keys()}
         others = ", ".join(
             f"{name} {against(key, record)}" for name, record in both.items() if name != AS_PUBLISHED
@@ -198,7 +198,7 @@ def claims(settings: Table) -> dict[str, Verdict]:
 
 
 #: T-DCTCP's completion times over DCTCP's: "drops by about 1.4X", 31 %, 48.2 %, of T-DCTCP's, as all of the
-#: thesis's percentages; DCTCP's 10 MB "8.6 % lower", taken of T-DCTCP's too.
+#: thesis's percentages; DCTCP's 10 MB "8.6 % lower", also computed from T-DCTCP's.
 RATIOS: Mapping[str, float] = {
     "2 kB": 1 / 2.4,
     "50 kB": 1 / 1.31,

@@ -17,7 +17,7 @@ from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, NOTHING_MARKED, PU
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 
-#: The thesis does not say whether its ports mark; without a mark RTTs alone decide.
+#: The thesis does not specify whether its ports mark; without a mark only RTTs decide.
 SETTINGS = {AS_PUBLISHED: PUBLISHED, NOTHING_MARKED: UNMARKED}
 #: "Stops rising", in shares of the throughput with the thesis's value.
 _ALIKE = 0.01
@@ -25,7 +25,7 @@ _ALIKE = 0.01
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values of one attribute, ascending; the thesis names its own, and not the others.
+    """Values of one attribute, ascending; the thesis gives the chosen value, and not the others.
 
     Attributes:
         attribute: attribute of the controller.
@@ -46,13 +46,13 @@ def _milliseconds(*values: float) -> dict[float, float | str]:
     return {value: f"{value:g}ms" for value in values}
 
 
-#: alpha_factor has a say where there are marks.
+#: alpha_factor has an effect only with marks.
 ALPHA = Sweep(
     "AlphaFactor", {2.0**-x: 2.0**-x for x in range(6, -1, -1)}, 1 / 8, "alpha_factor", (AS_PUBLISHED,)
 )
 LOW = Sweep("LowThreshold", _milliseconds(1, 2, 3, 5, 8, 15, 30), 5, "T_low (ms)")
 HIGH = Sweep("HighThreshold", _milliseconds(10, 20, 35, 50, 70, 100, 150), 50, "T_high (ms)")
-#: By the figure.
+#: Sweeps by the thesis's figure.
 SWEEPS: Mapping[str, Sweep] = {"3-3": ALPHA, "3-4": LOW, "3-5": HIGH}
 #: Figure, setting, number on the axis.
 _Case = tuple[str, str, float]
@@ -110,14 +110,14 @@ def _rises(numbers: Mapping[float, float]) -> bool:
 
 
 def peaks(numbers: Mapping[float, float], chosen: float, beyond: Callable[[float], bool]) -> bool:
-    """Tells whether each number is above the one before it up to the chosen value's, and all after it, over
-    that one, are as they should be."""
+    """Returns whether each number is above the one before it up to the chosen value's, and all after it, over
+    that one, satisfy ``beyond``."""
     after = (x / numbers[chosen] for value, x in numbers.items() if value > chosen)
     return all(map(beyond, after)) and _rises({v: x for v, x in numbers.items() if v <= chosen})
 
 
 def claims(table: Mapping[tuple[str, str], Swept]) -> dict[str, Verdict]:
-    """Verdicts on sec. 3.4; one on throughput holds where it does in one of the settings."""
+    """Verdicts on sec. 3.4; one on throughput is true if it is in one of the settings."""
     tails = column(table["3-3", AS_PUBLISHED], "rtt_p99_ms")
 
     def throughput(figure: str, beyond: Callable[[float], bool]) -> Verdict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Environments without a simulator: a VecEnv whose slots are due apart, and a memory task."""
+"""Environments without a simulator: a VecEnv with slots due at different times, and a memory task."""
 
 from __future__ import annotations
 

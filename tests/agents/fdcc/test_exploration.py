@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exploration: shares of random actions, hold lengths, noise, and the actor's own actions."""
+"""Exploration: shares of random actions, hold lengths, noise, and the actor's actions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_random_actions_are_held_for_four_decisions_on_average() -> None:
     holds = [len(list(same)) for _, same in groupby(actions)]
     assert MEAN_HOLD == 4.0
     assert np.mean(holds) == pytest.approx(4.0, rel=0.05)
-    # Geometric: a quarter of the holds is one decision long, and none is forbidden to last.
+    # Geometric: a quarter of the holds is one decision long, and long ones are allowed.
     assert np.mean([hold == 1 for hold in holds]) == pytest.approx(0.25, abs=0.02)
     assert max(holds) > 15
 
@@ -74,7 +74,7 @@ def test_a_share_of_episodes_is_random_from_beginning_to_end(share: float) -> No
     for _ in range(3):
         by_actor = (exploring.actions(slots, actor) == policy_actions)[:, 0]
         assert (by_actor == ~exploring.at_random).all()
-    exploring.begin(slots)  # drawn anew for every episode
+    exploring.begin(slots)  # drawn again for every episode
     assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
 
 

@@ -23,7 +23,7 @@ from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 
 SMALL: dict[str, Any] = {"hidden": 16, "shortcut": 16, "net_arch": [16], "batch_size": 16}
 SMALL |= {"learning_starts": 40, "train_freq": 16}
-#: TD3 as it is: what FDCC adds for incasts is off.
+#: Plain TD3: FDCC's additions for incasts are off.
 PLAIN: dict[str, Any] = {"compress": False, "compress_rewards": False}
 PLAIN |= {"random_share": 0.0, "saturation_penalty": 0.0}
 
@@ -72,7 +72,7 @@ def test_predict_satisfies_the_policy_protocol_and_keeps_the_history() -> None:
         assert state is not None
         assert state[1].tolist() == [min(step + 1, 8)] * 2
         start = np.zeros(2, dtype=bool)
-    # The second flow begins anew: its action is that of a flow without past; the first goes on.
+    # The second flow starts again: its action is that of a flow without history; the first continues.
     fresh, _ = model.predict(rows[0])
     mixed, _ = model.predict(rows[0], state, np.array([False, True]))
     assert mixed[1] == pytest.approx(fresh[1], abs=1e-6)

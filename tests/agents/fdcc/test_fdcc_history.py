@@ -68,7 +68,7 @@ def test_no_history_crosses_an_episode_or_the_rings_wrap(
             assert not padding.any()
             assert len(np.unique(valid[:, :2], axis=0)) == 1, "one slot, one episode"
             last = int(valid[-1, 2])
-            # Full: as many steps as the episode has seen, up to the window's length.
+            # Full: all steps of the episode so far, up to the window's length.
             assert lengths[i] == min(length, last + 1)
             assert list(valid[:, 2]) == list(range(last - lengths[i] + 1, last + 1))
             if with_action:
@@ -113,7 +113,7 @@ def test_n_step_returns_end_with_the_episode_and_bootstrap_from_the_history_wher
     buffer = lone_episode(3, [1.0, 2.0, 4.0, 8.0], terminated=terminated, truncated=not terminated)
     # 1 + 2/2 + 4/4; then, cut short by the end: 2 + 4/2 + 8/4, 4 + 8/2, 8.
     assert list(buffer.rewards[:4, 0]) == [3.0, 6.0, 8.0, 8.0]
-    # The first looks three steps ahead to a state that is not final; the others end with the episode.
+    # The first looks three steps ahead to a state that is not final; the other two end with the episode.
     assert list(buffer.dones[:4, 0]) == [0.0, *[float(terminated)] * 3]
     assert list(buffer.discounts[:4, 0]) == [0.125, 0.125, 0.25, 0.5]
     assert buffer.size() == 4
@@ -124,8 +124,8 @@ def test_n_step_returns_end_with_the_episode_and_bootstrap_from_the_history_wher
 def test_only_decisions_with_a_known_outcome_are_stored() -> None:
     buffer = lone_episode(3, [1.0, 2.0], terminated=False, truncated=False)
     assert buffer.size() == 0  # two decisions, both still waiting for their third reward
-    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))  # whose outcome is never seen
-    buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))  # the episode was broken off
+    buffer.act(np.array([0]), np.array([[0.7]], dtype=np.float32))  # its outcome is never observed
+    buffer.begin(np.array([0]), np.array([[9.0]], dtype=np.float32))  # the episode was aborted
     assert buffer.size() == 2
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]
     assert list(buffer.actions[:2, 0]) == [np.float32(0.1)] * 2
@@ -145,7 +145,7 @@ def test_a_saved_buffer_comes_back_without_the_episodes_under_way() -> None:
     buffer = make(env, 1000)
     fill(env, buffer, 60)
     data = pickle.dumps(buffer)
-    assert len(data) < 1000 * 200  # what is filled, not what is allocated
+    assert len(data) < 1000 * 200  # the size of the used part, not of the allocation
     again: HistoryReplayBuffer = pickle.loads(data)
     n = buffer.size()
     assert again.size() == n

@@ -25,7 +25,7 @@ def history_of(*lengths: int) -> History:
 
 
 class Alone(th.nn.Module):
-    """One member of a stack, of PyTorch's own layers: what it computes, one row at a time."""
+    """One member of a stack, built from PyTorch's own layers, computed one row at a time."""
 
     def __init__(self, stack: RecurrentStack, member: int) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ def test_compressing_reads_sign_and_logarithm() -> None:
     reading, same = read(history, compress=True), read(History(windows, history.lengths), compress=False)
     assert th.allclose(reading.inputs, same.inputs, atol=1e-6)
     assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
-    assert th.equal(history.windows, history_of(2, 4).windows)  # what was read is as it was
+    assert th.equal(history.windows, history_of(2, 4).windows)  # the input is unchanged
     assert read(reading, compress=True) is reading
 
 
@@ -160,7 +160,7 @@ def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> Non
 
 
 class Counter(gym.Env[Any, Any]):
-    """Observes how many steps were made; ends at its number of steps, by itself or cut."""
+    """Observes the number of steps; ends after a fixed number, by termination or truncation."""
 
     observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)

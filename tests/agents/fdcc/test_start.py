@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FDCC that begins as a policy's network."""
+"""FDCC that starts with a policy's network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ns3_env.policies.file import read_policy
 from ns3_env.policies.released import load_policy, released
 
 FIELDS = read_policy(released("fdcc")).spec.fields
-#: Those of the released policy.
+#: Widths of the released policy.
 WIDTHS = {"history_length": 4, "hidden": 16, "shortcut": 32, "net_arch": [32]}
 
 
@@ -35,7 +35,7 @@ class Noise(gym.Env[np.ndarray, np.ndarray]):
 
 
 def begun(**changes: object) -> FDCC:
-    """An agent that begins as the released policy."""
+    """An agent that starts with the released policy."""
     th.set_num_threads(1)
     config = FdccConfig.model_validate({**WIDTHS, "start": "fdcc", "learning_starts": 10, **changes})
     model = FDCC(env=DummyVecEnv([Noise]), config=config, fields=FIELDS, seed=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FDCC's TD3: targets, losses and updates against numbers worked out by hand."""
+"""FDCC's TD3: targets, losses and updates against numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[Reading, th.T
 def targets(
     actor: Any, critics: Any, discounts: th.Tensor, rewards: float = 0.0, done: float = 0.0
 ) -> th.Tensor:
-    """Of two transitions, the second of which may be an end, without noise."""
+    """Targets of two transitions, the second of which may be an end, without noise."""
     both = column(rewards, rewards)
     return td3.targets(both, column(0.0, done), discounts, FOLLOWING, actor, critics, 0.0, 0.5)
 
@@ -47,7 +47,7 @@ def targets(
 def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
     critics = twins([8.0, 8.0], [-4.0, 12.0])
     target_values = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
-    # 2 + 0.25 min(8, -4); after a termination the return alone.
+    # 2 + 0.25 min(8, -4); after a termination only the return.
     assert target_values.tolist() == [[1.0], [2.0]]
     assert not target_values.requires_grad
 
@@ -87,7 +87,7 @@ def test_losses_and_compressed_rewards_are_those_worked_out_by_hand() -> None:
 
 
 def learner(**config: Any) -> FDCC:
-    """A small FDCC whose buffer holds 40 transitions of episodes that terminate or are cut."""
+    """A small FDCC whose buffer has 40 transitions of episodes that terminate or are truncated."""
     th.set_num_threads(1)
     small = {"hidden": 4, "shortcut": 4, "net_arch": [4], "learning_starts": 40, "train_freq": 50}
     env = FakeRdmaVecEnv(2, seed=1, longest=4)
@@ -111,7 +111,7 @@ def logged(model: FDCC, name: str) -> float:
 
 def test_a_step_takes_its_targets_from_the_target_networks() -> None:
     model = learner(batch_size=30, target_policy_noise=0.7, target_noise_clip=0.4)
-    with th.no_grad():  # the targets differ from what they follow
+    with th.no_grad():  # the target networks differ from the trained ones
         for parameter in (*model.actor_target.parameters(), *model.critic_target.parameters()):
             parameter.add_(0.3)
     set_random_seed(5)
@@ -138,7 +138,7 @@ def test_actor_and_targets_move_with_every_second_step_only() -> None:
     assert not (parameters(model.critic) == critic).all()
     model.train(1, 20)
     assert not any((parameters(x) == was).all() for x, was in zip(slow, before, strict=True))
-    # A quarter of the way to what they follow (Polyak).
+    # A quarter of the distance to the trained networks (Polyak).
     for target, follows, was in (
         (model.actor_target, model.actor, before[1]),
         (model.critic_target, model.critic, before[2]),
@@ -165,7 +165,7 @@ def test_the_actor_climbs_what_the_first_critic_says() -> None:
 def test_the_penalty_pulls_the_actors_output_back_and_nothing_else_does(
     penalty: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the critic knows no difference between actions, only the penalty moves the actor."""
+    """If the critic does not depend on actions, only the penalty moves the actor."""
     model = learner(policy_delay=1, saturation_penalty=penalty, learning_rate=0.01)
     monkeypatch.setattr(model.critic, "climbed", lambda history, actions: 0 * actions)
     buffer = model.replay_buffer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct search: its episodes, its objective by metrics, and the networks that it begins with."""
+"""Direct search: its episodes, its objective by metrics, and its initial networks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_validation_seeds_are_never_trained_on_and_training_seeds_rotate() -> No
 
 
 def test_stages_in_order_come_one_after_the_other_and_stay() -> None:
-    """As an agent's training has them: half of the generations on the first stage alone, half on both."""
+    """Stages as in an agent's training: half of the generations only on the first, half on both."""
     stages = CurriculumConfig.model_validate(
         {"stages": [{"name": "a", "advance": {"after_episodes": 1}}, {"name": "b"}]}
     )
@@ -174,7 +174,7 @@ def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
     assert not tensors["layers.2.weight"].any()
     assert np.tanh(tensors["layers.2.bias"]) == pytest.approx(0.3)
     assert tensors["layers.0.weight"].std() == pytest.approx(1 / math.sqrt(2), rel=0.5)
-    # A flow alone sees an RTT of 1 and no queue.
+    # A flow without competition sees an RTT of 1 and no queue.
     hidden = tensors["layers.0.weight"] @ [math.log(2), 0.0] + tensors["layers.0.bias"]
     assert hidden == pytest.approx(0, abs=1e-6)
     other = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"]), "x", 2, "test")

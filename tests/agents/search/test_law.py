@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The law from which a search begins, networks fitted to it, and searches of its numbers."""
+"""The parametrised controller at a search's start, networks fitted to it, searches of its numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(law: OrderLaw, **changes: float) -> float:
 
 
 def network(**changes: Any) -> NetworkConfig:
-    """A small network that begins as a law."""
+    """A small network that starts as a parametrised controller."""
     settings = {"fields": list(OrderLaw.reads), "hidden": [8, 8], "start": {"fit_steps": 150}, **changes}
     return NetworkConfig.model_validate(settings)
 

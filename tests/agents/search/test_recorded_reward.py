@@ -49,8 +49,8 @@ def played(
 
 @pytest.mark.parametrize("senders", [2, 4, 8])
 def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
-    """Within 5 % for windows that the controller holds near the fair share, which is where tuning looks;
-    10 % where a queue stands, and its order is that of what the policies got."""
+    """Within 5 % for windows that the controller holds near the fair share, the range of tuning;
+    10 % with a standing queue; the order of policies is that of their rewards."""
     pairs = {}
     for name, policy in POLICIES.items():
         reward, results = played(policy, senders)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of searches: what they keep, go on from, refuse, compare and play, whatever is searched."""
+"""Runs of searches: what they save, resume, refuse, compare and run, for each kind of search."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ SCENARIO = {
 
 
 class Done(NamedTuple):
-    """What is searched, and the folder of a run from beginning to end, with two simulators."""
+    """The kind of search, and the folder of a complete run with two simulators."""
 
     what: str
     run: Path
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """What it was compared with."""
+        """Numbers of the comparison after the search."""
         table: dict[str, Any] = json.loads((self.run.parents[1] / "t.json").read_text())
         return table
 
@@ -98,20 +98,20 @@ def rows(run: Path, name: str = "trials.csv") -> list[dict[str, str]]:
 
 
 def logs(run: Path) -> dict[str, str]:
-    """Trials and, where there are any, validations."""
+    """Tables of trials and, if any, of validations."""
     return {
         path.name: path.read_text() for name in ("trials", "validation") for path in run.glob(f"{name}.csv")
     }
 
 
 def kept(run: Path) -> list[bytes]:
-    """What decides how a run's newest checkpoint plays."""
+    """Contents of the files that determine the behaviour of a run's newest checkpoint."""
     folder = RunFolder(run).latest_checkpoint()[0]
     return [path.read_bytes() for path in sorted(folder.glob("*")) if path.name != "state.json"]
 
 
 def benchmark(checkpoint: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Plays a checkpoint, NAME=PATH, in a benchmark; its cell's configuration."""
+    """Runs a checkpoint, NAME=PATH, in a benchmark and returns its cell's configuration."""
     suite = {"controllers": ["hpcc"], "seeds": [1], "scenarios": [{"name": "x", "scenario": SCENARIO}]}
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
@@ -174,7 +174,7 @@ def test_what_was_found_is_compared_with_others_by_what_it_was_judged_by(done: D
 
 
 def test_one_seed_one_result_whatever_the_number_of_simulators(done: Done, tmp_path: Path) -> None:
-    np.random.seed(99)  # noqa: NPY002 what others draw from NumPy's global generator changes nothing
+    np.random.seed(99)  # noqa: NPY002 other users of NumPy's global generator change nothing
     assert train.main([*written(tmp_path, done.what), "--no-evaluation", "env.simulators=1"]) == 0
     run = the_run(tmp_path)
     assert logs(run) == logs(done.run)
@@ -401,7 +401,7 @@ def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> N
         "Gain": float(best["Gain"]),
         "IncreaseInterval": f"{best['IncreaseInterval']}ns",
     }
-    # The start is the attribute's default, and scores differ: the simulator has taken what was searched.
+    # The start is the attribute's default, and scores differ: the simulator uses the searched values.
     assert [float(tried[0][name]) for name in controller.attributes] == [1 / 256, 300_000]
     assert len({row["score"] for row in tried}) > 2
 
@@ -414,7 +414,7 @@ def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
     assert policy.spec.history == 4
 
 
-#: Overrides of each search, and what is said of them.
+#: Overrides of each search, and the error messages.
 MISTAKES = {
     "weights": {
         "controller={name: hpcc, parameters: {Eta: {low: 0.5, high: 1}}}": ["'controller'", "both"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Searches that begin with a policy's weights, and scores that the worst episode weighs in."""
+"""Searches that start with a policy's weights, and scores that weight the worst episode."""
 
 from __future__ import annotations
 

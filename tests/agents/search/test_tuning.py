@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tuning: its optimum, its reproducibility, the trials that it keeps, and what it says of its gain."""
+"""Tuning: its optimum, its reproducibility, the recorded trials, and its report of the gain."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ BOWL = {
 
 
 def searched(others: int) -> list[dict[str, int | float]]:
-    """Every setting that a search for the middle of a bowl asks while others draw ``others`` numbers."""
+    """Settings that a search of a bowl evaluates while other code draws ``others`` random numbers."""
     search = Optimiser(space_of(BOWL), seed=3, population=8, step=0.3)
     points = []
     for _ in range(40):
         if search.ended:
             break
-        np.random.rand(others)  # noqa: NPY002 others share NumPy's global generator
+        np.random.rand(others)  # noqa: NPY002 other code shares NumPy's global generator
         candidates = [values_at(BOWL, point) for point in search.ask()]
         search.tell([-(np.log10(x["a"]) ** 2) - (x["b"] - 1) ** 2 - (x["n"] - 4) ** 2 for x in candidates])
         points += candidates

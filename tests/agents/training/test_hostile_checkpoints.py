@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hostile checkpoints: nothing in them runs when they are read, and what is wrong is refused."""
+"""Hostile checkpoints: nothing in them runs when they are read, and faults are refused."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from ns3_env.eval.commands.export import main as export_main
 from tests.samples.files import Refused, dumped
 from tests.samples.runs import CONFIG, CURRICULUM
 
-#: Those that play a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
+#: Commands that run a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
 PLAYING = ("compare", "benchmark", "export")
 LEARNING = ("resume", "export")
 COMMANDS = (*PLAYING, "resume")
 
 
 class Evil:
-    """Its pickle makes a folder where it is read."""
+    """Creates a folder when its pickle is read."""
 
     def __init__(self, canary: Path) -> None:
         self.canary = canary
@@ -58,7 +58,7 @@ def checkpoint(run: Path) -> Path:
 
 @pytest.fixture
 def error_of(run: Path, refused: Refused) -> Callable[[str], str]:
-    """The one line that a command says of this run, without having run anything."""
+    """The command's one-line error about this run, which is found without running its code."""
 
     def of(command: str) -> str:
         out = run.parent / "out"
@@ -85,7 +85,7 @@ def torch_file(evil: Evil, zipped: bool = True) -> bytes:
 
 
 def networks(folder: Path) -> GradientTrainer:
-    """What an agent's own code makes of its checkpoint."""
+    """The networks that an agent's own code loads from its checkpoint."""
     layout = read_layout(folder)
     learner = trainer_of(folder, layout).load(folder, layout)
     assert isinstance(learner, GradientTrainer)
@@ -93,7 +93,7 @@ def networks(folder: Path) -> GradientTrainer:
 
 
 def sb3_archive(evil: Evil) -> bytes:
-    """What Stable-Baselines3 saves, with a payload in its ``data`` and in the weights."""
+    """An archive of Stable-Baselines3, with a payload in its ``data`` and in the weights."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         payload = base64.b64encode(pickle.dumps(evil)).decode()
@@ -132,7 +132,7 @@ def member(name: str, content: bytes, compression: int = zipfile.ZIP_STORED) -> 
     return lambda evil: one_member(name, content, compression)
 
 
-#: What takes a file's place: a name, its bytes, and what the error says.
+#: Replacements of a file: a name, its bytes, and the error's words.
 FORGED: list[Attack] = [
     ("a model of Stable-Baselines3", sb3_archive, "holds 'data', no array, which could run code"),
     ("a file of PyTorch", torch_file, "no array, which could run code"),
@@ -184,7 +184,7 @@ def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
     assert file in error
     assert attack[2] in error
     assert not canary.exists()
-    # What only learning needs is not even opened by the others.
+    # Commands that do not learn never open the files that only learning needs.
     assert isinstance(resolve(run).load(), TrainedPolicy)
     assert not canary.exists()
 
@@ -196,7 +196,7 @@ def test_files_of_pickles_are_refused_by_name(
     run: Path, error_of: Callable[[str], str], command: str, file: str, alone: bool
 ) -> None:
     canary = run.parent / "canary"
-    if alone:  # as checkpoints of older versions are
+    if alone:  # as in checkpoints of older versions
         for name in IN_PLACE:
             (checkpoint(run) / name).unlink()
     make = {"model.zip": sb3_archive, "policy.pth": torch_file, "replay_buffer.pkl": pickle.dumps}[file]
@@ -223,7 +223,7 @@ def test_a_byte_that_changed_is_seen_and_a_policy_that_is_missing(run: Path) -> 
     for file in ("policy.safetensors", "policy.npz"):
         path = checkpoint(run) / file
         content = bytearray(path.read_bytes())
-        begin = content.find(weights.tobytes())  # not the archive's dates, which nobody reads
+        begin = content.find(weights.tobytes())  # not the archive's dates, which are never read
         content[len(content) * 3 // 4 if begin < 0 else begin] ^= 1
         path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"policy\.safetensors: sha256"):
@@ -232,7 +232,7 @@ def test_a_byte_that_changed_is_seen_and_a_policy_that_is_missing(run: Path) -> 
         networks(checkpoint(run))
     (checkpoint(run) / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"has no policy\.safetensors: incomplete, or written by an older"):
-        resolve(run).load()  # arrays are not played in its place
+        resolve(run).load()  # the trainer's arrays are no substitute for it
 
 
 def cut(share: float, path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_policy_is_the_same_without_its_environment(
     inputs = Inputs(config, yaml.safe_load(CURRICULUM), "config", "curriculum")
     folder = training.run(training.plan(inputs), tmp_path).folder
     newest = folder.latest_checkpoint()[0]
-    apart = Path(shutil.copytree(newest, tmp_path / "apart"))  # without the run's config.yaml, too
+    apart = Path(shutil.copytree(newest, tmp_path / "apart"))  # also without the run's config.yaml
     for place in (folder.path, newest, apart):
         loaded = resolve(place).load()
         assert isinstance(loaded, TrainedPolicy)

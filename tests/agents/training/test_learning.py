@@ -66,7 +66,7 @@ def reward(rollouts: list[Rollout]) -> float:
 
 
 def rates_gbps(rollouts: list[Rollout]) -> np.ndarray:
-    """What each flow got acknowledged in its time: (episodes, flows)."""
+    """Acknowledged rate of each flow over its life: (episodes, flows)."""
     results = [rollout.results for rollout in rollouts]
     lasted = [flow_ends(x) - flow_column(x, "start_ns") for x in results]
     return 8 * np.array([flow_column(x, "acked_bytes") for x in results]) / np.array(lasted)
@@ -79,4 +79,4 @@ def test_two_flows_learn_to_share_a_link(tmp_path: Path) -> None:
     assert reward(after) > reward(before) + 0.2
     rates = rates_gbps(after)
     assert rates.sum(axis=1).mean() > 70  # of 100 Gb/s
-    assert (rates.min(axis=1) / rates.mean(axis=1)).mean() > 0.5  # nobody starves
+    assert (rates.min(axis=1) / rates.mean(axis=1)).mean() > 0.5  # no flow starves

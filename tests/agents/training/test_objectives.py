@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What PPO makes of rewards per decision, for completion, and for serving short flows first."""
+"""Results of PPO with rewards per decision, for completion, and for serving short flows first."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _under(policy: Path | None, scenario: Scenario) -> Scenario:
 
 
 def learned(name: str, folder: Path, *arguments: str) -> float:
-    """Mean slowdown of what learned on one task."""
+    """Mean slowdown of a policy trained on one task."""
     curriculum = folder / "curriculum.yaml"
     curriculum.write_text(f"tasks: [{name}]")
     options = ["--curriculum", str(curriculum), "--runs", str(folder / "runs"), "--no-evaluation"]

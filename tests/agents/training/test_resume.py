@@ -120,7 +120,7 @@ ANYWHERE = [(agent, after) for agent in ("fdcc", "fdcc-validated", "ppo") for af
 )
 def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> None:
     broken_off(whole, tmp_path / "run", after)
-    np.random.seed(5)  # noqa: NPY002 what was drawn before changes nothing
+    np.random.seed(5)  # noqa: NPY002 earlier draws change nothing
     assert train.main(["--resume", str(tmp_path / "run"), "--allow-imports"]) == 0
     expected, folders = checkpoints(whole), checkpoints(tmp_path / "run")
     assert [path.name for path in folders] == [path.name for path in expected]
@@ -135,7 +135,7 @@ def test_it_ends_with_the_same_bits(whole: Path, tmp_path: Path, after: int) -> 
 def test_a_run_that_was_asked_to_stop_has_both_checkpoints(
     whole: Path, tmp_path: Path, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own, to go on from at once, and one before, to end with the bits of the run that never stopped."""
+    """Resuming from the last checkpoint or the previous one gives the bits of the uninterrupted run."""
     steps = iter(range(10**9))
     update = EpisodeMeter.update
 
@@ -160,7 +160,7 @@ def test_a_run_that_was_asked_to_stop_has_both_checkpoints(
 
 @pytest.mark.parametrize("whole", ["fdcc-validated"], indirect=True)
 def test_validations_change_the_course_of_the_run_that_is_resumed(whole: Path) -> None:
-    """Or the same bits would say nothing of them."""
+    """Otherwise the same bits would not cover validations."""
     states = [json.loads((path / "state.json").read_text())["curriculum"] for path in checkpoints(whole)]
     assert [state["stage"] for state in states][-1] == 2
     assert max(state["entered"][-1] for state in states) < 24  # two stages' episodes by count
@@ -173,7 +173,7 @@ def test_episodes_go_on_with_the_next_numbers(whole: Path, tmp_path: Path) -> No
     states = [json.loads((path / "state.json").read_text()) for path in checkpoints(whole)]
     assert states[0]["next_episodes"] == [0, 1]
     for before, after in pairwise(states):
-        # Each simulator plays every second episode; the next ones were begun at each checkpoint.
+        # Each simulator runs every second episode; the next ones had started at each checkpoint.
         for one, other in zip(before["next_episodes"], after["next_episodes"], strict=True):
             assert (other - one) % 2 == 0
             assert other > one

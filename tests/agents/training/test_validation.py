@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Validation by held-back episodes: ends of stages, separate seeds, and what a stage draws."""
+"""Validation by held-back episodes: ends of stages, separate seeds, and draws of a stage."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_what_is_drawn_comes_from_seed_and_episode_alone() -> None:
 def test_logarithms_are_drawn_alike() -> None:
     random = np.random.default_rng(1)
     rates = np.array([draw((25e9, 400e9), random) for _ in range(4000)])
-    # As many in each doubling.
+    # The same number in each doubling.
     assert np.histogram(rates, [25e9, 50e9, 100e9, 200e9, 400e9])[0] / 4000 == pytest.approx(
         [0.25] * 4, abs=0.03
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Datasets of trajectories: what is written is read, what returns are worth, which seeds are in them."""
+"""Datasets of trajectories: files and their reading, values of returns, the seeds in them."""
 
 from __future__ import annotations
 

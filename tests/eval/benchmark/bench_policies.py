@@ -30,14 +30,14 @@ class Raises(TargetQueue):
 
 
 class KillsWorker(Raises):
-    """As the kernel does when memory runs out."""
+    """Kills its worker, as the kernel does when memory runs out."""
 
     def misbehave(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 class KillsSimulator(Raises):
-    """The simulator's process is gone while an answer is on its way to it."""
+    """Kills the simulator's process while an answer is on its way to it."""
 
     def misbehave(self) -> None:
         for status in Path("/proc").glob("[0-9]*/stat"):

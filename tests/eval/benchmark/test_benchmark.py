@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benchmarks: every cell played once, finished cells kept, failed and missing cells reported."""
+"""Benchmarks: every cell run once, finished cells reused, failed and missing cells reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(suite: Path, out: Path, *more: str) -> int:
 
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report has tests of its own."""
+    """The report has separate tests."""
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
@@ -78,7 +78,7 @@ def test_a_log_says_how_many_cells_are_done(
         return lines[-1]
 
     def held(*cells: Any) -> None:
-        """Puts cells in place when a line has been asked for that counts all before them."""
+        """Puts cells in place when a line was requested that counts all cells before them."""
         line_count = len(lines)
         assert wait_until(lambda: len(lines) > line_count + 1)
         write(*cells)
@@ -223,7 +223,7 @@ def test_a_cell_that_fails_fails_alone(tmp_path: Path, capsys: pytest.CaptureFix
         assert text in folder.failed["incast", name, 1]
     output = capsys.readouterr().out
     assert "failed: incast / KillsWorker / seed 1" in output.replace("\n", " ")
-    # The mistake mended, the same folder goes on.
+    # After the mistake is fixed, the same folder continues.
     mended = {**broken, "attributes": {"Gain": 0.5}}
     assert run(suite_file(tmp_path, controllers=["hpcc", mended], **changes), tmp_path / "out") == 0
     assert not list((tmp_path / "out/failed").rglob("broken/*.txt"))
@@ -258,9 +258,9 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
-        # The dearest cells, the sleeper's, come first and hold both workers, each with a simulator; the
-        # process that workers are forked from is a fifth, and Python has one of its own.
-        # They come and go (a program that lists controllers is one): what counts is who is there together.
+        # The costliest cells, the sleeper's, come first and occupy both workers, each with a simulator; the
+        # process that workers are forked from is a fifth, and Python starts one itself.
+        # They come and go (a program that lists controllers is one): the processes at the same instant count.
         deadline = time.monotonic() + 30
         while True:
             children = list(descendants(process.pid))
@@ -270,7 +270,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
             time.sleep(0.05)
         assert workers >= 3, "the workers: else they print what interrupted them"
         if how != signal.SIGKILL:
-            os.killpg(process.pid, how)  # as a terminal does, and a batch system
+            os.killpg(process.pid, how)  # like a terminal or a batch system
         else:
             process.kill()
     except BaseException:
@@ -299,7 +299,7 @@ def test_an_end_amid_cells_leaves_a_folder_to_go_on_with(tmp_path: Path, how: si
 
 
 def never_sees_ctrl_c(pid: int) -> bool:
-    """A worker, or what they are forked from, that blocks SIGINT (proc(5), SigBlk); Python's resource tracker
+    """A worker, or its fork server, that blocks SIGINT (proc(5), SigBlk); Python's resource tracker
     ignores it by itself."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -311,7 +311,7 @@ def never_sees_ctrl_c(pid: int) -> bool:
 
 
 def incast_under(size_bytes: int, controllers: list[Any], **changes: Any) -> dict[str, Any]:
-    """Changes of the suite: its first scenario alone, with flows of this size."""
+    """Changes of the suite: only its first scenario, with flows of this size."""
     entry = SUITE["scenarios"][0]
     traffic = {**entry["scenario"]["traffic"], "size_bytes": size_bytes}
     scenario = {**entry["scenario"], "traffic": traffic}

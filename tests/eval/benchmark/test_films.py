@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``benchmark --watch``: films of the cells that keep series, and the report's links to them."""
+"""``benchmark --watch``: films of the cells that record series, and the report's links to them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A benchmark that was complete without films, and then watched."""
     folder = tmp_path_factory.mktemp("watched")
     dumped(folder / "two.yaml", SUITE)
-    with pytest.MonkeyPatch.context() as patch:  # its figures take longest
+    with pytest.MonkeyPatch.context() as patch:  # its figures need most of the time
         patch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
         assert play(folder) == 0
     results = folder / "out" / "cells"

@@ -61,7 +61,7 @@ def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
 
 
 def test_three_percent_show_over_twenty_seeds_whose_own_spread_is_ten_times_as_large() -> None:
-    # What unpaired intervals cannot see: seeds differ by 30 %, the controllers on each of them by 3 %.
+    # Unpaired intervals cannot detect this: seeds differ by 30 %, the controllers on each of them by 3 %.
     random = np.random.default_rng(3)
     of_seed = np.exp(random.normal(1.0, 0.3, 20))
     base, candidate = of_seed, of_seed * 0.97 * np.exp(random.normal(0, 0.01, 20))
@@ -101,7 +101,7 @@ def test_more_comparisons_make_a_wider_interval() -> None:
 def test_equals_are_told_apart_no_oftener_than_the_error_allows() -> None:
     random = np.random.default_rng(6)
     wrong = [of_log_ratios(random.normal(0, 0.1, 20), comparisons=5).sign != 0 for _ in range(300)]
-    assert np.mean(wrong) < 0.05  # 1 % is asked for; the bootstrap of 20 has a little more
+    assert np.mean(wrong) < 0.05  # the nominal level is 1 %; the bootstrap of 20 has a little more
 
 
 def test_too_few_seeds_decide_nothing() -> None:

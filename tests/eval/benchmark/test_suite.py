@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suites: their cells, errors that name what is wrong, and the known suites."""
+"""Suites: their cells, errors that name the fault, and the known suites."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sweeps: each point of the grid played once, as cells of a benchmark, and errors."""
+"""Sweeps: each point of the grid run once, as cells of a benchmark, and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCENARIO: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _without_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report has tests of its own."""
+    """The report has separate tests."""
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
 
 
@@ -86,7 +86,7 @@ def test_the_same_sweep_again_plays_nothing_and_a_wider_one_what_is_new(swept: P
 
 
 def test_a_grid_takes_over_the_cells_of_entries_written_out(tmp_path: Path) -> None:
-    """The folder of a suite that lists its points goes on as one of the suite with the grid."""
+    """The folder of a suite that lists its points continues as one of the suite with the grid."""
     points = [
         {
             "name": f"two-{size // 1000}",

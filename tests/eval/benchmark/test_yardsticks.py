@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Yardsticks: a constant window beside policies, the way from what is deployed to the oracle."""
+"""Yardsticks: a constant window compared with policies, the share of the gap to the oracle."""
 
 from __future__ import annotations
 

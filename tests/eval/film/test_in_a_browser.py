@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A film in Chromium: it plays, is zoomed, searched and clicked, and says what the run's files say."""
+"""A film in Chromium: it plays, zooms, searches, reacts to clicks, and shows the run's values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEP_NS = 500
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A film of two controllers, with every series as CSV beside it."""
+    """A film of two controllers, with every series as CSV next to it."""
     folder = tmp_path_factory.mktemp("film")
     scenario = dumped(folder / "burst.yaml", SCENARIO)
     command = ["run", str(scenario), "--controllers", "dcqcn,hpcc", "--out", str(folder / "out")]

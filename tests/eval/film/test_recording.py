@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a film is made of: samples that add up to a run's results, places of nodes, packed arrays."""
+"""Data of a film: samples that add up to a run's results, places of nodes, packed arrays."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_windows_and_rates_are_those_of_the_last_change(transport: str, controll
         changes = [row for row in results["windows"] if row[1] == flow]
         begin, end = series.offset[flow], series.offset[flow + 1]
         compared = 0
-        for i in range(int(end - begin) - 1):  # the last is the flow's end
+        for i in range(int(end - begin) - 1):  # the last sample is the flow's end
             time = recording.t_ns[series.first[flow] + i]
             before = [row for row in changes if row[0] < time]
             if before and not any(row[0] == time for row in changes):

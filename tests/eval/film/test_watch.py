@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``run --watch`` and ``plot watch``: the page that they write, and what they refuse."""
+"""``run --watch`` and ``plot watch``: the page that they write, and their refusals."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_damaged_recording_is_one_line(
 
 
 def test_hostile_names_stay_text() -> None:
-    """Whatever ends a script, begins a comment in one, or is a place for a part."""
+    """Names that end a script, start a comment in one, or are a placeholder of a part."""
     names = [
         "[[content]]",
         "[[script]]",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of job times: what counts, what 0 and 100 are, and a leaderboard of their own."""
+"""Scores of job times: their measure, the anchors of 0 and 100, and their leaderboard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RING = {"kind": "collective", "algorithm": "ring_all_reduce", "ranks": [0, 1, 2]
 
 
 def value(results: Results) -> float:
-    """As SharedCluster measures it, ms."""
+    """SharedCluster's measure, ms."""
     slowdowns, time_ns = outcome_of(results)
     return value_of(TASKS["SharedCluster"], slowdowns, slowdowns, time_ns)
 
@@ -40,7 +40,7 @@ def play(*parts: dict[str, Any], **changes: Any) -> Results:
 
 
 def burst(size_bytes: int, start_ns: int = 0) -> dict[str, Any]:
-    """Storage's, on hosts of its own."""
+    """Storage traffic, on separate hosts."""
     flows = [{"src": src, "dst": 5, "size_bytes": size_bytes, "start_ns": start_ns} for src in (3, 4)]
     return {"kind": "list", "flows": flows}
 

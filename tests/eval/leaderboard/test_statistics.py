@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interquartile means, probabilities of improvement, and what their intervals cover."""
+"""Interquartile means, probabilities of improvement, and the coverage of their intervals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_improvement_is_the_share_of_pairs_and_ties_are_half_of_one() -> None
 
 
 def test_numbers_are_those_of_rliable() -> None:
-    """rliable 1.2.0 on the same scores, 9999 resamples of its own."""
+    """rliable 1.2.0 on the same scores, with 9999 resamples."""
     random = np.random.default_rng(0)
     one, other = (Scores(x, _by_task(random.normal(mean, 10, (10, 6)))) for x, mean in (("a", 50), ("b", 45)))
     estimate = interquartile_mean(one)
@@ -69,13 +69,13 @@ def test_intervals_cover_the_true_value_about_as_often_as_they_say() -> None:
 
 
 def test_a_resample_has_every_task() -> None:
-    """Tasks far apart, runs that agree: nothing moves unless a task is drawn instead of another."""
+    """Runs of a task are equal: the mean would change only if a task were drawn instead of another."""
     mean = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
     assert (mean.low, mean.high) == (mean.value, mean.value)
 
 
 def test_a_generalists_run_is_drawn_with_its_scores_in_all_tasks() -> None:
-    """Runs that are good or bad in every task vary more than what tasks' own runs would."""
+    """Runs that are good or bad in every task vary more than separate runs for each task would."""
     tasks = [runs(0, 10, 20, 30, 40, 50) for _ in range(8)]
     apart, whole = interquartile_mean(of(*tasks)), interquartile_mean(of(*tasks, generalist=True))
     assert apart.value == whole.value
@@ -93,14 +93,14 @@ def test_the_interval_of_one_run_is_of_test_seeds_and_of_one_test_there_is_none(
 
 
 def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
-    """Tests differ by 100, the rules on each of them by 1: the better one is so in every resample."""
+    """Tests differ by 100, the controllers on each of them by 1: every resample has the same winner."""
     better, worse = of([[101.0, 1.0, 201.0]]), of([[100.0, 0.0, 200.0]])
     estimate = probability_of_improvement(better, worse)
     assert (estimate.value, estimate.low, estimate.high, estimate.covers) == (1.0, 1.0, 1.0, "test seeds")
 
 
 def test_runs_of_two_entries_are_drawn_apart() -> None:
-    """As many runs with the same scores: an entry beside one that is like it is not always even."""
+    """Two entries with equal scores: resamples differ, as runs are drawn separately for each entry."""
     estimate = probability_of_improvement(of(runs(0, 1, 2, 3)), of(runs(0, 1, 2, 3)))
     assert estimate.value == 0.5
     assert estimate.low < 0.4 < 0.6 < estimate.high

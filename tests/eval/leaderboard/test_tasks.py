@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The leaderboard of tasks: played once, scored by anchors that fit, with job times beside."""
+"""The leaderboard of tasks: run once, scored by matching anchors, with a table of job times."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
     assert tasks_by_entry["hpcc"] == set(TASKS) - {"Tcp"}
     assert tasks_by_entry["constant-window"] == set(TASKS) - {"Tcp"}
     assert tasks_by_entry["cubic"] == {"Tcp"}
-    assert tasks_by_entry["dctcp"] == set(TASKS) - {"Mixed"}  # beside DCQCN's flows, which mark otherwise
+    assert tasks_by_entry["dctcp"] == set(TASKS) - {"Mixed"}  # DCQCN's flows need other marking
     assert tasks_by_entry["fdcc"] == set(TASKS) - {"Tcp", "Layer2"}
     assert tasks_by_entry["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
 
@@ -268,7 +268,7 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
 
 
 def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
-    """What writes a checkpoint of the policy."""
+    """Returns a function that writes a checkpoint of the policy."""
 
     def write(folder: Path) -> None:
         write_policy(folder / "policy.safetensors", policy)
@@ -322,7 +322,7 @@ def with_jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def completions(file: Path) -> list[float]:
-    """Of each job, from its first iteration's start to its last one's end."""
+    """Duration of each job, from its first iteration's start to its last one's end."""
     jobs = pandas.read_csv(file).groupby("job")
     return list(jobs["end_ns"].max() - jobs["start_ns"].min())
 

@@ -19,7 +19,7 @@ from ns3_env.simulator import Simulator
 
 
 def as_published(folder: Path, controller: str, late_ns: int = 0, without: int | None = None) -> None:
-    """Writes our own completion times as the published simulator would, the first flow's later by so much."""
+    """Writes our own completion times in the published format, the first flow's delayed."""
     with Simulator() as simulator:
         flows = simulator.play(Scenario.load(folder / "scenario.yaml").under(controller))["flows"]
     before: Counter[tuple[int, int]] = Counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What papers' experiments share: records of runs, grids, verdicts, entries, repetitions."""
+"""Common parts of papers' experiments: records of runs, grids, verdicts, entries, repetitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.samples.policy_files import mlp_file
 
 Numbers = dict[str, dict[str, dict[str, float | None]]]
 PORT = (4, 2)
-#: Of two flows; the queue is seen each 100 ns, and flow 1's first rate is its host's link's.
+#: Results of two flows; the queue is sampled each 100 ns, and flow 1's first rate is its host's link's.
 RESULTS: Results = {
     "flows": {"src": [0, 1], "end_ns": [700, -1], "fct_ns": [700, -1], "timeouts": [1, 2]},
     "queues": [

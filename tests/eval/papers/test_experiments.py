@@ -24,7 +24,7 @@ from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.show import markdown, number, refresh
 from tests.samples.policy_files import mlp_file
 
-#: Scales at which an experiment takes a second or two, where that is not a hundredth of its default.
+#: Scales at which an experiment needs a second or two, if not a hundredth of its default.
 TINY = {
     "mpcc-leaving": 0.001,
     "mpcc-fat-tree": 0.01,
@@ -45,7 +45,7 @@ PICTURES = Path(__file__).parents[3] / "docs" / "images" / "paper"
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of an experiment by its name, played once; result.json is copied to copy.json beside it."""
+    """The folder of an experiment by its name, run once; result.json is copied to copy.json next to it."""
 
     @functools.cache
     def play(name: str) -> Path:
@@ -164,7 +164,7 @@ one,0.5
 
 
 def test_a_page_gets_claims_between_its_marks_and_counts_all_verdicts(tmp_path: Path) -> None:
-    """Also those of an experiment that was not run again: they are counted on the page."""
+    """Verdicts of an experiment that was not run again also count: they are read from the page."""
     outcome = Outcome(
         rows=(
             Row("queue zero", "ns", 140_334, 147_900, "5.2.1"),

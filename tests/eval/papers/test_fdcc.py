@@ -45,7 +45,7 @@ def tree(tables: dict[str, Numbers]) -> dict[str, Verdict]:
 
 
 def holding() -> dict[str, Numbers]:
-    """Tables of incasts in which every claim on the dumbbell and on the fat-tree holds."""
+    """Tables of incasts in which every claim on the dumbbell and on the fat-tree is true."""
     record = {
         "dcqcn": (50e3, 4.0, 0.02, 0.95, 300.0),
         "timely": (50e3, 4.0, 0.03, 0.95, 300.0),
@@ -95,7 +95,7 @@ def test_each_claim_on_an_incast_falls_with_its_number_over_links_of_any_length(
     tables[links][case][name][key] = value
     fell = failed(claims(tables))
     assert any(fallen in text for text in fell)
-    assert len(fell) <= (2 if claims is dumbbell else 1)  # 0.85 of goodput is below HPCC's, too
+    assert len(fell) <= (2 if claims is dumbbell else 1)  # 0.85 of goodput is also below HPCC's
 
 
 def test_the_thesis_is_held_to_its_own_table() -> None:
@@ -168,7 +168,7 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
     """Zhang 2023, section 5.3: windows of a BDP bound the queue of n flows at (n − 1) BDP."""
     monkeypatch.setattr(experiment, "released", missing)
     base = incast(Dumbbell(senders=8), 8, 0.01)
-    # What starts within a millisecond would hardly meet.
+    # Flows that start within a millisecond would hardly overlap.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
     present, _ = ENTRIES.present({"fdcc": mlp_file(tmp_path / "policy.safetensors")})
     scenarios = ENTRIES.each(base, present)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HPCC's Fig. 11: its network, its two loads, what is kept of a run, and verdicts."""
+"""HPCC's Fig. 11: its network, its two loads, the data extracted from a run, and verdicts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
 
-#: Of four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), a BDP that makes the sums easy.
+#: BDP of four senders of 1 Gb/s into 1 Gb/s (Zheng 2024, Fig. 3.1), round for easy sums.
 BDP = 4000
 
 
@@ -50,7 +50,7 @@ def test_the_state_is_the_later_bottlenecks_queue_while_that_is_the_longer_one()
     assert hops[:, 1].tolist() == [1, 3, 1]
     first, third = (run.lengths[port] for port in state_switch.BOTTLENECKS.values())
     longer = run.times_ns[third > first + 1080]
-    # an ACK comes 5 µs of links behind switch 3, and what its frame has waited there
+    # an ACK comes 5 µs of links behind switch 3, and after its frame's waiting time there
     news_ns = hops[1:, 0] - (longer[0], longer[-1])
     assert ((news_ns > 4_500) & (news_ns < 6_500)).all()
 
@@ -67,7 +67,7 @@ def test_throughput_is_what_the_flows_received() -> None:
     # 21 frames of 48 B of headers and 42 B of telemetry
     assert run.share.sum(axis=1) * bin_ns * RATE_BPS / 8e9 == pytest.approx([20_500 + 21 * 90] * 4)
     assert run.share.shape[1] == run.results["totals"]["end_ns"] // bin_ns + 1
-    assert run.share.sum(axis=0).max() <= 1.2  # a frame may fall into a bin whole
+    assert run.share.sum(axis=0).max() <= 1.2  # a whole frame may be counted in one bin
 
 
 def test_a_queue_is_empty_after_its_peak() -> None:

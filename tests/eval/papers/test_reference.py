@@ -41,7 +41,7 @@ def compared() -> dict[tuple[str, str], Comparison]:
 def test_every_flow_completes_at_the_published_nanosecond(
     compared: dict[tuple[str, str], Comparison], name: str, controller: str
 ) -> None:
-    """More than the bars ask for: ties, wake-ups and ECN's random numbers are the published ones, too."""
+    """Stricter than the tolerances: ties, wake-ups and ECN's random numbers also are the published ones."""
     assert compared[name, controller].max_abs_dev == 0
     assert compared[name, controller].misses(bars_of(name, controller)) == []
 
@@ -54,7 +54,7 @@ def test_bars_are_those_of_the_reference_page() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_flows_keep_the_order_of_the_file(name: str) -> None:
-    """Flows that start together take turns in that order, so it moves completion times."""
+    """Flows that start together are served in that order, so it moves completion times."""
     sent = Scenario.load(SCENARIO_FOLDER / f"{name}.yaml").to_simulator_json()["flows"]
     with (SCENARIO_FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -92,9 +92,9 @@ def test_table_and_json_hold_the_same_figures(
 
 
 PROBES = DATA / "probes"
-#: What has no end there is waited for: a flow whose last packet was lost.
+#: A flow whose last packet was lost never ends there: a simulation of it hangs.
 HUNG = -1.0
-#: After so long (ns) it goes on here, behind all others.
+#: Here it continues after this time (ns), behind all other flows.
 LATE_NS = 1e9
 
 

@@ -74,7 +74,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
             "queues": [fast, back, slow],
             "totals": {"end_ns": 12_016_000},
             "losses": lost,
-            # The host's own rate: nobody paces yet.
+            # The host's own rate: no flow is paced yet.
             "windows": [[0, 0, 1.0, 400e6], [1e6, 0, 1.0, 10e6], [6e6, 1, 1.0, 20e6], [7e6, 0, 1.0, 5e6]],
         }
     )
@@ -86,7 +86,7 @@ def test_numbers_of_a_run_are_those_of_its_bottleneck() -> None:
 
 
 def run_with(rates: list[float]) -> Flows:
-    """One flow's rates, seen each 5 ms."""
+    """A run with one flow's rates, sampled each 5 ms."""
     values = np.array([rates])
     return Flows(5e-3 * np.arange(len(rates), dtype=np.float64), values, values, values[0], 0.0, 0)
 

@@ -49,7 +49,7 @@ def test_an_incast_without_losses_takes_what_its_link_needs(simulator: Simulator
 
 
 def numbers_of(name: str) -> dict[str, float]:
-    """Of a run with the thesis's numbers."""
+    """Numbers of a run that has the thesis's values."""
     throughput, mean, p99, median = PUBLISHED_MS[name]
     rtts = {"rtt_mean_ms": mean, "rtt_p50_ms": median, "rtt_p99_ms": p99}
     return {"throughput_mbps": throughput or 0.0, **rtts}
@@ -135,7 +135,7 @@ def test_marks_keep_the_rtt_where_the_threshold_is() -> None:
 
 
 def run_of(queue: Floats, rates: list[tuple[float, int, float]] | None = None) -> Run:
-    """A run of two flows with one queue, seen each 100 µs."""
+    """A run of two flows with one queue, sampled each 100 µs."""
     node, port = BOTTLENECK
     series = {"t_ns": np.arange(len(queue)) * 1e5, "bytes": queue}
     return Run(

@@ -9,5 +9,5 @@ from ns3_env.eval.papers.outcome import Verdict
 
 
 def failed(claims: Mapping[str, Verdict]) -> list[str]:
-    """Claims that do not hold, without their place in the paper."""
+    """Claims that are not true, without their place in the paper."""
     return [text.split(" (")[0] for text, (holds, _) in claims.items() if not holds]

@@ -51,7 +51,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def width_in(pdf: bytes) -> float:
-    """Of a PDF's page, inches."""
+    """Width of a PDF's page, inches."""
     box = re.search(rb"/MediaBox \[([^\]]*)\]", pdf)
     assert box is not None
     return float(box[1].split()[2]) / 72
@@ -204,7 +204,7 @@ def test_stretches_keep_the_extremes() -> None:
 
 
 def many_flows(flows: int) -> Figure:
-    """The trace of flows that start one after the other and each take 1000 ns; flow i has the rate i + 1."""
+    """The trace of flows that start in sequence and last 1000 ns each; flow i has the rate i + 1."""
     starts = [10.0 * flow for flow in range(flows)]
     results = {
         "flows": {

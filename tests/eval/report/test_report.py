@@ -152,7 +152,7 @@ def test_every_row_is_compared_with_the_best_entry_policies_included(tmp_path: P
 
 
 def test_sizes_are_compared_flow_by_flow(tmp_path: Path) -> None:
-    """Each flow counts as its own ratio: one that stalls under both hides no difference of the others."""
+    """Each flow counts as its own ratio: one that stalls under both hides no other difference."""
     suite = report_folder.suite(controllers=["hpcc", "mpcc"])
     path = report_folder.write(tmp_path / "run", suite, fct_slowdown_to_10kB_avg=3.0)
     for seed in suite.seeds:
@@ -214,7 +214,7 @@ def test_both_reports_hold_the_same_numbers(lacking: Path) -> None:
                     assert score.edge.text in text
             best = scenario.best["fct_slowdown_avg"]
             assert (row.scores["fct_slowdown_avg"].edge is None) == (row.controller == best)
-            assert row.scores["unfinished_flows"].edge is None  # none, whoever controls
+            assert row.scores["unfinished_flows"].edge is None  # none under any controller
 
 
 def test_commands_versions_and_values_are_there(lacking: Path) -> None:

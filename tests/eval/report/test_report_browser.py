@@ -24,13 +24,13 @@ pytestmark = pytest.mark.skipif(
 
 
 class Tab:
-    """A browser's tab, and what has been asked for and failed since its page was opened."""
+    """A browser's tab, and its requests and failures since the page was opened."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
 
     def open(self, page: Path, width: int, dark: bool = False) -> None:
-        """Loads a file at a viewport of ``width`` pixels and waits until it and its pictures are there."""
+        """Loads a file at a viewport of ``width`` pixels and waits until it and its pictures are loaded."""
         self.page = self.browser.new_page(
             viewport={"width": width, "height": 900},
             is_mobile=width < 600,
@@ -93,7 +93,7 @@ NAMES = f"[...{ROWS}].map(row => row.dataset.controller)"
 
 
 def cell(controller: str, metric: str) -> str:
-    """What the summary shows of a controller."""
+    """The summary's cell of a controller and a metric."""
     place = f'#summary-table td[data-metric="{metric}"][data-controller="{controller}"]'
     return f"document.querySelector({place!r}).innerText"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Large networks of `eval speed --large`: each is played, and a row of the table tells of it."""
+"""Large networks of `eval speed --large`: each is simulated, and has a row in the table."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers of `eval speed`: every front end decides, beside Pendulum; starting costs something."""
+"""Numbers of `eval speed`: every front end decides, next to Pendulum; starting has a cost."""
 
 from __future__ import annotations
 
