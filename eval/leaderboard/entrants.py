@@ -37,7 +37,7 @@ _LEFT_OUT = (AGENT, POLICY, "fixed-window")
 
 
 def default_names(specs: Sequence[TaskSpec]) -> list[str]:
-    """All controllers of the tasks' transports, the released policies, and given trained entries."""
+    """All controllers of the tasks' transports, the released policies, and bundled trained entries."""
     transports = {spec.test(0).transport for spec in specs}
     rules = [name for x in TRANSPORTS if x in transports for name in list_controllers(transport=x)]
     rules = [name for name in rules if name not in _LEFT_OUT]
