@@ -39,12 +39,12 @@ enum class Message : uint32_t
     None = 0,
     Ready = 1,      ///< attached; wants a Reset
     Decisions = 2,  ///< rows are due
-    EpisodeEnd = 3, ///< the blob holds the episode's results; wants a Reset
-    Error = 4,      ///< the blob describes what was wrong; wants a Reset
+    EpisodeEnd = 3, ///< the blob holds the episode's results; expects a Reset
+    Error = 4,      ///< the blob describes the error; expects a Reset
     Transitions =
         5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
     Copied =
-        6, ///< a copy of the process runs, or none could be made; wants what the message before wanted
+        6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
 };
 
 /// Commands of the agent.
@@ -52,7 +52,7 @@ enum class Command : uint32_t
 {
     None = 0,
     Step = 1,   ///< actions are there, in the order of the rows that need one
-    Reset = 2,  ///< begin the episode of the scenario in the blob (also in mid-episode)
+    Reset = 2,  ///< start the episode of the scenario in the blob (also in mid-episode)
     Close = 3,  ///< end the process
     Branch = 4, ///< copy the process; the copy serves another channel of the agent's
 };
@@ -86,7 +86,7 @@ static_assert(sizeof(ActionRow) == ACTION_WIDTH * sizeof(double));
 static_assert(sizeof(DecisionRow) == 16 + FIELD_COUNT * sizeof(double));
 static_assert(std::is_standard_layout_v<DecisionRow> && std::is_trivially_copyable_v<DecisionRow>);
 
-/// A FieldSpec as it stands in the region.
+/// A FieldSpec as laid out in the region.
 struct SchemaField
 {
     char name[32];
@@ -122,17 +122,17 @@ struct CopyFiles
 {
     int32_t channel;
     int32_t blob;
-    int32_t output; ///< takes what the copy prints
+    int32_t output; ///< receives the copy's output
 };
 
 /// Terms on which a copy of the simulator continues.
 struct CopyTerms
 {
-    int64_t untilPs; ///< when its episode ends at the latest; negative: as the scenario says
-    uint32_t asks; ///< 0: of what is to be decided nothing is asked, and flows keep window and rate
+    int64_t untilPs; ///< latest end of its episode; negative: that of the scenario
+    uint32_t asks;   ///< 0: no decisions are asked for, and flows keep window and rate
 };
 
-/// The words that change hands; each side's own on a cache line of its own.
+/// The words that both sides access; those that each side writes have a separate cache line.
 struct ChannelControl
 {
     // The simulator's.

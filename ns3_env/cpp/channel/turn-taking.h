@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How two processes that take short turns wait for each other: spinning, or asleep on one core.
+// How two processes with short turns wait for each other: spinning, or asleep on one core.
 #ifndef NS3_ENV_CHANNEL_TURN_TAKING_H
 #define NS3_ENV_CHANNEL_TURN_TAKING_H
 
@@ -18,7 +18,7 @@ namespace ns3::env
 enum class Waiting : uint32_t
 {
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
-    Spin = 1,      ///< each on a core of its own; fast while both are idle otherwise
+    Spin = 1,      ///< each on a separate core; fast while both are idle otherwise
     ShareCore = 2, ///< all on the agent's core: no wake-up crosses cores, and no core spins
     Spread = 3, ///< several simulators: over all cores; one spins on each but the agent's (PlaceOf)
 };
@@ -57,7 +57,7 @@ class LivingChannel
 class TurnTaking
 {
   public:
-    /// \param channels that take the turn together; where the process has more, it is no lock-step
+    /// \param channels that share the turn; with more in the process there is no lock-step
     /// \param cores that they may use
     explicit TurnTaking(int channels = 1, size_t cores = 2);
 
@@ -70,7 +70,7 @@ class TurnTaking
     Waiting Way() const { return m_way; }
 
     static constexpr uint32_t TRIAL_TURNS = 512;
-    /// Turns until the next trials, twice as many after trials that change nothing.
+    /// Turns until the next trials, doubled after trials that change nothing.
     static constexpr uint32_t FEWEST_BETWEEN = 4096;
     static constexpr uint32_t MOST_BETWEEN = 65536;
 
@@ -83,7 +83,7 @@ class TurnTaking
     };
 
     bool IsLockStep() const;
-    /// After the present one; Adaptive where it was the last.
+    /// After the present one; Adaptive if it was the last.
     Waiting NextTried() const;
     void BeginTrial(Waiting way);
     void CountInTrial(int64_t turnNs);

@@ -33,7 +33,7 @@ struct IntRequest
     bool oneByte{false};
     /// packets tell how much their flow has left, and switches write how much flows with less have left
     bool shorterBacklog{false};
-    /// only a packet that leaves so many base RTTs of the path after the last that did carries any; 0: each
+    /// a packet carries telemetry only if it leaves this many base RTTs after the last one that did; 0: each
     double everyRtts{0};
 };
 
@@ -47,8 +47,7 @@ struct AckSample
     bool ecnMarked{false};       ///< the acknowledged data packet met congestion
     uint32_t way{0}; ///< that the data took, another for each; 0 of a flow that has but one
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
-    Picos shorterBacklog{
-        0}; ///< of the hop where it is most: what IntRequest::shorterBacklog asks for
+    Picos shorterBacklog{0}; ///< the largest of all hops, which IntRequest::shorterBacklog asks for
 };
 
 /// A layer-2 feedback frame of a switch (QCN, BCN, SMCC).
@@ -57,7 +56,7 @@ struct CongestionNotification
     Picos now{0};          ///< time of arrival
     double offsetBytes{0}; ///< Q_off = q - q0, in units of 64 B
     double deltaBytes{0};  ///< dQ = q - q_old, likewise
-    /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, which stands for q0 (2 w + 1); 0 where Fb >= 0
+    /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, where 63 means q0 (2 w + 1); 0 if Fb >= 0
     uint32_t feedback{0};
     uint32_t congestionPoint{0}; ///< the queue that it is about
 };
@@ -80,15 +79,15 @@ class CongestionControl : public Object
     virtual IntRequest GetIntRequest() const;
 
     /// The same of a flow of this size (payload) on this path: one that is sent before anything comes back may
-    /// go without. As GetIntRequest() unless a controller says otherwise.
+    /// go without. By default as GetIntRequest().
     virtual IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const;
 
     /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
-    /// not enabled where it ignores marks.
+    /// not enabled if it ignores marks.
     virtual EcnConfig GetEcnConfig() const;
 
     /// The switches' feedback this controller is published with, which `switch.congestion_points: auto` gives
-    /// its flows' switches; not enabled where it ignores feedback frames.
+    /// its flows' switches; not enabled if it ignores feedback frames.
     virtual CongestionPointConfig GetCongestionPointConfig() const;
 
     /// Scheduling of packets at ports where `switch.scheduling: auto` leaves it to this controller.
@@ -107,11 +106,11 @@ class CongestionControl : public Object
     /// Before the first packet. The flow already sends at line rate with an unlimited window.
     virtual void OnFlowStart(FlowState& flow);
 
-    /// In the place of OnFlowStart(), of a flow that another controller has steered until now: goes on from the window
-    /// that it has. One that does not say how begins anew.
+    /// Called instead of OnFlowStart() for a flow that another controller has steered until now: continues from the
+    /// flow's present window. By default the controller starts anew.
     virtual void OnTakeOver(FlowState& flow, Picos now);
 
-    /// A data packet's transmission begins (also for retransmissions). The rate left here paces the next
+    /// A data packet's transmission starts (also for retransmissions). The rate left here paces the next
     /// one, so a controller whose rate moves with time brings it up to date.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
@@ -121,7 +120,7 @@ class CongestionControl : public Object
     /// A switch's feedback frame has arrived.
     virtual void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame);
 
-    /// The receiver saw a gap, and the flow has gone back to it. OnAck() follows, with what the NACK carries.
+    /// The receiver saw a gap, and the flow has gone back to it. OnAck() follows, with the fields of the NACK.
     virtual void OnNack(FlowState& flow, Picos now);
 
     /// Nothing was acknowledged for a retransmission timeout.

@@ -12,8 +12,8 @@ namespace ns3::env
 /// Rule for what an ingress port may use beyond its reserve.
 enum class PoolSharing : uint8_t
 {
-    Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time
-    Complete, ///< whatever is free: nothing is kept for a pause that never comes
+    Thresholds, ///< up to a share of the free buffer, then its headroom: a pause reaches the peer in time
+    Complete, ///< the whole free buffer: no reserve for a pause that never comes
 };
 
 /// The packet that a port sends next: of a switch, and of a host among its own flows.
@@ -35,9 +35,9 @@ struct SharedBufferConfig
     uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
     PoolSharing sharing{PoolSharing::Thresholds}; ///< given by the network's rules (NetworkRules)
-    /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
-    /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
-    /// packets where a link holds less than a frame.
+    /// Full frames of headroom beyond 3 * rate * delay: one that the peer is sending when the pause arrives, one that
+    /// the pause had to wait for. The published simulator has none, and so can drop packets if fewer bytes than a frame
+    /// fit on a link.
     uint32_t headroomFrames{2};
 };
 

@@ -22,12 +22,12 @@ class AgentObservation
 {
   public:
     void OnAck(const AckSample& ack);
-    /// One whose packet carried no telemetry, though others do.
+    /// An ACK whose packet carried no telemetry, though other packets do.
     void OnBareAck(const AckSample& ack);
     void OnNotification(const CongestionNotification& frame);
 
-    /// The record at `now`; `lastAction` is the agent's own last one, and `rule` says which hop the state's
-    /// fields are of. Begins a new interval.
+    /// The record at `now`; `lastAction` is the agent's own last one, and `rule` selects the hop of the state's fields.
+    /// Starts a new interval.
     ObservationRecord Take(const Flow& flow, Picos now, double lastAction, Bottleneck rule);
 
     /// Makes the interval in progress the flow's first, as the last record preceded the first packet.
@@ -45,7 +45,7 @@ class AgentObservation
     Congestion MostCongested(const FlowState& flow) const;
     /// Least rate / flows of a hop, over the rate of the sender's link; 0 before the first record.
     double FairShare(const FlowState& flow) const;
-    /// The share of what was sent since the last decision that had been sent before.
+    /// The share of retransmissions in the bytes sent since the last decision.
     double TakeRepeated(const Flow& flow);
     void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Base of the controllers under a policy, which hold their flow until a decision has come.
+// Base of the controllers under a policy, which pause their flow until a decision arrives.
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
@@ -63,7 +63,7 @@ class DecidingController : public CongestionControl
 
     /// @name For the broker
     /// @{
-    /// \param end a RowFlag, where it is the flow's last row
+    /// \param end a RowFlag, if it is the flow's last row
     DecisionRow MakeRow(Picos now, uint32_t end = 0);
     void Apply(const ActionRow& action);
     uint32_t FlowId() const { return m_flow->Id(); }
@@ -76,19 +76,20 @@ class DecidingController : public CongestionControl
     Flow& Decided() const { return *m_flow; }
 
     bool Quantised() const { return m_quantised; }
-    /// Flows of at most so many BDPs leave at line rate, and are not decided for.
+    /// Flows of up to this number of BDPs leave at line rate, without decisions.
     virtual double DecidesFromBdps() const { return m_decidesFromBdps; }
-    /// Flows of at most so many BDPs carry no telemetry.
+    /// Flows of up to this number of BDPs carry no telemetry.
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     /// Reports whether its flow learns what other flows cost or gain.
     bool IsToldOfOthers() const { return m_sharingGain || m_jobCost; }
 
-    /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.
+    /// A NACK or a timeout reports a loss, and no decision is under way: the flow may be handed over.
     virtual void OnLoss(Picos /* now */) {}
 
-    /// From now on `successor`, which acts on ACKs, NACKs and timeouts alone, steers the flow: nothing more is decided.
+    /// From now on `successor`, which acts only on ACKs, NACKs and timeouts, steers the flow, without further
+    /// decisions.
     /// \return the window and rate that it has set
     ActionRow HandOver(Ptr<CongestionControl> successor, Picos now);
 
@@ -99,9 +100,9 @@ class DecidingController : public CongestionControl
     static constexpr double LEAST_RATE_SHARE = 0.01;
     /// A window below one packet is a packet now and then: this one's is at the least rate.
     static double LeastWindow(const PathFacts& path);
-    /// Decides before the flow's first packet, where the clock says so.
+    /// Decides before the flow's first packet, if the clock requires it.
     void DecideAtStart();
-    /// The flow goes on with the window and rate that it was given.
+    /// The flow continues with the window and rate that it was given.
     void Resume(double echo);
     bool IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const;
     void WriteCosts(DecisionRow& row, Picos now);
@@ -135,7 +136,7 @@ class DecidingController : public CongestionControl
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};
-    Picos m_chargedUntil{0}; ///< where the cost of the next row that is paid begins
+    Picos m_chargedUntil{0}; ///< where the cost of the next rewarded row starts
     double m_lastAction{0};
 };
 

@@ -38,11 +38,11 @@ class DecidingFlows
 
     /// A flow is there, and will start; one that is under no policy decides nothing.
     void Adopt(Flow& flow, const FlowEntry& entry);
-    /// Clocks begin that make all flows of a policy decide at once; ends of flows are watched.
+    /// Starts the clocks that make all flows of a policy decide at once, and watches ends of flows.
     void Begin(Episode& episode);
     /// The episode ends here for every live flow.
     void CutAll(const Episode& episode, Picos now);
-    /// Hands over what has been collected.
+    /// Submits the collected decisions.
     void Flush();
 
     Interruption Interrupted() const;
@@ -81,9 +81,9 @@ class DecidingFlows
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
-    bool m_gains{false}; ///< some flow tells what flows gain on processor sharing
+    bool m_gains{false}; ///< some flow reports gains over processor sharing
     SharingGains m_sharingGains;
-    bool m_jobs{false}; ///< some flow tells what it costs as one of its job's
+    bool m_jobs{false}; ///< some flow reports its cost to its job
     JobCosts m_jobCosts;
     std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
     std::map<std::pair<std::string, uint32_t>, Group> m_hostGroups; ///< by file and host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows gain on processor sharing where they hold each other up.
+// Gains of flows over processor sharing, for flows that delay each other.
 #ifndef NS3_ENV_DECISION_SHARING_GAINS_H
 #define NS3_ENV_DECISION_SHARING_GAINS_H
 
@@ -40,7 +40,7 @@ class SharingGains
         uint64_t link{0};
         double bps{0};     ///< of the link
         double atStart{0}; ///< flows there at its start
-        double rate{0};    ///< of what the flows there cost, per ps
+        double rate{0};    ///< cost of the flows there, per ps
         double cost{0};    ///< up to `since`, after the last call
         Picos since{0};
         double expected{
@@ -60,7 +60,7 @@ class SharingGains
     template <typename Change>
     void ForAllOn(uint64_t link, Change&& change);
     void Choose(Member& member, Picos now);
-    /// Time that the flow would take on a link, in ps.
+    /// Time that the flow would need on a link, in ps.
     double TimeOn(const Flow& flow, uint64_t link, double bps) const;
     double CostOn(uint64_t link, double bps);
 

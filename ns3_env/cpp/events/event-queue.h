@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Event queue: a wheel of short lists for the near future, a heap for what is later.
+// Event queue: a wheel of short lists for the near future, a heap for later events.
 #ifndef NS3_ENV_EVENTS_EVENT_QUEUE_H
 #define NS3_ENV_EVENTS_EVENT_QUEUE_H
 
@@ -75,7 +75,7 @@ class EventQueue
         return PopFromSlot(slot);
     }
 
-    /// Takes the least entry out where it lies before `end`; false where none does.
+    /// Removes the earliest entry if it is before `end`; false if there is none.
     bool PopBefore(Picos end, EventEntry& entry)
     {
         if (m_inWheel > 0) [[likely]]
@@ -108,7 +108,7 @@ class EventQueue
 
     /// Entries in the heap: those that ClearHeap looks at.
     size_t HeapSize() const { return m_heap.size(); }
-    /// Takes out the heap's entries for which `goes` is true.
+    /// Removes the heap's entries for which `goes` is true.
     template <class Predicate>
     void ClearHeap(Predicate goes);
     /// Shows the entries of the near future to `visit`, in no order.
@@ -156,7 +156,7 @@ class EventQueue
     /// The link of the slot's list where `entry`, which is not the first, is to go, as the node `at`.
     [[gnu::noinline]] uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
     EventEntry PopFromSlot(uint64_t slot);
-    /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
+    /// The first slot with an entry, from that of the last removed entry on; call only if there is one.
     uint64_t FirstSlot() const;
     // Out of the short way, which saves no registers for them and keeps an entry in some.
     [[gnu::noinline]] void AddNodes();
@@ -175,9 +175,9 @@ class EventQueue
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order
-    std::vector<uint64_t> m_used;  ///< a bit for each slot that holds an entry
+    std::vector<uint64_t> m_used;  ///< a bit for each slot that has an entry
     std::vector<EventEntry> m_heap;
-    std::array<Hint, 64> m_hints{}; ///< by slot: where what many nodes do at one instant goes on
+    std::array<Hint, 64> m_hints{}; ///< by slot: where to insert many simultaneous events
 };
 
 inline void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parts of a network, each with a timeline, played window by window on one or several threads.
+// Parts of a network, each with a timeline, simulated window by window on one or several threads.
 #ifndef NS3_ENV_EVENTS_PARTS_H
 #define NS3_ENV_EVENTS_PARTS_H
 
@@ -19,7 +19,7 @@ class PartExchange
   public:
     virtual ~PartExchange() = default;
 
-    /// Part `part` takes in what others sent to it in the window before; on the thread that plays it.
+    /// Part `part` accepts what other parts sent to it in the window before, on the thread that simulates it.
     virtual void Enter(uint32_t part) = 0;
     /// A window is over in all parts. \returns the earliest arrival of what they sent to each other, NEVER without any
     virtual Picos Turn() = 0;
@@ -53,17 +53,17 @@ class Parts
 
     /// Reports whether parts run a window, and not events of the whole network.
     bool IsPlaying() const { return m_isPlaying; }
-    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; those
+    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; reports
     /// of one part with the same in their order. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
-    /// This process is a copy, made between windows: its threads are not in it. All parts are played by this one.
+    /// This process is a copy, made between windows: its threads are not in it. This thread then simulates all parts.
     void GoOnAlone() { m_isAlone = true; }
 
-    /// Each part takes in what others sent to it. Between windows.
+    /// Each part accepts what other parts sent to it. Between windows.
     void Settle(PartExchange& exchange);
 
-    /// Plays until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
+    /// Simulates until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
     void Run(Timeline& whole, PartExchange& exchange, const bool& stopped);
 
   private:

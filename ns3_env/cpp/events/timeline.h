@@ -54,12 +54,12 @@ class Timeline
     Timeline(const Timeline&) = delete;
     Timeline& operator=(const Timeline&) = delete;
 
-    /// The one that this thread plays; null where ns-3 has another simulator, or none.
+    /// The timeline that this thread simulates; null if ns-3 has another simulator, or no simulator.
     static Timeline* Current() { return s_current; }
     static void SetCurrent(Timeline* timeline) { s_current = timeline; }
 
     Picos Now() const { return m_now; }
-    /// Time goes on to `now`, before which no event is left.
+    /// Advances to `now`, before which no event is left.
     void AdvanceTo(Picos now) { m_now = now; }
     /// The same, for what happens at node `context` before all its events of that time.
     void Enter(Picos now, uint32_t context)
@@ -67,10 +67,10 @@ class Timeline
         m_now = now;
         m_order = context & CONTEXT_MASK;
     }
-    /// Fits the queue to a network with frames of so many bytes on links of up to `fastestBps`: a hop takes as long as
+    /// Fits the queue to a network with frames of `frameBytes` on links of up to `fastestBps`: a hop lasts as long as
     /// a frame, and a network has some dozens of events in that time, or one for every few of its `links`.
     void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
-    /// The same of a part that is played `lookahead` at a time.
+    /// The same for a part that is simulated `lookahead` at a time.
     void FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead);
 
     /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
@@ -83,7 +83,7 @@ class Timeline
     }
     /// The place that an event would have that is scheduled now and comes due `delay` from now. It may stay empty.
     Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
-    /// `event` takes a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
+    /// `event` uses a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
     /// until then.
     void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
@@ -98,7 +98,7 @@ class Timeline
     /// Reports whether an event at `place` has run, or runs.
     bool HasPassed(const Moment& place) const { return !(Here() < place); }
 
-    /// An ns-3 event comes due at `time`. \returns the number of the scheduling, as an EventId holds it
+    /// An ns-3 event comes due at `time`. \returns the number of the scheduling, as an EventId contains it
     uint32_t Add(Picos time, uint32_t context, EventImpl* event);
     /// An event was cancelled: all of them are dropped once they may be half of those far ahead (ended flows' timers).
     void CountCancelled();
@@ -118,7 +118,7 @@ class Timeline
             Run(entry);
         }
     }
-    /// Asks memory for what the events of the near future need.
+    /// Prefetches the events of the near future.
     void Prefetch() const
     {
         m_events.ForEachInWheel([](const EventEntry& entry)
@@ -141,7 +141,7 @@ class Timeline
 
   private:
     static constexpr uint32_t CONTEXT_BITS = 20;
-    /// also stands for Simulator::NO_CONTEXT
+    /// also encodes Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1;
     static constexpr uintptr_t REARMED = 1; ///< in an entry's handle
 

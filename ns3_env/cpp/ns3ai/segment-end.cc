@@ -27,7 +27,7 @@ namespace
 
 constexpr int64_t LEAST_NAP_NS = 20'000;
 constexpr int64_t LONGEST_NAP_NS = 2'000'000;
-constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this part of what was waited already
+constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this fraction of the time waited so far
 
 static_assert(offsetof(SyncBlock, toPythonEmpty) == 0 && offsetof(SyncBlock, finished) == 4,
               "the four semaphores are one word");
@@ -116,7 +116,7 @@ namespace
 {
 
 using Bytes = bip::managed_shared_memory;
-/// A vector of any plain type, as far as it is looked at here: where it begins and how many there are.
+/// A vector of any plain type, of which only start and size are read here.
 using AnyVector =
     bip::vector<std::byte, bip::allocator<std::byte, bip::managed_shared_memory::segment_manager>>;
 
@@ -126,7 +126,7 @@ static_assert(sizeof(GymBuffer) == 1028 && std::is_trivially_copyable_v<GymBuffe
 struct Lane
 {
     uint8_t* data{nullptr};
-    uint32_t* size{nullptr}; ///< null: every message takes all of it
+    uint32_t* size{nullptr}; ///< null: every message has full capacity
     size_t capacity{0};
     volatile uint8_t* empty{nullptr};
     volatile uint8_t* full{nullptr};

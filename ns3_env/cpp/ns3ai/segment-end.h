@@ -39,7 +39,7 @@ void Post(SyncBlock& block, volatile uint8_t& semaphore);
 class ByteWait
 {
   public:
-    /// Counts `semaphore` down; false where it stayed 0 for `timeoutNs`. The next call goes on waiting.
+    /// Counts `semaphore` down; false if it stayed 0 for `timeoutNs`. The next call continues to wait.
     bool Take(SyncBlock& block, volatile uint8_t& semaphore, int64_t timeoutNs);
 
   private:
@@ -56,7 +56,7 @@ struct Names
     std::string lockable;
 };
 
-/// The message of ns3-ai's Gym interface: what a Protocol Buffers message takes, at most 1 KiB of it.
+/// The message of ns3-ai's Gym interface: the bytes of a Protocol Buffers message, at most 1 KiB.
 struct GymBuffer
 {
     uint8_t buffer[1024];
@@ -70,7 +70,7 @@ class SegmentError : public std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// A message that a buffer does not hold; what() is the bytes that it takes.
+/// A message too large for a buffer; what() is the bytes that it needs.
 class TooLarge : public std::length_error
 {
   public:
@@ -89,14 +89,14 @@ class TooLarge : public std::length_error
 class SegmentEnd
 {
   public:
-    /// Python's end: makes the segment, in the place of an old one. \throws SegmentError
+    /// Python's end: makes the segment and replaces an old one. \throws SegmentError
     static SegmentEnd Create(const Names& names, size_t bytes);
     /// The simulator's end, of the Gym interface. \throws SegmentError
     static SegmentEnd Open(const Names& names);
-    /// The simulator's end, of the vector interface; elements of so many bytes. \throws SegmentError
+    /// The simulator's end, of the vector interface; elements of the given sizes. \throws SegmentError
     static SegmentEnd OpenVectors(const Names& names, size_t stateBytes, size_t actionBytes);
 
-    /// Whoever made the segment takes its name along.
+    /// The end that made the segment also removes its name.
     ~SegmentEnd();
     SegmentEnd(SegmentEnd&&) noexcept;
     SegmentEnd& operator=(SegmentEnd&&) noexcept;
@@ -110,12 +110,12 @@ class SegmentEnd
     bool Send(std::string_view message, double timeoutS);
     /// Nothing where the peer has not written for so long. \throws TooLarge for what it cannot have written
     std::optional<std::string> Receive(double timeoutS);
-    /// Says that nothing more comes, with a last message that holds nothing. False: as Send().
+    /// Sends an empty last message: nothing follows. Returns false as Send() does.
     bool Finish(double timeoutS);
     /// The simulator has announced the end.
     bool Finished() const;
 
-    /// Removes the segment's name; what is mapped stays. Nothing where the name is another's by now.
+    /// Removes the segment's name; mappings stay. Does nothing if the name belongs to another segment by now.
     void Unlink() noexcept;
 
   private:

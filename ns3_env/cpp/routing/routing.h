@@ -51,13 +51,14 @@ class Routing
      */
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
-    /// The neighbours of `node` by which a packet may go on to the host `to`, in their order; none where there is no way.
+    /// The neighbours of `node` through which a packet can reach the host `to`, in their order; empty if there is no
+    /// path.
     std::vector<const Neighbour*> NextHops(uint32_t node, uint32_t to) const;
 
     /// The link between two nodes is one no more, or again; hops that were handed out are void.
     void SetLink(uint32_t a, uint32_t b, bool up);
 
-    /// The path that a base RTT is of, for a flow that takes `path`.
+    /// The path of the base RTT for a flow on `path`.
     Hops MeasuredPath(const Hops& path) const;
 
     /// Over all shortest paths, or over those that speak for their pair of hosts.
@@ -73,7 +74,8 @@ class Routing
         const auto& own = m_graph.neighbours[host];
         return own.empty() ? NOWHERE : own.front().node;
     }
-    /// Links from each switch to the gate of some host. Nodes before the first switch, mostly all hosts, take no memory.
+    /// Links from each switch to the gate of some host. Nodes before the first switch, usually all hosts, need no
+    /// memory.
     class Distances
     {
       public:
@@ -132,7 +134,7 @@ class Pipeline
     /// The first frame may leave at time 0. The legs outlive this.
     explicit Pipeline(std::initializer_list<const Hops*> legs);
 
-    /// `count` frames, of so many bytes on each leg, behind those before them.
+    /// `count` frames, of the given bytes on each leg, behind those before them.
     void Pass(std::initializer_list<uint64_t> bytesOnLegs, uint64_t count = 1);
 
     /// Time at which the last frame, or its answer, is at the end of the last leg; ps.

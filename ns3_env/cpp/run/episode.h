@@ -41,7 +41,7 @@ struct OrderSummary
     uint64_t distance;
 };
 
-/// One row of flows.csv, and what the flow's packets have in their headers.
+/// One row of flows.csv, and the header fields of the flow's packets.
 struct FlowRecord
 {
     uint16_t sourcePort{0};
@@ -55,14 +55,14 @@ struct FlowRecord
     uint64_t timeouts{0};
     uint64_t outOfOrderPackets{0};
     uint64_t duplicateBytes{0};
-    std::shared_ptr<const OrderSummary> order; ///< where it is counted
-    std::shared_ptr<const RttSummary> rtt;     ///< where the flow keeps its RTTs and has seen one
+    std::shared_ptr<const OrderSummary> order; ///< if order is counted
+    std::shared_ptr<const RttSummary> rtt;     ///< if the flow records RTTs and has measured one
 };
 
 /// Trace sources of an episode, for recorders.
 struct EpisodeTraces
 {
-    TracedCallback<> begin;               ///< the run begins
+    TracedCallback<> begin;               ///< the run starts
     TracedCallback<Flow&> created;        ///< a flow exists and will start now
     TracedCallback<> allStarted;          ///< no flow is left to start
     TracedCallback<const Flow&> finished; ///< a flow has ended; it is live still
@@ -89,17 +89,18 @@ class Episode
 
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
-    /// @name The same where somebody else runs the simulator
+    /// The same if the caller runs the simulator
     /// @{
     /// Schedules the first flows.
     void Begin();
-    /// Cuts what is under way, and records it; once nothing runs any more.
+    /// Truncates and records the flows in progress; once nothing runs any more.
     void End();
-    /// Neither the last flow nor the time limit ends it. Before Begin().
+    /// Neither the last flow's end nor the time limit ends the episode. Before Begin().
     void StayOpen() { m_isOpen = true; }
     /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
     void Add(const FlowEntry& entry);
-    /// Passes errors in a flow that is to start to `told`, instead of throwing them through the simulator's events.
+    /// Passes errors in a flow that is to start to the callback, instead of throwing them through the simulator's
+    /// events.
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
     /// For controllers of flows that are added.
     Scenario& OpenScenario() { return m_scenario; }
@@ -119,7 +120,7 @@ class Episode
     Picos EndTime() const { return m_endTime; }
     /// RTTs of all recorded flows together; null if they keep none.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
-    /// Null where no flow waits for another.
+    /// Null if no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }
     /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }

@@ -34,7 +34,7 @@ struct LinkSpec
     Picos delay;
 };
 
-/// From `begin` to before `end`.
+/// From `begin` until before `end`.
 struct TimeSpan
 {
     Picos begin;
@@ -77,7 +77,7 @@ struct StreamEntry
 {
     FlowSpec flow;  ///< without an end
     double rateBps; ///< on the wire
-    Picos stop;     ///< NEVER of one that goes on
+    Picos stop;     ///< NEVER if it does not stop
 };
 
 struct Scenario
@@ -87,7 +87,7 @@ struct Scenario
     bool published{false}; ///< with the published simulator's accidents
     bool inBandTelemetry{
         true}; ///< packets may carry records of switches, and switches may answer them
-    std::optional<uint32_t> threads; ///< that play it in parts; absent: one plays it as a whole
+    std::optional<uint32_t> threads; ///< of a run in parts; absent: one, without parts
     uint32_t payloadBytes{1000};
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id
@@ -126,7 +126,7 @@ struct Scenario
     std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 
-    /// Reads keys that are one transport's alone.
+    /// Reads keys that only one transport has.
     using OwnKeys = std::function<void(JsonReader& root, Scenario& scenario)>;
 
     /// Start of queue statistics: with the time that is measured, or with the first flow.
@@ -139,7 +139,7 @@ struct Scenario
     double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError
-    /// \param withFlows false: it says neither flows nor controllers, which somebody else adds
+    /// \param withFlows false: it specifies neither flows nor controllers, which the caller adds
     static Scenario FromJson(std::string text, const OwnKeys& own, bool withFlows = true);
 };
 

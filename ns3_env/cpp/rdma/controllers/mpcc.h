@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
+// MPCC controller: decision times, telemetry, and the time at which a window takes effect.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_MPCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_MPCC_H
 
@@ -58,7 +58,7 @@ class Mpcc : public CongestionControl
     /// Reports whether to decide on this ACK.
     bool IsDue(const AckSample& ack);
     double Decide(const FlowState& flow, const AckSample& ack);
-    /// Shows what the control's last decision was made of.
+    /// Traces the inputs and results of the control's last decision.
     void Trace(double bdpBytes);
     /// Decides; its duration is counted, and charged by the attributes.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
@@ -97,10 +97,10 @@ class Mpcc : public CongestionControl
     TracedValue<uint64_t> m_qpInfeasible{0};
     int m_acksToSkip{0};
     Picos m_nextDecision{0};
-    Picos m_cost{0}; ///< simulated time that a decision takes; measured: that of the last one
+    Picos m_cost{0}; ///< simulated duration of a decision; measured: that of the last one
     std::deque<Pending> m_pending;
     EventId m_effect;                       ///< the first pending window's
-    std::unique_ptr<DecisionTimes> m_times; ///< with MeasureTime alone
+    std::unique_ptr<DecisionTimes> m_times; ///< only with MeasureTime
 };
 
 } // namespace ns3::env::rdma

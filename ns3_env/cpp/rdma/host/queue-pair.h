@@ -58,8 +58,8 @@ class QueuePair final : public WireFlow
     void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
     /// Sets how the cards at both ends answer its packets.
     void SetNic(const NicConfig& config);
-    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
-    /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
+    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whether they arrive or not. Packets
+    /// that the NIC's other flows or a pause delay leave as soon as possible, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
     /// Switches choose its packets' ways: it has no routes.
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
@@ -75,7 +75,7 @@ class QueuePair final : public WireFlow
     Picos ReadyAt() const;
     /// Earliest time by pacing only, whatever is in flight.
     Picos PacedUntil() const;
-    /// Takes the next packet; call only when ReadyAt() <= now.
+    /// Returns the next packet; call only when ReadyAt() <= now.
     Packet* NextPacket(NetworkContext& network, Picos now);
     /// An ACK or NACK has come; releases nothing.
     void OnFeedback(const Packet& packet, Picos now);
@@ -93,7 +93,7 @@ class QueuePair final : public WireFlow
 
     /// @name Receiver
     /// @{
-    /// Turns a data packet into its ACK or NACK, in place, where it is answered.
+    /// Turns a data packet into its ACK or NACKin place, if it is answered.
     Answer OnData(Packet& packet, Picos now);
     /// @}
 
@@ -148,7 +148,7 @@ class QueuePair final : public WireFlow
         NicConfig config;
         uint32_t unasked{0};  ///< sender: packets since the last that asked for an ACK
         uint64_t askedTo{0};  ///< sender: that last one's end
-        bool owesMark{false}; ///< receiver: a mark that no ACK has told yet
+        bool owesMark{false}; ///< receiver: a mark that no ACK has reported yet
     };
 
     void SetOption(Option option, bool on)
@@ -163,7 +163,7 @@ class QueuePair final : public WireFlow
     }
     /// Deviations that matter when a packet leaves or arrives.
     static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
-    /// The first packet number beyond so many bytes.
+    /// The first packet number beyond this number of bytes.
     uint64_t PacketsOf(uint64_t bytes) const
     {
         return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
@@ -206,11 +206,11 @@ class QueuePair final : public WireFlow
     uint32_t m_headerBytes; ///< of a data packet
     uint32_t m_ackBytes;
     Telemetry m_telemetry;
-    bool m_tellsRemaining; ///< packets with telemetry tell switches what is left of the flow
+    bool m_tellsRemaining; ///< packets with telemetry report the flow's remaining bytes to switches
     uint8_t m_options{0};  ///< of Option; both ends read it while packets are on their way
     bool m_isHeld{false};  ///< the sender waits for a decision
     uint64_t m_plainBytes{
-        0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
+        0}; ///< up to here only pacing decides when a packet is ready: the size, or 0
     uint32_t m_place{NO_PLACE};
 
     GoBackN m_recovery;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, which send in turn where they are ready.
+// Live flows of a host, served in turn when they are ready.
 #ifndef NS3_ENV_RDMA_HOST_READY_FLOWS_H
 #define NS3_ENV_RDMA_HOST_READY_FLOWS_H
 
@@ -19,7 +19,7 @@ namespace ns3::env::rdma
 class ReadyFlows
 {
   public:
-    /// So many are few.
+    /// Up to this number of flows are few.
     static constexpr size_t FEW = 32;
 
     void Add(QueuePair& flow);
@@ -28,7 +28,7 @@ class ReadyFlows
     /// One of them, perhaps, is ready at another time than it was.
     void OnChange(const QueuePair& flow);
 
-    /// The flow whose turn it is of those that are ready, which then goes behind the others; null without one.
+    /// The ready flow whose turn it is, which then moves behind all other flows; null without one.
     [[gnu::always_inline]] QueuePair* TakeTurn(Picos now)
     {
         return m_many ? TakeTurnOfMany(now) : TakeTurnOfFew(now);
@@ -47,11 +47,11 @@ class ReadyFlows
     /// Closes the gaps, and builds the tree anew where flows are many.
     void Arrange(bool many);
     void Set(size_t place, Picos readyAt);
-    /// The first place from `place` on where a flow is ready, or the number of places.
+    /// The first place from `place` on with a ready flow, or the number of places.
     size_t FirstReadyFrom(size_t place, Picos now) const;
     size_t Places() const { return m_tree.size() / 2; }
 
-    std::vector<QueuePair*> m_flows; ///< of many: null where one was removed
+    std::vector<QueuePair*> m_flows; ///< of many: null for a removed flow
     size_t m_next{0};                ///< place behind that of the flow served last
     bool m_many{false};
     size_t m_count{0};

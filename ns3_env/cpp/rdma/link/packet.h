@@ -45,7 +45,7 @@ enum class PacketKind : uint8_t
     Ack,
     Nack,
     Pause,        ///< PFC: stop sending data-class packets on this link
-    Resume,       ///< PFC: go on
+    Resume,       ///< PFC: resume
     Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
 };
 
@@ -60,10 +60,10 @@ enum class Telemetry : uint8_t
 
 inline constexpr size_t CACHE_LINE = 64;
 
-/// A hop reads and writes the first cache line; the second and later ones hold telemetry.
+/// A hop reads and writes the first cache line; the second and later ones contain telemetry.
 struct alignas(CACHE_LINE) Packet
 {
-    Packet* next;   ///< link of the queue that holds the packet
+    Packet* next;   ///< link of the queue that contains the packet
     WireFlow* flow; ///< null for PFC frames
     SwitchPort* const*
         egress;    ///< ports by which it leaves the switches of its way: Data, Ack, Nack
@@ -73,15 +73,14 @@ struct alignas(CACHE_LINE) Packet
         sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected; PFC: class
     uint32_t payloadBytes;
     uint32_t wireBytes;
-    uint16_t ingressPort; ///< where it entered the switch that holds it
+    uint16_t ingressPort; ///< ingress port of the switch that has it
     PacketKind kind;
     bool ecnCapable : 1; ///< Data: may be marked (RFC 3168, "ECT")
     bool ecnMarked : 1;
     bool last
         : 1; ///< carries the flow's last byte, or is sent again after that: switches forget the flow
-    bool ackRequested : 1; ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
-    bool tellsRemaining
-        : 1; ///< Data: switches write `shorterBacklogNs`, where they write telemetry
+    bool ackRequested : 1;   ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
+    bool tellsRemaining : 1; ///< Data: switches write `shorterBacklogNs`, if they write telemetry
     Telemetry telemetry;
     uint8_t
         hop; ///< switches passed in this direction; Notification: those still between it and the source
@@ -95,7 +94,7 @@ struct alignas(CACHE_LINE) Packet
         way; ///< of the data through a network whose switches choose per packet (Steering); ACKs keep it
 
     uint32_t
-        shorterBacklogNs; ///< Data that tells what is left of its flow, and its ACK: the most of all hops
+        shorterBacklogNs; ///< Data that reports its flow's remaining bytes, and its ACK: the largest of all hops
 
     uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
 
@@ -131,7 +130,7 @@ class PacketPool
     uint64_t LiveCount() const { return static_cast<uint64_t>(m_live); }
     /// The same of one of several pools: below 0 where more came that other pools had handed out.
     int64_t Balance() const { return m_live; }
-    /// Takes `count` packets that wait in another pool; it has as many.
+    /// Moves `count` packets here from another pool, which has at least that number.
     void Take(PacketPool& other, int64_t count)
     {
         for (int64_t i = 0; i < count; ++i)
@@ -246,7 +245,7 @@ class Flight
         return count;
     }
 
-    /// Takes the first, and asks memory for the second.
+    /// Takes the first, and prefetches the second.
     Packet* Pop()
     {
         Packet* p = m_first;

@@ -67,10 +67,10 @@ class Port : public Object
     /// Random source for this port's marks, samples and, at the end of a link, losses.
     RandomSource& Random() { return m_random; }
 
-    /// Queues a PFC frame, of a class where there are several, ahead of everything else.
+    /// Queues a PFC frame, of one class if there are several, ahead of everything else.
     void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
 
-    /// Queues a switch's feedback frame ahead of everything else but PFC: a class of its own, which nothing pauses.
+    /// Queues a switch's feedback frame ahead of everything else but PFC and in a separate class, which nothing pauses.
     void SendNotification(Packet* frame);
 
     bool IsPaused() const { return m_paused; }
@@ -91,7 +91,7 @@ class Port : public Object
         m_attended = true;
     }
 
-    /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
+    /// Drops data and ACK packets on their way to the peer. A bit error rate replaces a filter.
     void SetLoss(const Corruption& corruption);
     /// @name A link that fails, at either of its ends
     /// @{
@@ -127,7 +127,7 @@ class Port : public Object
     virtual void Receive(Packet* packet) = 0;
     /// A PFC frame has arrived here.
     virtual void OnPfc(const Packet& frame);
-    /// The peer holds this port back, or lets it go on.
+    /// The peer pauses this port, or resumes it.
     void SetPaused(bool paused, Picos now);
 
     /// Reports whether a packet that this end sent arrives at its peer; counts it if it is lost instead. Only called after
@@ -142,7 +142,7 @@ class Port : public Object
     /// Reports whether one of its trace sources has a listener.
     bool IsTraced() const { return m_traced; }
 
-    /// Counts a packet that is lost before it leaves here, and takes it off the network.
+    /// Counts a packet that is dropped before it leaves this port, and removes it from the network.
     void Lose(Packet* packet, LossCause cause) { Lose(packet, cause, m_lost, m_network); }
 
   private:
@@ -215,16 +215,16 @@ class Port : public Object
         Picos time{0};
     };
 
-    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission. What
-    // few ports need is made where it is needed: a large network has many.
+    // One cache line each: for what every look at the port reads and writes, for arrivals, for transmissions. Members
+    // that few ports need are allocated on demand: a large network has many ports.
     alignas(CACHE_LINE) Picos m_busyUntil{0};
-    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
-    uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
+    Picos m_armedAt{NEVER}; ///< the one tx event that counts; other events in the queue are stale
+    uint64_t m_reserved{0}; ///< number of its place, used only if a packet waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false};      ///< somebody listens to a trace source
+    bool m_traced{false};      ///< a trace source is connected
     bool m_leavesPart{false};  ///< m_passage
-    uint32_t m_destination{0}; ///< the peer's part, where that is another
+    uint32_t m_destination{0}; ///< the peer's part, if it is another
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -236,13 +236,13 @@ class Port : public Object
     Flight m_incoming; ///< on the link towards this port
     uint32_t m_nodeId;
     uint16_t m_index;
-    bool m_attended{false}; ///< somebody looks at what comes in: the peer (Passes), a trace source
+    bool m_attended{false}; ///< the peer (Passes) or a trace source looks at arrivals
 
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
-    std::array<LastFrame, 2> m_last; ///< data, others
+    std::array<LastFrame, 2> m_last; ///< data, all other packets
     double m_rateBps{0};
     Picos m_delay{0};
-    Passage* m_passage{nullptr}; ///< to the peer, where that is in another part of the network
+    Passage* m_passage{nullptr}; ///< to the peer, if it is in another part of the network
     ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
 
     std::unique_ptr<Pauses> m_pauses;

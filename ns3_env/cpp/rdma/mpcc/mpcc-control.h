@@ -27,7 +27,7 @@ struct MpccInput
     double stateFeedbackDelayNs{0}; ///< tau_2 * dt
 };
 
-/// Number of doubles in an MpccInput, for callers that hold rows of them.
+/// Number of doubles in an MpccInput, for callers with rows of them.
 inline constexpr int MPCC_INPUTS = 10;
 
 /// Method by which the window is computed.
@@ -52,7 +52,7 @@ struct MpccSettings
     /// ACKs from one decision to the next, as the model's step; 0 for one decision per round trip.
     int acksPerDecision{1};
     MpccSolver solver{MpccSolver::Qp};
-    /// Qp: take the regulator's sequence where it is proven to be the optimum; otherwise qpOASES always.
+    /// Qp: use the regulator's sequence if it is proven optimal; otherwise qpOASES always.
     bool shortcut{true};
 };
 
@@ -61,8 +61,8 @@ struct MpccCounters
     uint64_t decisions{0};
     uint64_t unconstrained{0}; ///< decisions of the regulator that no constraint touched
     uint64_t saturated{0};     ///< decisions of the regulator at a constraint
-    uint64_t infeasible{0};    ///< decisions at which eq. 4.3 could not hold and was softened
-    MpccQpCounters qp;         ///< where a solve failed, the regulator stood in
+    uint64_t infeasible{0};    ///< decisions for which eq. 4.3 could not hold and was softened
+    MpccQpCounters qp;         ///< if a solve failed, the regulator replaced it
 };
 
 /**
@@ -82,7 +82,7 @@ class MpccControl
     /// The next window in bytes: at least Floor(input), at most BDP_max.
     double Decide(const MpccInput& input);
 
-    /// Forgets inputs and solver; counters go on.
+    /// Forgets inputs and solver; counters continue.
     void Reset();
 
     /// Least window that Decide() may return for this input.

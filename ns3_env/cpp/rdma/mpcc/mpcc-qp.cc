@@ -55,7 +55,7 @@ Regulator::Solve(const MpccModel& model)
     double q = model.q;
     for (size_t k = 0; k < horizon; ++k)
     {
-        // A queue above the bound never comes back above it: later steps have eq. 4.2 alone.
+        // A queue above the bound never returns above it: later steps have only eq. 4.2.
         const double top = q > model.queueBound ? model.InputUnderBound(q) : model.upper;
         const double excess = q - model.reference;
         const double wanted = -m_gains[k] * excess;
@@ -104,7 +104,7 @@ constexpr int MAX_CHANGES = 200;
 /// Input, in BDPs, by which eq. 4.17's rows are widened.
 constexpr double ROW_SLACK = 1e-9;
 
-/// Relative change of b below which H is left alone.
+/// Relative change of b below which H stays as it is.
 constexpr double SAME_B = 1e-12;
 
 } // namespace
@@ -123,7 +123,7 @@ MpccQp::MpccQp(int horizon, const MpccCost& cost)
 {
     qpOASES::Options options;
     options.setToMPC();
-    options.enableFarBounds = qpOASES::BT_FALSE; // every input has two bounds of its own
+    options.enableFarBounds = qpOASES::BT_FALSE; // every input has two bounds
     // The default, 1e-9, leaves 1e-7 of the fair share after a thousand hot starts with P = 20.
     options.terminationTolerance = 1e-12;
     options.printLevel = qpOASES::PL_NONE;
@@ -175,7 +175,7 @@ MpccQp::FillHessian()
 void
 MpccQp::FillRows(const MpccModel& model)
 {
-    // Divided by b, so that A is of ones. Where the bound is out of reach one sequence alone meets it exactly.
+    // Divided by b, so that A is of ones. If the bound is out of reach, only one sequence meets it exactly.
     for (size_t i = 0; i < m_horizon; ++i)
     {
         std::fill_n(m_rows.begin() + static_cast<ptrdiff_t>(i * m_horizon), i + 1, 1.0);

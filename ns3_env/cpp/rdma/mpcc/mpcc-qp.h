@@ -27,8 +27,8 @@ struct MpccCost
     /// r_x of eq. 4.4 in BDPs, the queue that is wanted, as far as eq. 4.3 lets it be; eq. 4.5 has 0.
     double queueReference{0.0};
     double terminalWeight{
-        1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as the others
-    double weightChange{0.0}; ///< of (u_k - u_{k-1})^2, which the thesis has not
+        1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as every other
+    double weightChange{0.0}; ///< of (u_k - u_{k-1})^2, not in the thesis
 };
 
 /// MPCC's model and constraints at one decision, in units of BDP_max.
@@ -58,7 +58,7 @@ enum class LqrProof : uint8_t
 {
     None,          ///< nothing: ask qpOASES
     Unconstrained, ///< the QP's optimum, and no constraint touches it
-    Saturated,     ///< the QP's optimum, with constraints that hold it back
+    Saturated,     ///< the QP's optimum, with active constraints
 };
 
 /**
@@ -76,7 +76,7 @@ class Regulator
   public:
     Regulator(int horizon, const MpccCost& cost);
 
-    /// Writes the moves for this model and returns what is proven of them.
+    /// Writes the moves for this model and returns their proof.
     LqrProof Solve(const MpccModel& model);
 
     const std::vector<double>& Gains() const { return m_gains; }
@@ -86,9 +86,9 @@ class Regulator
     void UpdateGains(double b);
 
     MpccCost m_cost;
-    double m_b{-1.0}; ///< for which the gains hold
+    double m_b{-1.0}; ///< for which the gains are valid
     std::vector<double> m_gains;
-    std::vector<double> m_remainders; ///< 1 - b K_k: what a free move leaves of a queue
+    std::vector<double> m_remainders; ///< 1 - b K_k: share of a queue left by a free move
     std::vector<double> m_moves;
     std::vector<double> m_tops;   ///< largest input of each step
     std::vector<double> m_queues; ///< q_1 ... q_P
@@ -152,7 +152,7 @@ class MpccQp
     std::vector<double> m_rows; ///< A of eq. 4.16, where changes cost; else empty, as the next two
     std::vector<double> m_rowsLower; ///< eq. 4.17
     std::vector<double> m_rowsUpper;
-    double m_b{-1.0}; ///< for which H holds
+    double m_b{-1.0}; ///< for which H is valid
     double m_scale{1.0};
     bool m_hot{false};
 };

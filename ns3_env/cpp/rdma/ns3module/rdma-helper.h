@@ -24,7 +24,7 @@ class RdmaHelper : public PcapHelperForDevice
   public:
     RdmaHelper();
 
-    /// @name Of what is made from now on
+    /// @name Settings of objects created later
     /// @{
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
@@ -44,7 +44,7 @@ class RdmaHelper : public PcapHelperForDevice
     /// A card for each host and its link to the switch. \returns the cards
     NetDeviceContainer Install(const NodeContainer& hosts, Ptr<Node> leaf);
 
-    /// A flow of so many bytes, 0 for one that never ends, under the controller that was set last.
+    /// A flow of `bytes`, 0 for an endless one, under the controller that was set last.
     Ptr<RdmaApplication>
     AddFlow(Ptr<Node> from, Ptr<Node> to, uint64_t bytes, Time start = Time(0));
     /// The same between two cards; hosts may have several.
@@ -60,7 +60,7 @@ class RdmaHelper : public PcapHelperForDevice
                                    Time stop = Time(0));
 
     Ptr<RdmaNetwork> GetNetwork() const { return m_network; }
-    /// The first card of a host; aborts where there is none.
+    /// The first card of a host; aborts if there is none.
     static Ptr<RdmaNetDevice> CardOf(Ptr<Node> host);
 
   private:

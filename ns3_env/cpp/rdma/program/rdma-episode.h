@@ -18,11 +18,11 @@
 namespace ns3::env::rdma
 {
 
-/// The streams of one network. Ids go on after those of its flows, so that no two are the same.
+/// The streams of one network. Ids continue after those of its flows, so that all differ.
 class Streams
 {
   public:
-    /// `fabric` must outlive this. \throws ScenarioError where there is no path.
+    /// `fabric` must outlive this. \throws ScenarioError if there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
     Streams(const Streams&) = delete;
@@ -84,7 +84,7 @@ class RdmaEpisode final : public Episode
     /// @{
     /// Their carriers have ids from here on.
     static constexpr uint32_t FIRST_OTHER = 1U << 31;
-    /// A path for them, of which the caller makes packets. \throws ScenarioError where there is none
+    /// A path for them, for packets that the caller makes. \throws ScenarioError if there is none
     std::unique_ptr<QueuePair> ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const;
     using FrameMaker = std::function<std::vector<uint8_t>(const Packet&)>;
     /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.
@@ -106,7 +106,7 @@ class RdmaEpisode final : public Episode
 
     Fabric m_fabric;
     Streams m_streams;
-    std::unique_ptr<Failures> m_failures; ///< null where no link ever fails
+    std::unique_ptr<Failures> m_failures; ///< null if no link ever fails
     FrameMaker m_otherFrames;
 };
 

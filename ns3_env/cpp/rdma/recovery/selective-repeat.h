@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selective repeat (IRN, Mittal 2018): what a receiver has, and what a sender sends again.
+// Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
 #ifndef NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
 #define NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
 
@@ -31,7 +31,7 @@ class SelectiveSender
 
     /// All below `acked` is acknowledged, of `sent` packets, by the answer to one that left at `leftAt`.
     void OnAcked(uint64_t acked, uint64_t sent, Picos leftAt);
-    /// So is `number`, though there are gaps before it. Whether a recovery begins. After OnAcked().
+    /// `number` is acknowledged, though there are gaps before it. Returns whether a recovery starts. After OnAcked().
     bool OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent, Picos leftAt);
     void OnTimeout(uint64_t acked, uint64_t sent, Picos now);
 
@@ -50,12 +50,12 @@ class SelectiveSender
     /// Finds the lowest packet that is lost and was not sent again in this recovery.
     bool Look(uint64_t acked, uint64_t sent);
 
-    SequenceBits m_received;   ///< selectively acknowledged
-    uint64_t m_lost{NONE};     ///< to be sent again next
-    uint64_t m_repeatedTo{0};  ///< what is below was sent again in this recovery, or need not be
-    uint64_t m_recoverTo{0};   ///< the recovery ends when all below is acknowledged
-    uint64_t m_timedOutTo{0};  ///< what is below is lost by a timeout of this recovery
-    uint64_t m_inFlightTo{0};  ///< what is below was in flight at it
+    SequenceBits m_received;  ///< selectively acknowledged
+    uint64_t m_lost{NONE};    ///< to be sent again next
+    uint64_t m_repeatedTo{0}; ///< packets below were retransmitted in this recovery, or need not be
+    uint64_t m_recoverTo{0};  ///< the recovery ends when all below is acknowledged
+    uint64_t m_timedOutTo{0}; ///< packets below count as lost by a timeout of this recovery
+    uint64_t m_inFlightTo{0}; ///< packets below were in flight at that timeout
     Picos m_timedOutAt{NEVER}; ///< where nothing that left later was answered yet
     uint32_t m_reorderPackets;
     bool m_recovering{false};
@@ -67,7 +67,7 @@ class SelectiveReceiver
   public:
     enum class Arrival : uint8_t
     {
-        Expected,   ///< others behind it may have been here already
+        Expected,   ///< packets behind it may have arrived already
         OutOfOrder, ///< beyond a gap
         Duplicate,
     };

@@ -122,10 +122,10 @@ RecentFlows::Count(Picos now)
 namespace
 {
 
-/// A flow that told nothing for so many base RTTs does not wait for this port.
+/// A flow that has reported nothing for this number of base RTTs does not wait for this port.
 constexpr Picos RTTS_UNTIL_SILENT = 4;
 
-// Of quantised telemetry, beside TX_UNIT_BYTES.
+// Of quantised telemetry, in addition to TX_UNIT_BYTES.
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
 template <class Whole>
@@ -228,7 +228,7 @@ SwitchPort::PassOn(Packet* packet, Picos now)
     {
         CountFlow(*packet, now);
     }
-    WriteOnLeaving(*packet, 0, now); // a queue held for no time is none in its statistics
+    WriteOnLeaving(*packet, 0, now); // a queue of zero duration does not count in its statistics
     SendAtOnce(packet, now);
 }
 
@@ -418,7 +418,7 @@ SwitchPort::OnFail(Picos now)
 {
     m_switch.ForgetPause(*this);
     const int64_t mostUnmarked =
-        std::exchange(m_mostUnmarked, INT64_MAX); // what is lost is not marked
+        std::exchange(m_mostUnmarked, INT64_MAX); // lost packets are not marked
     while (Packet* packet = Dequeue(now))
     {
         LoseByFailure(packet);

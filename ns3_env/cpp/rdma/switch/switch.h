@@ -191,14 +191,14 @@ class Switch : public Object
 
     /// @name The link at a port
     /// @{
-    /// It has failed: nobody is paused there.
+    /// It has failed: no neighbour is paused there any more.
     virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
-    /// It is back: the neighbour is paused if what is left of what it sent asks for it.
+    /// It is back: the neighbour is paused if its packets still in the buffer require it.
     virtual void PauseIfNeeded(SwitchPort& port);
     /// @}
 
   protected:
-    /// Registers what the next port has in the buffer.
+    /// Registers the next port's buffer accounts.
     virtual void AddAccounts(uint64_t headroomBytes, uint32_t alphaShift);
 
     /// Forward() against one of several accounts that an ingress port has in the buffer.
@@ -210,7 +210,7 @@ class Switch : public Object
     std::vector<Ptr<SwitchPort>> m_ports;
 
   private:
-    /// Takes a packet in against an account of the buffer; `pause()` where that is to ask for one.
+    /// Admits a packet to an account of the buffer; calls `pause()` if that requires a pause.
     template <class Pause>
     [[gnu::always_inline]] void Admit(Packet* packet, uint32_t account, Pause pause);
 };

@@ -29,7 +29,7 @@ struct RttMpcStep
     double bottleneckBps; ///< r_B
 };
 
-/// l(n+1) of eq. 2, in `leastNs` .. `largestNs`: what the RTT becomes after dt at the rate r.
+/// l(n+1) of eq. 2, in `leastNs` .. `largestNs`: the RTT after dt at the rate r.
 double PredictRtt(const RttMpcStep& step, double largestNs);
 
 /// r(n+1) of eqs. 7 and 8, in bits per second: without bounds, it may be negative.
@@ -57,7 +57,7 @@ class RttRange
     /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. What backs off goes to the mean as Smooth() left it.
     void Observe(double rttNs, double dtNs);
 
-    /// The running average takes the RTT of a step: mean + alpha (l - mean).
+    /// Adds the RTT of a step to the running average: mean + alpha (l - mean).
     void Smooth(double rttNs);
 
     double MinNs() const { return m_minNs; }   ///< l_P
@@ -72,7 +72,8 @@ class RttRange
     double m_meanNs{0};
 };
 
-/// Neumaier's form of Kahan's summation: a sum whose error does not grow with the number of terms: what each addition rounds off is kept beside it.
+/// Neumaier's form of Kahan's summation: the rounding error of each addition is kept separately, so that a sum's error
+/// does not grow with the number of terms.
 class CompensatedSum
 {
   public:
@@ -83,7 +84,7 @@ class CompensatedSum
         m_sum = sum;
     }
 
-    /// Forgets a share of what was added so far.
+    /// Discounts the sum so far.
     void Scale(double factor)
     {
         m_sum *= factor;
@@ -200,9 +201,9 @@ class RttMpcControl
     /// no less than the rate another step before, which had no effect.
     void LeaveStart();
     void SteadyStep();
-    /// At `bps`, from which r_B is estimated anew: eq. 1 did not hold as long as the queue was empty.
+    /// Continues at `bps`, from which r_B is estimated anew: eq. 1 did not hold while the queue was empty.
     void GoOn(double bps);
-    /// A probe at `factor` times the rate, as long as eq. 2 takes for `distanceNs` of RTT, and an RTT more.
+    /// A probe at `factor` times the rate, for as long as eq. 2 needs for `distanceNs` of RTT, plus one RTT.
     void Probe(RttMpcPhase phase, double factor, double distanceNs);
     void ProbeDown();
     void EndProbe();
@@ -220,7 +221,7 @@ class RttMpcControl
     double m_sinceProbeNs{0}; ///< time in phase Steady
     double m_probeLeftNs{0};  ///< of the probe that is going on
     double m_probeRttNs{0};   ///< the RTT when it began
-    double m_expectedNs{0};   ///< what eq. 2 says that it adds to the RTT
+    double m_expectedNs{0};   ///< rise of the RTT by eq. 2
     double m_beforeBps{0}; ///< the rate before the probe; in Start, the one that the RTT now shows
     double m_beforeRttNs{0}; ///< in Start, the RTT a step before
     bool m_upNext{false};    ///< whether the next probe is one of l_B

@@ -24,7 +24,7 @@ struct EgressFacts
     int64_t stream{0};       ///< of random numbers
 };
 
-/// So many packets, or so many bytes of IP packets.
+/// A number of packets, or of bytes of IP packets.
 struct QueueSpan
 {
     uint32_t amount{std::numeric_limits<uint32_t>::max()};
@@ -48,7 +48,7 @@ class PacketQueue
     PacketQueue& operator=(const PacketQueue&) = delete;
 
     virtual Arrival Enqueue(Segment* segment) = 0;
-    /// Null where there is none.
+    /// Null if there is none.
     virtual Segment* Dequeue() = 0;
     /// Reports whether an empty queue is also asked for a packet, as soon as the port could send one.
     virtual bool CountsIdleTime() const { return false; }
@@ -75,8 +75,8 @@ class PacketQueue
     uint64_t m_bytes{0};
 };
 
-/// First in, first out. What is ECN-capable is marked where it leaves the queue longer than the threshold; what is not
-/// (a SYN, a pure ACK) is dropped at the limit alone.
+/// First in, first out. An ECN-capable packet is marked if it leaves the queue longer than the threshold; another (a
+/// SYN, a pure ACK) is dropped only at the limit.
 class Fifo final : public PacketQueue
 {
   public:
@@ -98,7 +98,7 @@ class Fifo final : public PacketQueue
     Segment* m_last{nullptr};
 };
 
-/// \throws ScenarioError where the queue holds no full packet, or RED's thresholds are in no order
+/// \throws ScenarioError if the queue has no room for a full packet, or RED's thresholds are out of order
 std::unique_ptr<PacketQueue> MakeQueue(const QueueSettings& settings, const EgressFacts& facts);
 
 /// One that never drops.

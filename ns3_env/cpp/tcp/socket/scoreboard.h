@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender has sent and what became of it: SACKed, lost, sent again, as ns-3 counts it.
+// A sender's segments and their state: SACKed, lost, retransmitted, counted as in ns-3.
 #ifndef NS3_ENV_TCP_SOCKET_SCOREBOARD_H
 #define NS3_ENV_TCP_SOCKET_SCOREBOARD_H
 
@@ -54,7 +54,7 @@ class Scoreboard
     void SetSack(bool enabled) { m_sackEnabled = enabled; }
     /// The first byte has this number; nothing was sent yet.
     void Begin(SequenceNumber32 first) { m_head = m_waitFrom = m_idleFrom = m_decided = first; }
-    /// The application hands over so many bytes.
+    /// The application writes this number of bytes.
     void Add(uint32_t bytes) { m_size += bytes; }
 
     /// @name Counts, bytes
@@ -84,8 +84,8 @@ class Scoreboard
         SequenceNumber32 end;
     };
 
-    /// Range to be sent next (RFC 6675, NextSeg); none where nothing may.
-    /// \param rescue where nothing is lost and nothing is new, what was not SACKed may be sent again (rule 3)
+    /// Range to be sent next (RFC 6675, NextSeg); none if nothing may be sent.
+    /// \param rescue if there is no lost and no new data, data not SACKed may be retransmitted (rule 3)
     std::optional<Range> Next(bool rescue, uint32_t receiverWindow);
     /// Notes that up to `most` bytes from `first` on are sent now; the piece is valid until the next change.
     SentPiece& Send(SequenceNumber32 first, uint32_t most);
@@ -132,8 +132,8 @@ class Scoreboard
     SequenceNumber32 m_highest{0}; ///< first byte of the highest piece that was SACKed, or 0
 
     size_t m_waiting{0};            ///< pieces that wait to be sent again
-    SequenceNumber32 m_waitFrom{0}; ///< no such piece begins before
-    SequenceNumber32 m_idleFrom{0}; ///< no idle piece begins before
+    SequenceNumber32 m_waitFrom{0}; ///< no such piece starts before
+    SequenceNumber32 m_idleFrom{0}; ///< no idle piece starts before
     SequenceNumber32 m_decided{0};  ///< every piece behind the head and before is SACKed or lost
 };
 

@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 struct SenderCounts
 {
     uint64_t sentBytes{0};          ///< retransmissions included
-    uint64_t retransmittedBytes{0}; ///< of what was sent before
+    uint64_t retransmittedBytes{0}; ///< of data sent before
     uint64_t acknowledgedBytes{0};  ///< in order
     uint64_t packets{0};            ///< with payload
     uint64_t timeouts{0};           ///< a SYN's included
@@ -40,7 +40,7 @@ class Sender final : public Endpoint
            double lineRateBps,
            uint32_t node);
 
-    /// Sends a SYN on `out`, and a message of so many bytes.
+    /// Sends a SYN on `out`, and a message of `messageBytes`.
     void Dial(Channel& out, uint64_t messageBytes);
     /// Called for each ACK that acknowledges something.
     void SetAcknowledgedCallback(std::function<void()> called)
@@ -92,9 +92,9 @@ class Sender final : public Endpoint
     {
         SequenceNumber32 number;
         SequenceNumber32 before; ///< the first byte that was not acknowledged
-        bool repeated{false};    ///< it tells of a gap
+        bool repeated{false};    ///< it reports a gap
         uint32_t delivered{0};   ///< bytes that were acknowledged or SACKed
-        uint32_t segments{0};    ///< as many of them as make whole segments
+        uint32_t segments{0};    ///< whole segments among them
         uint32_t repeatsBefore{0};
     };
 
@@ -168,9 +168,9 @@ class Sender final : public Endpoint
     uint32_t m_receiverWindow{0};
     SequenceNumber32 m_highestAck{0};
     SequenceNumber32 m_highestArrived{0};
-    SequenceNumber32 m_echoed{0};   ///< ACK that told of congestion last
+    SequenceNumber32 m_echoed{0};   ///< last ACK that reported congestion
     SequenceNumber32 m_answered{0}; ///< first byte of the segment that answered an echo last
-    SequenceNumber32 m_recover{0};  ///< end of what was sent when the last loss was seen
+    SequenceNumber32 m_recover{0};  ///< highest byte sent when the last loss was detected
     bool m_recoverHolds{false};
     bool m_firstPartial{true};
     uint32_t m_repeats{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fuzzer of the channel: an end goes on within bounds, or refuses with a ChannelError.
+// Fuzzer of the channel: an end continues within bounds, or refuses with a ChannelError.
 //
 // rdma-fuzz-channel --corpus=FOLDER --inputs=N [--seed=S] [--only=K]
 #include "damage.h"
@@ -73,7 +73,7 @@ class Guard
             });
     }
 
-    /// Attack `number` begins; it may take 20 s of CPU time, or 60 s in all.
+    /// Attack `number` starts, with 20 s of CPU time or 60 s in all.
     void Begin(uint64_t number)
     {
         std::snprintf(s_line, sizeof s_line, "channel, --only=%lu\n", number);
@@ -320,7 +320,7 @@ class ChannelFuzz
             }
             if (agent.Kind() == Message::Copied)
             {
-                Answer(agent, region, random); // as what was asked before wants it
+                Answer(agent, region, random); // as the earlier request requires
                 continue;
             }
             if (agent.Kind() != Message::Decisions)

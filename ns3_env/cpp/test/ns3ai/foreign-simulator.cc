@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stand-in for a simulation built with ns3-ai: speaks the Gym interface by Boost, spins for ever.
+// Stand-in for a simulation built with ns3-ai: speaks the Gym interface by Boost, spins forever.
 //
 // ns3ai-foreign-simulator --key=value ...
 //   segment   name of the segment (My Seg)          RngRun    of what it observes (1)
@@ -8,8 +8,8 @@
 //   wide      1: the action is a box of two doubles, read as ns3-ai's simulations do, as a container of floats
 //   at        the state before which ... (-1)       fault     ... it does: die, exit, hang, overflow, garbage
 //
-// Plain: it observes (step, what RngRun says), float32; the action is one of 5, and the reward is the action.
-// Rich: the reward is the sum of all that the action holds.
+// Plain: it observes (step, RngRun's value), float32; the action is one of 5, and the reward is the action.
+// Rich: the reward is the sum of all values of the action.
 #include "foreign-wire.h"
 #include "protobuf.h"
 

@@ -172,8 +172,8 @@ struct Message
     uint64_t bytes;
 };
 
-/// Completion times of a flow alone (docs/sources/published-simulator.md, "Results to meet"): host 4 receives in a
-/// dumbbell, higher ones in a fat-tree.
+/// Completion times of a flow in an idle network (docs/sources/published-simulator.md, "Results to meet"): host 4
+/// receives in a dumbbell, higher ones in a fat-tree.
 void
 LoneFlow(const std::string& controller, const Message& message, int64_t fctNs)
 {
@@ -230,7 +230,7 @@ TEST("flows between two hosts spread evenly over all paths")
     }
 }
 
-/// Both directions pass as many switches, for every pair of hosts; ACKs hash their own five-tuple.
+/// Both directions pass the same number of switches, for every pair of hosts; ACKs hash their own five-tuple.
 TEST("data and ACKs take shortest paths of equal length")
 {
     const Routing routing(FatTree16());
@@ -264,7 +264,7 @@ TEST("data and ACKs take shortest paths of equal length")
     ASSERT_EQ(EcmpHash(back.Reversed(), 20), EcmpHash(tuple, 20), "there and back");
 }
 
-/// Next hops stand by node id, so the order in which a scenario lists its links does not matter.
+/// Next hops are sorted by node id, so the order in which a scenario lists its links does not matter.
 TEST("paths do not depend on the order of links")
 {
     Scenario s = FatTree16();

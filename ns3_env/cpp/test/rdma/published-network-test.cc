@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the published simulator's deviations on a network, beside the default preset.
+// Tests of the published simulator's deviations on a network, compared with the default preset.
 #include "test-network.h"
 
 #include "ns3/boolean.h"
@@ -25,7 +25,7 @@ Mode(bool published)
     return published ? "published: " : "default: ";
 }
 
-/// Pause and resume frames each take a stream, though nothing in them is random.
+/// Pause and resume frames each use a random stream, though nothing in them is random.
 void
 PfcDraws(bool published)
 {
@@ -103,7 +103,7 @@ TEST("published: answers to duplicates")
     s.buffer.bufferBytes = 1ULL << 30;
     AddFlow(s, 0, 2, 4'000'000);
     AddFlow(s, 0, 2, 4'000'000);  // makes the gap last: together at half the rate
-    AddFlow(s, 2, 1, 50'000'000); // goes on when the others have ended
+    AddFlow(s, 2, 1, 50'000'000); // continues when the other flows have ended
     TestNetwork net(std::move(s));
     net.PortTo(3, 4).SetDropFilter(Callback<bool, const Packet&>(drops));
     net->Nics()[0]->TraceConnectWithoutContext("Rx", Callback<void, const Packet&>(onRx));
@@ -136,7 +136,7 @@ NackFeedback(bool published)
     ASSERT_LT(rate, 100e9, "cut");
 }
 
-/// A packet is lost as often as `losses` says, and NACKs reach the sender `gapsNs` apart.
+/// Packets are lost at the rate that `losses` specifies, and NACKs reach the sender `gapsNs` apart.
 void
 Nack(std::string what,
      bool published,

@@ -24,7 +24,7 @@ SUITE("rdma-published");
 
 constexpr Picos NS = PS_PER_NS;
 
-/// Serialisation and pacing times lose what the fraction of a second cannot hold.
+/// Serialisation and pacing times lose digits beyond the fraction of a second.
 TEST("a serialisation time is a 64-bit binary fraction of a second, cut to nanoseconds")
 {
     for (const auto& [bytes, rate, ns] : {std::tuple{1048, 1e9, 8383},
@@ -70,7 +70,7 @@ TEST("every draw is the first number of a new stream")
     }
 }
 
-/// One timer: never armed for the past, left where it is by a flow that is ready sooner, moved by HPCC.
+/// One timer: never armed for the past, unchanged by a flow that is ready sooner, moved by HPCC.
 TEST("an idle card looks again once, at the time it first saw or a repaced flow gave")
 {
     std::vector<int64_t> looks;
@@ -118,7 +118,7 @@ MarkDraws(std::string what, int draws)
     marked.ecnMarked = true;
     Packet ack{};
     ack.kind = PacketKind::Ack;
-    for (const uint64_t queueBytes : {1000, 2000, 3001}) // a decision is open in the middle alone
+    for (const uint64_t queueBytes : {1000, 2000, 3001}) // random only in the middle
     {
         const bool marks = queueBytes > 1000;
         ASSERT_EQ(marker.Marks(data, queueBytes), marks, "data");
@@ -170,7 +170,7 @@ TEST("next hops stand as a search from the destination finds them")
         ASSERT((towardsOne(s, byId) == std::pair{8U, 3U}), "by id");
         std::shuffle(s.links.begin(), s.links.end(), random);
     }
-    // Two next hops in the other order: each flow takes the other one.
+    // Two next hops in the other order: each flow uses the other one.
     const Routing byId(s);
     const Routing found(s,
                         [](const Graph& graph)

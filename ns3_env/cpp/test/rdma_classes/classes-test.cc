@@ -168,7 +168,7 @@ TEST("shares that one class does not use are the other's")
     ASSERT_LT(small, smallFifo * 6 / 10, "though one had nearly all of it");
 }
 
-/// A message of a strict class beside one that fills all links, from the same host to the same.
+/// A message of a strict class competes with one that fills all links, between the same hosts.
 TEST("a strict class takes as long as alone, and one packet at most for each hop")
 {
     for (const Picos start : {1 * US, 50 * US + 17 * NS, 333 * US + 333 * NS})
@@ -192,7 +192,7 @@ TEST("a strict class takes as long as alone, and one packet at most for each hop
         };
         const Picos alone = duration(true);
         const Picos beside = duration(false);
-        constexpr int HOPS = 3; // of data, and as many of the last ACK
+        constexpr int HOPS = 3; // of data, and the same number of the last ACK
         ASSERT_GE(beside, alone, "no faster");
         ASSERT_LE(beside, alone + HOPS * (At100G(PACKET) + At100G(AckBytes(0))), "no slower");
     }
@@ -249,7 +249,7 @@ TEST("a pause of one class does not stop another")
     ASSERT_GT(one.duration, 3 * of.duration, "and the other waits for the slow link");
 }
 
-/// An incast of eight classes over a buffer that holds hardly more than what is kept for pauses.
+/// An incast of eight classes over a buffer that is hardly larger than the reserve for pauses.
 void
 TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of links that fail: what is lost, to the packet, and when a flow goes on, to the picosecond.
+// Tests of links that fail: losses to the packet, and resumption of flows to the picosecond.
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <optional>
@@ -54,13 +54,13 @@ EndOf(uint32_t a, uint32_t b, Picos duration, uint64_t timeouts)
 TEST("a host that is cut off for less than a timeout sends on when its link is back, and goes back "
      "to the gap")
 {
-    // What is at the switch when the link fails arrives; the first packet behind the gap asks for it.
+    // Packets at the switch when the link fails arrive; the first packet behind the gap triggers a NACK.
     const auto arrived = static_cast<uint64_t>((FAILS - PACKET - LINK) / PACKET + 1);
     for (const Picos duration : {10 * US, 100 * US, 150 * US})
     {
         const Picos wait = ONE_WAY + BACK;
         const Picos inTransmission =
-            (wait + PACKET - 1) / PACKET * PACKET; // what is being sent goes first
+            (wait + PACKET - 1) / PACKET * PACKET; // the packet in transmission leaves first
         EXPECT_EQ(EndOf(0, 2, duration, 0),
                   FAILS + duration + inTransmission + TimeOf(PACKETS - arrived),
                   "down for " << duration / US << " us");
