@@ -38,7 +38,7 @@ class AgentChannel
      * \throws ChannelError for a simulator of another build.
      */
     Message Wait(double timeoutS);
-    /// Index of an end with a message; -1 when none has one yet. Wait(0) of that end then takes it.
+    /// Index of an end with a message; -1 if no end has one yet. Wait(0) of that end then reads it.
     static int WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS);
 
     /// The message taken last.
@@ -61,7 +61,7 @@ class AgentChannel
      */
     void Send(Command command, uint32_t actionCount = 0);
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
-    /// \param outputFd takes what it prints \throws ChannelError out of turn
+    /// \param outputFd receives its output \throws ChannelError out of turn
     void Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms);
     /// After Copied: the copy's process; negative: errno of what went wrong.
     int CopyPid() const { return m_control->copyPid; }

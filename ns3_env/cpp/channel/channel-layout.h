@@ -39,7 +39,7 @@ enum class Message : uint32_t
     None = 0,
     Ready = 1,      ///< attached; wants a Reset
     Decisions = 2,  ///< rows are due
-    EpisodeEnd = 3, ///< the blob holds the episode's results; expects a Reset
+    EpisodeEnd = 3, ///< the blob contains the episode's results; expects a Reset
     Error = 4,      ///< the blob describes the error; expects a Reset
     Transitions =
         5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none

@@ -20,7 +20,7 @@ MonotonicNs()
     return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-/// Tells the core that it is in a spin.
+/// Hints to the core that this is a spin loop.
 inline void
 Relax()
 {
@@ -51,7 +51,7 @@ SpinUntil(Done done, int64_t budgetNs)
     return false;
 }
 
-/// Spins at most 100 us for a word to change, and learns not to where that does not pay.
+/// Spins at most 100 us for a word to change, and learns not to if that does not pay.
 class AdaptiveSpin
 {
   public:

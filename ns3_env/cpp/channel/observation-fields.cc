@@ -61,7 +61,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
-    // What the network lost, as its sender knows it.
+    // Losses of the network, as the sender knows them.
     {Field::RepeatedFraction,
      "repeated_fraction",
      "1",
@@ -147,7 +147,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      1e15,
      FieldSource::Own},
     {Field::JobCost, "job_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
-    // One field of the header holds the least of all hops, as flow_count holds the number of flows at one.
+    // One field of the header is the minimum of all hops, as flow_count is the number of flows at one.
     {Field::FairShare,
      "fair_share",
      "1",

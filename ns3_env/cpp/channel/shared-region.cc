@@ -124,7 +124,7 @@ SharedRegion::Create(const char* name, size_t bytes)
     {
         FailWithErrno("cannot size a memory file to " + std::to_string(bytes) + " B");
     }
-    // Nobody can cut it short under the other's feet any more (SIGBUS); where seals are unknown, trust has to do.
+    // Neither side can truncate it under the other any more (SIGBUS); without seals, each has to trust the other.
     fcntl(region.m_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region.m_fd, 0);
     if (data == MAP_FAILED)

@@ -30,7 +30,7 @@ class SimulatorChannel
      */
     explicit SimulatorChannel(int channelFd);
 
-    /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
+    /// Maximum rows of one message; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
     /// The process that made the channel.
     int AgentPid() const { return m_header->agentPid; }
@@ -77,11 +77,11 @@ class SimulatorChannel
     ChannelControl* m_control;
     std::span<DecisionRow> m_rows;
     ActionRow* m_actionRows;
-    std::vector<ActionRow> m_actions; ///< a copy: what has been checked no longer changes
+    std::vector<ActionRow> m_actions; ///< a copy: checked values no longer change
     int m_blobFd;
     AdaptiveSpin m_spin;
     CoreChoice m_core;
-    Waiting m_waiting{Waiting::Adaptive}; ///< what the agent asked for last
+    Waiting m_waiting{Waiting::Adaptive}; ///< as the agent last requested
     uint32_t m_seen{0};                   ///< the last command's sequence number
     uint32_t m_expected{0};               ///< actions due for the last message
     Message m_published{Message::None};

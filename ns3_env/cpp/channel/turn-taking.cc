@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How two processes that take short turns wait for each other: spinning, or asleep on one core.
+// How two processes with short turns wait for each other: spinning, or asleep on one core.
 #include "turn-taking.h"
 
 #include <algorithm>

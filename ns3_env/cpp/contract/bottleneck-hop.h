@@ -26,7 +26,7 @@ struct StateSwitch
     double queueBytes{0.0};      ///< Q
     double flows{1.0};           ///< N, at least 1
     double rateBps{0.0};         ///< R_link
-    double inputDelayNs{0.0};    ///< tau_1 in time: until what the sender does reaches the queue
+    double inputDelayNs{0.0};    ///< tau_1 in time: until the sender's action reaches the queue
     double feedbackDelayNs{0.0}; ///< tau_2 in time: until the sender learns of the queue
 };
 

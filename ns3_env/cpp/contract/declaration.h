@@ -134,7 +134,7 @@ class Declaration
         return Trace(name, help, member, "ns3::TracedValueCallback::Uint64");
     }
 
-    /// A bound, which nobody could deploy: it has all flows of a scenario, and tables do not rank it.
+    /// An undeployable bound: it has all flows of a scenario, and tables do not rank it.
     Declaration& Reference()
     {
         m_tid.SetGroupName(REFERENCE_GROUP);

@@ -26,13 +26,13 @@ struct PathHop
 /// Facts of a flow's path; they never change while the flow lives.
 struct PathFacts
 {
-    double hostRateBps{0}; ///< R_in,max: rate of the sender's link
-    Picos baseRtt{0};      ///< RTT of one full packet alone on this path (Zheng 2024, eq. 2.2)
-    double slowestBps{0};  ///< least link rate on the path that baseRtt is of
-    Picos maxBaseRtt{0};   ///< the largest such RTT between any two hosts
-    double bdpBytes{0};    ///< baseRtt * hostRateBps / 8 (Zheng 2024, eq. 2.3)
-    double maxBdpBytes{0}; ///< maxBaseRtt * hostRateBps / 8
-    double minRateBps{0};  ///< least pacing rate
+    double hostRateBps{0};       ///< R_in,max: rate of the sender's link
+    Picos baseRtt{0};            ///< RTT of one full packet on this idle path (Zheng 2024, eq. 2.2)
+    double slowestBps{0};        ///< minimum link rate on the path of baseRtt
+    Picos maxBaseRtt{0};         ///< the largest such RTT between any two hosts
+    double bdpBytes{0};          ///< baseRtt * hostRateBps / 8 (Zheng 2024, eq. 2.3)
+    double maxBdpBytes{0};       ///< maxBaseRtt * hostRateBps / 8
+    double minRateBps{0};        ///< least pacing rate
     uint32_t payloadBytes{1000}; ///< of a full packet
     uint32_t packetBytes{1048};  ///< a full packet on the wire, telemetry included
     Rounding rounding{Rounding::Exact};

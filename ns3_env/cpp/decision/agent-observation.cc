@@ -15,7 +15,7 @@ namespace
 constexpr double BITS = 8.0;
 constexpr double PS_PER_MS = 1e9;
 
-/// Bits per second of `bytes` in `duration`; 0 where no time passed.
+/// Bits per second of `bytes` in `duration`; 0 if no time passed.
 double
 Rate(double bytes, Picos duration)
 {

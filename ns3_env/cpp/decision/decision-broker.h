@@ -42,14 +42,14 @@ class DecisionBroker
   public:
     /// \param quantum decisions due within this time make one batch; without one each is answered on
     ///        the spot, inside its ACK's event, as a controller in the simulator decides
-    /// \param waits for the end of a window, where there are windows: its flows are of several hosts
+    /// \param waits for the end of a window, if there are windows: its flows are of several hosts
     DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
 
     /// The flow wants a decision; it may not send until it has one.
     void RequestDecision(DecidingController& agent, Picos now);
     /// The flow is over: its last row goes with the next batch.
     void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
-    /// Hands over what has been collected, now.
+    /// Submits the collected decisions now.
     void Flush();
 
   private:

@@ -65,7 +65,7 @@ class EpisodeChannel
         return m_interruption == Interruption::None;
     }
 
-    /// Does so in each copy of this process, before it goes on.
+    /// The hook runs in each copy of this process, before the copy continues.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook) { m_onCopy = std::move(hook); }
 
     /// Reports whether the other side still decides.
@@ -106,10 +106,10 @@ class TransitionLog
     {
     }
 
-    /// \param action what was done; of a row that needs none, anything
-    /// \return false where the episode is to be given up
+    /// \param action the action applied; any value for a row without an action
+    /// \return false if the episode is to be aborted
     bool Add(const DecisionRow& row, const ActionRow& action, Picos now);
-    /// Hands over what is left.
+    /// Sends the remaining rows.
     bool Flush(Picos now);
 
   private:

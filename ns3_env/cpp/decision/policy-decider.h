@@ -28,7 +28,7 @@ inline constexpr const char* FALLBACK = "swift";
 /// Amount of exploration by a policy in the simulator.
 struct ExplorationSettings
 {
-    double noise{0};       ///< standard deviation of what is added to an action
+    double noise{0};       ///< standard deviation of the noise added to an action
     double randomShare{0}; ///< share of flows whose actions are all random
 
     bool None() const { return noise == 0 && randomShare == 0; }
@@ -64,7 +64,7 @@ class PolicyController;
 class PolicyDecider final : public Decider
 {
   public:
-    /// \param seed the episode's \param log gets what was decided; may be null
+    /// \param seed the episode's \param log receives the decisions; may be null
     PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log);
 
     /// \param controller a PolicyController

@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// Time that a link takes for what is left of the flow, in ps.
+/// Time that a link needs for the rest of the flow, in ps.
 inline double
 LeftOn(const Flow& flow, double bps)
 {

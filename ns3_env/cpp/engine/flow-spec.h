@@ -18,7 +18,7 @@ struct FlowSpec
     uint32_t destination{0}; ///< node id
     uint64_t sizeBytes{0};   ///< ENDLESS_BYTES of one that never ends
     Picos start{0};
-    uint8_t trafficClass{0}; ///< index; 0 where there is one
+    uint8_t trafficClass{0}; ///< index; 0 if there is one
 
     bool IsEndless() const { return sizeBytes == ENDLESS_BYTES; }
 };

@@ -9,8 +9,8 @@
 namespace ns3::env
 {
 
-/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats, once
-/// per some events; outside of it, what a large network or very many flows make long.
+/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats every
+/// so many events; outside of it, steps beat that are long in a large network or with very many flows.
 class Heartbeat
 {
   public:

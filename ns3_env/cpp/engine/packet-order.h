@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// Counts packets that arrive after one that was sent later. What is sent again is a packet of its own.
+/// Counts packets that arrive after one that was sent later. A retransmission is a new packet.
 class PacketOrder
 {
   public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Trace source whose owner learns that somebody listens.
+// Trace source whose owner learns that a listener connected.
 #ifndef NS3_ENV_ENGINE_WATCHED_TRACE_H
 #define NS3_ENV_ENGINE_WATCHED_TRACE_H
 

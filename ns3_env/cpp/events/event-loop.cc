@@ -243,7 +243,7 @@ EventLoop::Destroy()
     {
         const EventId id = m_atDestroy.front();
         m_atDestroy.erase(m_atDestroy.begin());
-        id.PeekEventImpl()->Invoke(); // does nothing where it was cancelled
+        id.PeekEventImpl()->Invoke(); // does nothing if it was cancelled
     }
 }
 

@@ -31,12 +31,12 @@ class EventLoop : public SimulatorImpl
 
     /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
     static EventLoop* Current() { return s_current; }
-    /// A hint to the loop that runs, where one does (Timeline::FitGrain).
+    /// A hint to the running loop, if there is one (Timeline::FitGrain).
     static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
     /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
-    /// `told` is called as an event of the whole network: now, or in a window when that is over (Parts::Report).
+    /// Calls the function as an event of the whole network: now, or at the end of the present window (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
     /// @name For an event of a whole network
     /// @{

@@ -53,7 +53,7 @@ class Parts
 
     /// Reports whether parts run a window, and not events of the whole network.
     bool IsPlaying() const { return m_isPlaying; }
-    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; reports
+    /// Calls the function between windows, where it may touch any part, in order of `time` and then of `key`; reports
     /// of one part with the same in their order. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 

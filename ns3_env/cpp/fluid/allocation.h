@@ -21,8 +21,7 @@ using FluidRoutes = std::vector<const FluidRoute*>;
  */
 std::vector<double> MaxMinRates(const std::vector<double>& capacities, const FluidRoutes& routes);
 
-/// The rate of each flow where the first of `routes` takes what its links have, and each further one what those before
-/// it have left.
+/// The rate of each flow if the first of `routes` gets its links' full capacity, and each further one the remainder.
 std::vector<double> PriorityRates(const std::vector<double>& capacities, const FluidRoutes& routes);
 
 /**

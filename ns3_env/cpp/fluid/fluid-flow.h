@@ -38,14 +38,14 @@ class FluidFlow final : public Flow
     double PassedBy(Picos now) const;
     /// Payload bytes to come; infinity of an endless one.
     double LeftAt(Picos now) const;
-    /// Payload bytes by which what is left falls in a ps.
+    /// Payload bytes of progress per ps.
     double Speed() const { return SpeedAt(RateBps()); }
     /// End of the flow if its last fluid has passed at `through`; no sooner than on an idle path.
     Picos EndAfter(Picos through) const;
     /// Time from when its receiver has all of it to its end.
     Picos WayBack() const { return m_wayBack; }
     bool IsAwaited() const { return m_awaiting != nullptr; }
-    /// Its receiver has all of it; where somebody awaits that.
+    /// Its receiver has all of it; called if there is a listener.
     void Arrive();
     /// Its end.
     void Finish();

@@ -26,7 +26,7 @@ Shortened(const std::string& text, size_t most)
     return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-/// All but ASCII escaped (U+0085 and U+2028 end a line, too), and bytes that are no UTF-8 replaced.
+/// Escapes all but ASCII (U+0085 and U+2028 also end a line), and replaces bytes that are no UTF-8.
 std::string
 OnOneLine(const std::string& text)
 {
@@ -34,7 +34,7 @@ OnOneLine(const std::string& text)
     return quoted.substr(1, quoted.size() - 2);
 }
 
-/// Builds what the parser reads, but for depth without end and a key's second value. (A callback of the library's parser
+/// Builds the parsed value, but refuses unlimited depth and duplicate keys. (A callback of the library's parser
 /// would cost, at the end of each object in an array, a look at all before it.)
 class Builder
 {
@@ -127,7 +127,7 @@ ParseJson(const std::string& text)
         Json::sax_parse(text, &builder);
         return json;
     }
-    catch (const Json::exception& e) // a number that no double holds is no parse_error
+    catch (const Json::exception& e) // a number beyond double's range is no parse_error
     {
         throw ScenarioError("the scenario is not JSON: " +
                             OnOneLine(Shortened(e.what(), LONGEST_WHY)));

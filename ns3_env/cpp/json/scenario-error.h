@@ -19,7 +19,7 @@ class ScenarioError : public std::runtime_error
     {
     }
 
-    /// \param key as the JSON has it: `controllers[0].attributes.Gain` \param text what is wrong with it
+    /// \param key as the JSON has it: `controllers[0].attributes.Gain` \param text the error
     ScenarioError(const std::string& key, const std::string& text)
         : std::runtime_error(key.empty() ? text : "'" + key + "': " + text),
           m_key(key),

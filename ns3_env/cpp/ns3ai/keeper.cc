@@ -4,7 +4,7 @@
 // ns3ai-keeper PARENT_PID SEGMENT COMMAND...
 //
 // Runs COMMAND as its child. When that ends, or the parent process does, or SIGTERM comes, everything that descends
-// from it is killed, a build script's children in process groups of their own, too. When the parent ended, the segment's
+// from it is killed, also a build script's children in separate process groups. When the parent ended, the segment's
 // name goes as well, unless another segment has it by then. Ends as COMMAND did.
 #include <cerrno>
 #include <charconv>
@@ -30,7 +30,7 @@ constexpr int EXIT_USAGE = 2;
 constexpr int EXIT_NO_COMMAND = 127;
 constexpr int LOOK_MS = 200; ///< where the kernel has no pidfd
 
-/// Kills children until there are none; orphans of theirs become ours, and follow.
+/// Kills children until there are none left; their orphans become ours, and follow.
 void
 KillAll()
 {

@@ -154,7 +154,7 @@ class ExponentialWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// A window of its own, whatever it was before: between the least and one BDP, its logarithm in proportion.
+/// An absolute window, independent of the previous one: between the minimum and one BDP, its logarithm in proportion.
 class LogarithmicWindow final : public ActionMap
 {
   public:
@@ -177,7 +177,8 @@ class LogarithmicWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// BDP x fair share x exp(alpha a), whatever it was before; a share of 0 is one that no hop has told.
+/// BDP x fair share x exp(alpha a), independent of the previous window; a share of 0 means that no hop has reported
+/// one.
 class FairShareWindow final : public ActionMap
 {
   public:
@@ -203,7 +204,8 @@ class FairShareWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is none.
+/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is no
+/// window.
 class MultiplicativeRate final : public ActionMap
 {
   public:

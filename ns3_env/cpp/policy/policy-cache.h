@@ -19,7 +19,7 @@ class PolicyCache
 {
   public:
     /// \param part of the network that it decides in: each has its own, as they decide at once
-    /// \throws ScenarioError naming the file and what is wrong with it
+    /// \throws ScenarioError naming the file and the error
     static Policy& Get(const std::string& file, uint32_t part = 0)
     {
         auto& policy = s_policies[{file, part}];

@@ -19,7 +19,7 @@ namespace ns3::env
 class LayerStack
 {
   public:
-    /// Takes layers.N.weight and layers.N.bias out of `tensors`. \throws ScenarioError where shapes do not fit
+    /// Moves layers.N.weight and layers.N.bias out of `tensors`. \throws ScenarioError if shapes do not fit
     LayerStack(std::map<std::string, Tensor>& tensors,
                size_t inputs,
                size_t outputs,
@@ -42,7 +42,7 @@ struct HistoryView
 {
     const float* inputs; ///< (length, width)
     size_t length;       ///< 1 to K
-    float* state;        ///< StateWidth() floats, which go on to the flow's next decision
+    float* state;        ///< StateWidth() floats, kept for the flow's next decision
 };
 
 /// Not for use by two threads at once.
@@ -51,7 +51,7 @@ class PolicyNetwork
   public:
     virtual ~PolicyNetwork() = default;
 
-    /// The output for each of the histories. A network that carries a state takes one step of it.
+    /// The output for each of the histories. A recurrent network advances its state by one step.
     virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
 
     /// Floats that a flow carries from decision to decision, all 0 at its first: none, or hidden state and cell.

@@ -24,8 +24,8 @@ struct TensorFile
     std::map<std::string, std::string> metadata;
     std::map<std::string, Tensor> tensors;
 
-    /// \throws ScenarioError for a file that is not there, is cut short, is none of these, or holds numbers that
-    ///         are none
+    /// \throws ScenarioError for a file that is missing, truncated, of another format, or has numbers that are not
+    /// finite
     static TensorFile Read(const std::string& path);
 };
 

@@ -73,7 +73,7 @@ FieldTuple(const SchemaField& field)
                           field.high);
 }
 
-/// Bounds of what a scenario may say, by name.
+/// Bounds on a scenario's values, by name.
 py::dict
 Bounds()
 {

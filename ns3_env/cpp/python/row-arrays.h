@@ -13,7 +13,7 @@ namespace py = pybind11;
 namespace ns3::env
 {
 
-/// Rows as arrays of their own, one per column.
+/// Rows as separate arrays, one per column.
 struct [[gnu::visibility("hidden")]] RowArrays
 {
     explicit RowArrays(py::ssize_t count)

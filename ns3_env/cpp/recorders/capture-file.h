@@ -57,7 +57,7 @@ class CaptureFile final : public Capture
     const std::vector<size_t>& Chosen() const { return m_chosen; }
     /// A whole frame passes the interface's port now.
     void Write(uint32_t interface, FrameDirection direction, std::span<const uint8_t> frame);
-    /// `hook` is called with each frame, too: for a further file of one's own.
+    /// Also calls `hook` with each frame: for a custom file.
     void SetFrameHook(FrameHook hook) { m_onFrame = std::move(hook); }
     /// Adds the tap of the next chosen port.
     void Add(std::unique_ptr<Tap> tap) { m_taps.push_back(std::move(tap)); }

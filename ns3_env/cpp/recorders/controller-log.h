@@ -14,7 +14,7 @@
 namespace ns3::env
 {
 
-/// Takes each flow's counters when it is over.
+/// Records each flow's counters when it is over.
 class Counters
 {
   public:

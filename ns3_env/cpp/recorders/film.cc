@@ -35,7 +35,7 @@ Film::Film(Episode& episode, Picos interval)
       m_interval(interval)
 {
     if (!episode.GetScenario()
-             .recordWindows) // TCP's flows know their windows only while somebody is told of them
+             .recordWindows) // TCP's flows know their windows only while they have a listener
     {
         episode.TraceWindowAndRate(Episode::WindowAndRateCallback([](const FlowState&, Picos) {}));
     }

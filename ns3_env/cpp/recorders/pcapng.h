@@ -22,7 +22,7 @@ enum class FrameDirection : uint32_t
 /// Type of a capture's frames, and the program that wrote them.
 struct CaptureFormat
 {
-    uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)
+    uint16_t linkType; ///< a frame's first header (tcpdump.org/linktypes.html)
     std::string application;
 };
 

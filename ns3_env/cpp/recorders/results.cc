@@ -155,7 +155,7 @@ RttsToJson(const RttSamples& rtts)
             {"percentiles_ns", std::move(percentiles)}};
 }
 
-/// The table of flows. \param more columns that it has beside
+/// The table of flows. \param its additional columns
 void
 WriteFlows(std::ostream& out,
            const Episode& episode,
@@ -466,7 +466,7 @@ ChangesToJson(const ControllerLog& log)
     return rows;
 }
 
-/// \param columns takes series, where they are not to be in the JSON
+/// \param columns receives series, if they are not to be in the JSON
 void
 Write(std::ostream& out,
       const Episode& episode,

@@ -36,7 +36,7 @@ class NextHopOrder
                   [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
     }
 
-    /// Reports whether the path by the first hops sets the base RTT of a pair of hosts, whichever a flow takes.
+    /// Reports whether the path by the first hops sets the base RTT of a pair of hosts, whichever a flow uses.
     virtual bool FirstPathSpeaks() const { return false; }
 };
 

@@ -256,7 +256,7 @@ struct AlikeHosts
     uint32_t count;
 };
 
-/// Takes a path into account.
+/// Includes a path.
 void
 Extend(PathExtremes& largest, Picos baseRtt, double slowestBps, uint32_t switches)
 {
@@ -361,7 +361,7 @@ Routing::CostliestTo(uint32_t to, const TimeOfLink& timeOf) const
 namespace
 {
 
-/// So many times as long, or the longest time.
+/// A multiple of a time, or the longest time.
 Picos
 Repeat(Picos time, Picos count)
 {

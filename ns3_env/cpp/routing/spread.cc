@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All shortest paths between two hosts at once, for packets that may each take another one.
+// All shortest paths between two hosts at once, for packets that may each use a different one.
 #include "spread.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Serialisation(uint64_t bytes, const Neighbour& link)
     return IdealTime(bytes, link.rateBps, Rounding::Exact);
 }
 
-/// Time of so many frames over links that share them.
+/// Time of `count` frames over links that share them.
 Picos
 Through(uint64_t bytes, uint64_t count, const Hops& links)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Dependencies of flows and steps in a network that is played in parts.
+// Dependencies of flows and steps in a network that is simulated in parts.
 #ifndef NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
 #define NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
 
@@ -63,7 +63,7 @@ class DependenciesInParts final : public Dependencies
 
     /// Reports whether `other`, which waits for `task`, hears of its end at once.
     bool IsNear(const Outlook& task, const Outlook& other) const;
-    /// Fills each task's outlook: its places, and for how many others it waits.
+    /// Fills each task's outlook: its places, and the number of tasks it waits for.
     void LookAhead(const std::vector<FlowEntry>& flows);
     void Release(uint32_t task) override;
     void OnDelayOver(uint32_t task) override;

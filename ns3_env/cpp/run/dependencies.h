@@ -56,7 +56,7 @@ class Dependencies : public DeliveryListener
     const std::vector<uint32_t>& WaitingFor(uint32_t task) const { return m_next[task]; }
     /// One of those that `task` waits for is over. \returns whether it was the last
     bool CountOff(uint32_t task) { return --m_left[task] == 0; }
-    /// A task begins that is released at `released`. \returns when its delay will be over
+    /// Notes the start of a task that was released at `released`. \returns when its delay will be over
     Picos NoteBegin(uint32_t task, Picos released);
     void NoteEnd(uint32_t task);
     Picos End(uint32_t task) const { return m_end[task]; }

@@ -25,7 +25,7 @@ Expect(size_t rows, size_t tasks, const char* column)
     }
 }
 
-/// Takes away, over and over, what waits for nothing: what is left waits for itself.
+/// Removes, over and over, tasks that wait for nothing: those that remain wait for themselves.
 void
 RefuseCycles(const DependencySpec& spec)
 {

@@ -20,12 +20,12 @@ class JsonReader;
  */
 struct DependencySpec
 {
-    std::vector<Picos> start; ///< by task: not before
-    std::vector<Picos> delay; ///< by task: of a flow before it starts, of a step how long it takes
+    std::vector<Picos> start;    ///< by task: not before
+    std::vector<Picos> delay;    ///< by task: of a flow before it starts; duration of a step
     std::vector<uint32_t> first; ///< by task: its place in `after`; one more at the end
     std::vector<uint32_t> after; ///< tasks that must be over
 
-    /// @name What results repeat, by task; empty where no task belongs to a job
+    /// @name Columns copied to the results, by task; empty if no task belongs to a job
     /// @{
     std::vector<std::string> jobs;
     std::vector<std::string> parts; ///< of an iteration: names of collectives

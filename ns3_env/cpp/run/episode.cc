@@ -175,12 +175,12 @@ void
 Episode::StartWaiting(uint32_t flow)
 {
     SweepRetired();
-    m_scenario.flows[flow].flow.start = NowPicos(); // which nobody could know before
+    m_scenario.flows[flow].flow.start = NowPicos(); // unknown before
     Start(m_scenario.flows[flow]);
     ReportAllStarted();
 }
 
-/// \returns at least how long it takes from its start until its receiver has all of it
+/// \returns lower bound of the time from its start until its receiver has all of it
 Picos
 Episode::CreateWaiting(uint32_t flow)
 {
@@ -281,7 +281,7 @@ Episode::CutIfOver()
 {
     if (!m_isOpen && m_finished == m_withEnd && (!m_dependencies || m_dependencies->AreStepsOver()))
     {
-        Cut(); // what is endless goes no further
+        Cut(); // endless flows end here
     }
 }
 

@@ -33,7 +33,7 @@ struct LinkOutage
 struct PathSpec
 {
     Balancing balancing{Balancing::Flowlet};
-    Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: its hash alone (ECMP)
+    Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: only its hash (ECMP)
     Picos convergence{0}; ///< after a link has failed or come back until switches know of it
     std::vector<LinkOutage> outages{};
 };

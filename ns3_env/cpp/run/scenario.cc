@@ -16,8 +16,8 @@ namespace
 {
 
 constexpr int64_t ENDLESS = 0;         ///< the size of a flow without an end
-constexpr int64_t UNSTOPPED = -1;      ///< the stop of a stream that goes on
-constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
+constexpr int64_t UNSTOPPED = -1;      ///< the stop of an endless stream
+constexpr const char* AGENT = "agent"; ///< the controller that decides over the channel
 
 void
 ReadNodes(JsonReader& root, Scenario& s)

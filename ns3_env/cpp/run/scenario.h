@@ -34,7 +34,7 @@ struct LinkSpec
     Picos delay;
 };
 
-/// From `begin` until before `end`.
+/// The interval [begin, end).
 struct TimeSpan
 {
     Picos begin;

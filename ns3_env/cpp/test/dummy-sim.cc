@@ -13,7 +13,7 @@
 //     "error": "text",        answers the reset with Error
 //     "crash_at": k,          aborts before its k-th message, with last words
 //     "exit_at": k,           leaves with exit code 3 before its k-th message
-//     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart goes on, for 2 s)
+//     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart beats for 2 s more)
 //   }}
 // The environment variable NS3_ENV_DUMMY may contain such a "dummy" object; the scenario's own keys win.
 #include "ns3_env/cpp/channel/lifeline.h"

@@ -148,7 +148,7 @@ TEST("the loop runs a program of events as ns-3's own implementation does")
     ASSERT(ours.find("tie0@500") != std::string::npos, ours);
 }
 
-/// Re-armed and ordinary events share one order, and the former work without the loop, too.
+/// Re-armed and ordinary events share one order, and the former also work without the loop.
 TEST("re-armed events keep their place among others under any implementation")
 {
     struct Fired
@@ -178,7 +178,7 @@ TEST("re-armed events keep their place among others under any implementation")
     ASSERT(play() == expected, "under ns-3's own");
 }
 
-/// Time that passes is a sign of life; events without end at one instant are none.
+/// Time that passes is a sign of life; endless events at one instant are not.
 TEST("the loop beats as time passes, and only then")
 {
     const auto beatsOf = [](Picos step)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files of a test: a folder of its own, and the bytes of a file.
+// Files of a test: a separate folder, and the bytes of a file.
 #ifndef NS3_ENV_TEST_FILES_H
 #define NS3_ENV_TEST_FILES_H
 

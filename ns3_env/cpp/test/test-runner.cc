@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs the suites linked into this program, each in a process of its own; --test-name=SUITE runs one.
+// Runs the suites linked into this program, each in a separate process; --test-name=SUITE runs one.
 #include "suite.h"
 
 #include "ns3_env/cpp/program/run-episode.h"

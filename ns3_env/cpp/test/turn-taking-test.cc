@@ -27,7 +27,7 @@ struct Machine
     int64_t workNs{5'000};
 };
 
-/// Plays `turns` turns and calls `each` with the way of each of them.
+/// Takes `turns` turns and calls `each` with the waiting mode of each.
 void
 Play(
     TurnTaking& taking,

@@ -13,13 +13,13 @@
 namespace ns3::env::rdma
 {
 
-/// \throws ScenarioError where a network cannot have them.
+/// \throws ScenarioError if a network cannot have them.
 void CheckClasses(const Scenario& scenario);
 
 /// Sets up a port of a ClassSwitch, once its link's rate is known.
 void ConfigureClasses(SwitchPort& port, const NetworkRules& rules, const Scenario& scenario);
 
-/// The queues of a port's classes at `now`; none where there is one class.
+/// The queues of a port's classes at `now`; empty if there is one class.
 std::vector<ClassQueue>
 QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 

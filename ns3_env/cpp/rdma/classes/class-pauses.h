@@ -30,10 +30,10 @@ class ClassPauses
             return;
         }
         m_paused ^= 1U << which;
-        own.total += paused ? -now : now; // the sum of ends less the sum of begins
+        own.total += paused ? -now : now; // the sum of ends minus the sum of starts
     }
 
-    /// The link has failed: nobody holds anything back.
+    /// The link has failed: no class is paused any more.
     void ReleaseAll(Picos now)
     {
         for (uint32_t i = 0; i < MOST_CLASSES; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The class that a port serves next: strict ones first, then the others in rounds by their weights.
+// The class that a port serves next: strict classes first, then weighted ones in rounds.
 #ifndef NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
 #define NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
 
@@ -42,7 +42,7 @@ class ClassScheduler
         m_turn = m_strict;
     }
 
-    /// The class to serve now, of those of which `isReady(class)` says that they have something to send.
+    /// The class to serve now, among those with something to send by `isReady(class)`.
     template <class Ready>
     std::optional<uint32_t> Next(Ready isReady)
     {

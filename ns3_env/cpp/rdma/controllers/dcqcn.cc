@@ -167,7 +167,7 @@ Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
     }
     if (m_nextDecrease == NEVER)
     {
-        // Checks stand on a grid: the first comes an interval after the first mark, just after alpha's step.
+        // Checks are on a grid: the first comes an interval after the first mark, just after alpha's step.
         const Picos interval = m_decreaseInterval.GetTimeStep();
         const Picos firstCheck = m_origin + interval + PS_PER_NS;
         const Picos past = ack.now - firstCheck;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
+// MPCC controller: decision times, telemetry, and the time at which a window takes effect.
 #include "mpcc.h"
 
 #include "ns3/enum.h"

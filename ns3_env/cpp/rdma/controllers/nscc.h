@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NSCC controller, by the delay and the mark of each packet, for flows whose packets take many paths.
+// NSCC controller, by the delay and the mark of each packet, for flows whose packets are spread over many paths.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 
@@ -34,10 +34,10 @@ class Nscc : public CongestionControl
     double AverageDelay() const { return m_averageDelayNs * PS_PER_NS; }
 
   private:
-    /// Payload that this ACK says has arrived, in order or not.
+    /// Payload that this ACK reports as arrived, in order or not.
     double Arrived(const PathFacts& path, const AckSample& ack);
     void Average(const PathFacts& path, double delay, Picos now);
-    /// True where it has decided on this ACK.
+    /// True if it has decided on this ACK.
     bool AdaptQuickly(const FlowState& flow, bool marked, double delay, Picos now);
     void Increase(double bytes, double delay);
     void Decrease(const PathFacts& path, Picos now);

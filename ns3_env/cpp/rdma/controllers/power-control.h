@@ -26,7 +26,7 @@ class PowerControl : public CongestionControl
     double Power() const { return m_power; }
 
   protected:
-    /// Algorithms 1 and 2: smoothing of a measured power over tau, the time that it stands for being `interval`.
+    /// Algorithms 1 and 2: smoothing of a measured power over tau, measured over `interval`.
     void Smooth(const PathFacts& path, double power, Picos interval);
     /// UPDATEWINDOW (eq. 7), and the pacing rate w / tau.
     void UpdateWindow(FlowState& flow);

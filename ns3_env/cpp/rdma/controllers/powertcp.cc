@@ -18,7 +18,7 @@ class PowerTcp : public PowerControl
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
-    /// NORMPOWER: of the hop where it is largest; false where the records tell nothing.
+    /// NORMPOWER: of the hop where it is largest; false if the records show nothing.
     bool MeasurePower(const PathFacts& path, const AckSample& ack);
 
     HopHistory m_last; ///< prevInt

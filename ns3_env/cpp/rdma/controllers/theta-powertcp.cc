@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PowerTCP controller by delay alone: power from the RTT and its gradient (Addanki 2022, Algorithm 2).
+// PowerTCP controller by delay only: power from the RTT and its gradient (Addanki 2022, Algorithm 2).
 #include "power-control.h"
 
 #include "ns3_env/cpp/contract/declaration.h"

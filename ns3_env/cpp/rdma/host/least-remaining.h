@@ -27,7 +27,7 @@ class LeastRemainingQueue
     bool IsEmpty() const { return m_answers.IsEmpty() && m_flows.empty(); }
     /// In O(log flows), as Pop().
     void Push(Packet* packet);
-    /// Null where there is none.
+    /// Null if there is none.
     Packet* Pop();
 
   private:
@@ -73,7 +73,7 @@ class LeastRemainingPort final : public SwitchPort
     LeastRemainingQueue m_waiting;
 };
 
-/// A network card that serves, of the flows that may send, the one with the least bytes left; in turn where there are
+/// A network card that serves, of the flows that may send, the one with the fewest bytes left; in turn if there are
 /// several.
 class LeastRemainingNic final : public Nic
 {

@@ -60,7 +60,7 @@ QueuePair::ReadyByOptions() const
     {
         return NEVER;
     }
-    if (HasLost()) // it takes the place of a packet that is in flight no more
+    if (HasLost()) // it replaces a packet that is no longer in flight
     {
         return m_pacing.ReadyAt(0);
     }
@@ -165,7 +165,7 @@ QueuePair::SendCnp(Picos sentAt)
     Receiver().Network().CountPacket(*this, 1);
     const Picos delay = m_answers->config.cnpDelay;
     Simulator::Schedule(Time(delay),
-                        [this, sentAt = sentAt + delay] // the RTT that it tells is the packet's
+                        [this, sentAt = sentAt + delay] // the RTT that it reports is the packet's
                         {
                             Nic& card = Receiver();
                             Packet* cnp = card.Network().pool.Allocate();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A queue pair's receiver: what is in order, and which answer a data packet becomes.
+// A queue pair's receiver: packets in order, and the answer to each data packet.
 #include "nic.h"
 #include "queue-pair.h"
 
@@ -32,7 +32,7 @@ QueuePair::IsAnswered(const Packet& packet, Picos now, PacketKind& answer)
         return true;
     }
     m_duplicates += packet.payloadBytes;
-    // A sender that had to wait for a timeout must learn what has arrived.
+    // A sender that had to wait for a timeout must learn which packets have arrived.
     return m_recovery.acknowledgesDuplicates || m_timeouts > 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, which send in turn where they are ready.
+// Live flows of a host, served in turn when they are ready.
 #include "ready-flows.h"
 
 #include <bit>

@@ -55,7 +55,7 @@ class ShortestFlows
     }
     void Update(Picos now);
 
-    std::vector<QueuePair*> m_flows; ///< in the order they started; null where one was removed
+    std::vector<QueuePair*> m_flows; ///< in the order they started; null for a removed flow
     std::vector<uint32_t> m_changes; ///< by place
     Heap<Waiting> m_waiting;
     Heap<Ready> m_ready;

@@ -31,7 +31,7 @@ enum class LinkEvents : uint8_t
     PerFrame,
 };
 
-/// Counts and shared stores of one network, or of a part; every port and node of it holds a reference.
+/// Counts and shared stores of one network, or of a part; every port and node of it has a reference.
 struct NetworkContext
 {
     /// Returns a packet to the pool and reports to its flow that it is off the network.

@@ -245,7 +245,7 @@ class Flight
         return count;
     }
 
-    /// Takes the first, and prefetches the second.
+    /// Removes the first, and prefetches the second.
     Packet* Pop()
     {
         Packet* p = m_first;

@@ -51,7 +51,7 @@ RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32
 std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender, uint8_t priority = DATA_PRIORITY);
 
 /// The frame of a switch's feedback to a flow's source: a congestion notification message (IEEE 802.1Q, 33.4), in which
-/// switch and port stand for the congestion point, with the beginning of the data packet that it is about.
+/// switch and port identify the congestion point, with the first bytes of the data packet that it is about.
 std::vector<uint8_t> NotificationFrame(const Packet& packet, const FlowHeaders& flow);
 
 /// RoCEv2's invariant CRC (IBA A17.3.3) of an IPv4 packet that has everything but the CRC itself.

@@ -61,7 +61,7 @@ struct MpccCounters
     uint64_t decisions{0};
     uint64_t unconstrained{0}; ///< decisions of the regulator that no constraint touched
     uint64_t saturated{0};     ///< decisions of the regulator at a constraint
-    uint64_t infeasible{0};    ///< decisions for which eq. 4.3 could not hold and was softened
+    uint64_t infeasible{0};    ///< decisions for which eq. 4.3 was infeasible and was softened
     MpccQpCounters qp;         ///< if a solve failed, the regulator replaced it
 };
 

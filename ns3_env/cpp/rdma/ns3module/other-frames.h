@@ -36,7 +36,7 @@ class OtherFrames
     OtherFrames& operator=(const OtherFrames&) = delete;
 
     /// Sends from the card of the engine's node `source`.
-    /// \returns false where too many wait at the card, or nobody has this address \throws ScenarioError without a path
+    /// \returns false if too many wait at the card, or no host has this address \throws ScenarioError without a path
     bool
     Send(uint32_t source, const Ptr<ns3::Packet>& packet, const Address& to, uint16_t protocol);
 

@@ -54,7 +54,7 @@ class RdmaApplication : public Application
     void OnCompleted(Time duration);
     bool IsWatched() const { return m_watched; }
     /// @}
-    /// Somebody listens to window or rate.
+    /// A listener connects to window or rate.
     void Watch();
 
     typedef void (*CompletedCallback)(Ptr<const RdmaApplication> application, Time duration);

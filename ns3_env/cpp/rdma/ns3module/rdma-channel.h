@@ -19,7 +19,7 @@ class RdmaChannel : public Channel
   public:
     static TypeId GetTypeId();
 
-    /// Takes the next end; aborts where both are taken.
+    /// Attaches to the next end; aborts if both are in use.
     void Attach(Ptr<RdmaNetDevice> device);
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;

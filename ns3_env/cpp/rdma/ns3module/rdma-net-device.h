@@ -39,7 +39,7 @@ class RdmaNetDevice : public NetDevice
     DataRate GetDataRate() const { return m_dataRate; }
     uint32_t GetTxQueueLimit() const { return m_txQueueLimit; }
 
-    /// @name What the engine knows, once the simulation has begun; 0 before
+    /// @name The engine's state, once the simulation has started; 0 before
     /// @{
     uint64_t GetQueueBytes() const; ///< of a switch port
     /// Time for which the peer has paused this end.
@@ -49,7 +49,7 @@ class RdmaNetDevice : public NetDevice
     uint64_t GetDroppedPackets() const;
     /// @}
 
-    /// Somebody listens to a trace source.
+    /// A listener connects to a trace source.
     void Watch();
     /// The engine's port is there. For RdmaNetwork.
     void SetPort(env::rdma::Port* port);

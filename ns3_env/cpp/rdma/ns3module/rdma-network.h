@@ -51,7 +51,7 @@ class RdmaNetwork : public Object
     /// The node forwards between its devices.
     void AddSwitch(Ptr<Node> node);
     bool IsSwitch(Ptr<Node> node) const { return m_switches.contains(node->GetId()); }
-    /// Aborts, with what is wrong, where there is no such controller, or it has no such attribute or value.
+    /// Aborts with a message if there is no such controller, attribute or value.
     static void CheckController(const std::string& controller);
     /// Frames of a device go to a file, and those of all captured ones to PREFIX.pcapng.
     void Capture(const std::string& prefix, Ptr<RdmaNetDevice> device, const std::string& file);
@@ -66,7 +66,7 @@ class RdmaNetwork : public Object
     /// @{
     void StartFlow(Ptr<RdmaApplication> application);
     void WatchWindows(Ptr<RdmaApplication> application);
-    /// A frame of another stack leaves this host; false where it is not taken.
+    /// Sends a frame of another stack from this host; false if it is refused.
     bool
     Carry(Ptr<RdmaNetDevice> device, Ptr<Packet> packet, const Address& dest, uint16_t protocol);
     /// @}

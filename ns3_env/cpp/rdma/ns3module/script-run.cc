@@ -80,7 +80,7 @@ ScriptRun::OpenChannel()
     m_channel->Publish(Message::Ready);
     if (m_channel->Wait() != Command::Reset)
     {
-        std::_Exit(0); // nobody wants it any more
+        std::_Exit(0); // no agent is left
     }
     m_listener.emplace(m_channel->Heartbeat());
     m_task = nlohmann::json::parse(m_channel->ReadBlob());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A script's nodes, devices and applications as the scenario that the engine plays.
+// A script's nodes, devices and applications as the scenario that the engine simulates.
 #ifndef NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
 #define NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
 
@@ -81,7 +81,7 @@ class ScriptScenario
     Scenario Make(rdma::RdmaTransport& transport);
     /// The engine's port of a device that is connected.
     PortPlace PlaceOf(const RdmaNetDevice& device) const { return m_places.at(&device); }
-    /// The engine's node that a flow begins at. \throws ScenarioError
+    /// The engine's source node of a flow. \throws ScenarioError
     uint32_t SourceOf(const RdmaApplication& application) const;
 
     /// The application of each flow.

@@ -11,7 +11,7 @@
 namespace ns3::env::rdma
 {
 
-/// Flows that a check plays, and hooks of each.
+/// Flows of a check, and hooks of each.
 inline constexpr uint32_t CHECKED_FLOWS = 30;
 inline constexpr uint32_t CHECKED_HOOKS = 500;
 

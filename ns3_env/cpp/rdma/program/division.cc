@@ -12,9 +12,9 @@ namespace
 {
 
 constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t HOSTS_PER_PART = 32; ///< so many, with their switches, fit the second cache
+constexpr uint32_t HOSTS_PER_PART = 32; ///< fits the second-level cache, with switches
 constexpr Picos MOST_LOOKAHEAD = 10'000 * PS_PER_NS;
-constexpr int64_t SURPLUS = 256; ///< packets that a pool may hold of others'
+constexpr int64_t SURPLUS = 256; ///< packets of other pools that a pool may keep
 
 /// The nodes' neighbours, in order of the links.
 std::vector<std::vector<uint32_t>>

@@ -26,8 +26,7 @@ struct Division
     Racks racks; ///< without a link between them their lookahead is 10 us
 };
 
-/// Divides a network into at least `parts` parts, where it has so many racks; nothing where a link between
-/// racks has no delay.
+/// Divides a network into at least `parts` parts, if it has enough racks; nothing if a link between racks has no delay.
 std::optional<Division> Divide(const Scenario& scenario, uint32_t parts);
 
 /// The counts and stores of a network, one of each part, and what parts send to each other. An undivided network is one part.

@@ -22,8 +22,7 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr double LONGEST_DRAIN_S =
-    4e3; // what is longer than a simulation can be is never waited for
+constexpr double LONGEST_DRAIN_S = 4e3; // a time beyond any simulation is never waited for
 
 constexpr Picos DEFAULT_FLOW_TIMEOUT = 1'000'000 * PS_PER_NS;
 

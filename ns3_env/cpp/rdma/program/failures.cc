@@ -46,7 +46,7 @@ Failures::Failures(const Fabric& fabric, const PathSpec& spec)
 void
 Failures::Schedule()
 {
-    // Of one instant a link's outages begin before others end: it is not up for no time at all.
+    // At one instant, outages of a link start before other outages end: it is never up for zero time.
     std::multimap<std::pair<Picos, bool>, std::function<void()>> steps;
     for (size_t i = 0; i < m_spec.outages.size(); ++i)
     {
@@ -81,7 +81,7 @@ Failures::Count(Link& link, int change)
         return;
     }
     const Picos now = NowPicos();
-    EventLoop::Settle(); // what is on the link is lost
+    EventLoop::Settle(); // packets on the link are lost
     for (Port* end : {link.a, link.b})
     {
         EventLoop::RunAt(end->NodeId(), [&] { down ? end->Fail(now) : end->Recover(now); });

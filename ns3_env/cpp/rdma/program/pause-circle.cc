@@ -102,7 +102,7 @@ class Search
         return true;
     }
 
-    /// A port behind which packets wait that hold this one back.
+    /// A port whose queued packets block this one.
     Place Next(const Place& place) const
     {
         const uint32_t account = Account(place);
@@ -147,7 +147,7 @@ class Search
     bool m_several;
     std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; what drains leaves them
     std::map<Place, const Port*> m_ports;
-    std::set<Place> m_held; ///< what nothing lets go on
+    std::set<Place> m_held; ///< paused for ever
 };
 
 } // namespace

@@ -84,7 +84,7 @@ class RdmaEpisode final : public Episode
     /// @{
     /// Their carriers have ids from here on.
     static constexpr uint32_t FIRST_OTHER = 1U << 31;
-    /// A path for them, for packets that the caller makes. \throws ScenarioError if there is none
+    /// A path for packets that the caller makes. \throws ScenarioError if there is none
     std::unique_ptr<QueuePair> ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const;
     using FrameMaker = std::function<std::vector<uint8_t>(const Packet&)>;
     /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.

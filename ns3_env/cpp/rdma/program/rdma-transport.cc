@@ -96,7 +96,7 @@ ReadEcn(JsonReader ecn, EcnConfig& config)
 void
 ReadClasses(JsonReader& root, Scenario& s)
 {
-    s.buffer.pfc = false; // what the classes say counts
+    s.buffer.pfc = false; // the classes' settings apply
     for (const auto& json : root.List("classes", MOST_CLASSES))
     {
         JsonReader section(json, "classes[" + std::to_string(s.classes.size()) + "]");
@@ -160,7 +160,7 @@ LeaveUnmanaged(Scenario& scenario)
     scenario.congestionPoints = {};
 }
 
-/// Checks that each plugin's controller keeps the contract, or each of all where there are no plugins.
+/// Checks that each plugin's controller keeps the contract, or every controller does if there are no plugins.
 int
 CheckControllers(bool pluginsOnly)
 {

@@ -66,7 +66,7 @@ class WakeUp
 
     std::function<void()> m_look;
     ReusableEvent<WakeUp, &WakeUp::OnTime> m_event;
-    Moment m_place{}; ///< of the one event that counts: others were moved forward
+    Moment m_place{}; ///< of the one event that counts: earlier ones are obsolete
     bool m_pending{false};
 };
 
@@ -103,7 +103,7 @@ class Nic final : public rdma::Nic
     /// Reports whether an ACK or NACK is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;
 
-    std::vector<QueuePair*> m_list; ///< in the order they started; null where one has left
+    std::vector<QueuePair*> m_list; ///< in the order they started; null for a flow that has left
     size_t m_served{0};             ///< index of the flow served last
     WakeUp m_wakeUp;
     bool m_acksPassPause; ///< of all controllers

@@ -119,7 +119,7 @@ class Rules final : public NetworkRules
     bool DropsLongRecords() const override { return true; }
     /// A NACK is repeated after a fixed time. A duplicate is not answered; one of a flow that ended meets a new receiver, to
     /// which it is a gap. A flow that went back twice resends acknowledged packets: with a window it is blocked (Nic).
-    /// Going back leaves a pacing time in the past where it is.
+    /// Going back leaves a pacing time in the past as it is.
     GoBackN Recovery(Picos baseRtt) const override;
     /// A flow whose last packet is lost resumes very late, long after all other flows, so that it never competes with
     /// them.

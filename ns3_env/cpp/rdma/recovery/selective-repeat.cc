@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selective repeat (IRN, Mittal 2018): what a receiver has, and what a sender sends again.
+// Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
 #include "selective-repeat.h"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ class SequenceBits
         return fresh;
     }
 
-    /// The base moves up to there, and what is below is no member any more.
+    /// Moves the base up to `number`, and removes all members below.
     void DropBelow(uint64_t number);
 
     /// The least number that is not below `from` and no member; `from` must not be below the base.

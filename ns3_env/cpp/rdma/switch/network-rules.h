@@ -53,8 +53,8 @@ class NetworkRules
     /// Ratio of quantised telemetry's units to those at 25 Gb/s. Bytes sent are counted by no more than a full packet:
     /// in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
     virtual uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const;
-    /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
-    /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
+    /// Standalone completion time of a message on its path at line rate, without telemetry, whose cost depends on the
+    /// controller: a lower bound for any flow. \param ackEvery packets per ACK: with several, only the last ACK counts
     virtual Picos Standalone(uint64_t sizeBytes,
                              const PathFacts& facts,
                              const Hops& forward,

@@ -44,7 +44,7 @@ class SharedBuffer
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
     /// True where the port's neighbour is to be paused now, which counts as done.
     [[gnu::always_inline]] bool TakePause(uint32_t port);
-    /// True where it is paused and is to be resumed now, which counts as done.
+    /// True if it is paused and has to be resumed now; it then counts as resumed.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
     /// Reports whether the port's neighbour is to be paused, and whether the port's bytes let it resume.
     bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }
@@ -52,7 +52,7 @@ class SharedBuffer
     /// The neighbour knows of no pause any more.
     void ForgetPause(uint32_t port) { m_ports[port].pausing = false; }
 
-    /// Pool bytes that a port holds.
+    /// Pool bytes that a port uses.
     [[gnu::always_inline]] uint64_t SharedBytes(uint32_t port) const;
     uint64_t HeadroomUsed(uint32_t port) const { return m_ports[port].headroomUsed; }
 

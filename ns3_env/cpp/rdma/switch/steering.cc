@@ -87,7 +87,7 @@ class FlowletChoice final : public RandomChoice
     Picos m_gap;
 };
 
-/// Answers have a turn of their own, so that data and answers that alternate do not each keep to one port.
+/// Answers have a separate turn, so that data and answers that alternate do not each keep to one port.
 class TurnChoice : public PathChoice
 {
   public:
@@ -160,7 +160,7 @@ Steering::HopsTo(uint32_t host, uint32_t node)
     }
     if (!row[host])
     {
-        // Turns begin at different ports, so that hosts that start together do not meet at each.
+        // Turns start at different ports, so that hosts that start together do not meet at each.
         row[host] = std::make_unique<NextHops>();
         row[host]->turn.fill(EcmpHash({0, NodeAddress(host), 0, 0}, node));
     }

@@ -36,7 +36,7 @@ class PathChoice
     /// \returns an index into `hops.ports`, of which there are at least two
     virtual size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos now) = 0;
 
-    /// Each node draws from a stream of its own from now on, so that parts of the network may draw at once.
+    /// Gives each node a separate random stream, so that parts of the network may draw at once.
     virtual void DivideRandom(uint64_t /* seed */, uint32_t /* nodes */) {}
 };
 
@@ -54,11 +54,11 @@ class Steering
     /// \param nodes how many the network has
     Steering(const PathSpec& spec, Routing routing, size_t nodes, PortOf portOf);
 
-    /// Each node draws from a stream of its own from now on.
+    /// Gives each node a separate random stream.
     void DivideRandom(uint64_t seed);
 
-    /// Chooses the port by which a packet leaves the switch that it came to by `ingress`, and tells the switch, which
-    /// asks next, by `way`. False where the packet is lost: there is no way, or the port is down.
+    /// Chooses the port by which a packet leaves the switch that it entered by `ingress`, and reports it to the switch,
+    /// which asks next, by `way`. False if the packet is lost: there is no path, or the port is down.
     bool Steer(Packet* packet, SwitchPort& ingress, Way& way);
 
     /// Switches hear that a link is down, or is back.

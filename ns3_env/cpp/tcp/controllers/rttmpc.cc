@@ -271,7 +271,7 @@ RttMpc::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t ev
     {
         Control().Resume(Simulator::Now().GetNanoSeconds());
     }
-    tcb->m_pacingRate = RateOf(Control().RateBps()); // the first packet's, too
+    tcb->m_pacingRate = RateOf(Control().RateBps()); // also the first packet's
 }
 
 uint32_t

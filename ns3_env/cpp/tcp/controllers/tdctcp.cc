@@ -267,7 +267,7 @@ TDctcp::EndWindow(Ptr<TcpSocketState> tcb)
     const bool whole = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_CWR;
     if (m_ackedBytes == 0 || !rtt.IsStrictlyPositive() || !whole)
     {
-        return; // RTTs of a recovery wait for what was lost
+        return; // RTTs of a recovery include the wait for lost data
     }
     m_estimate->EndWindow(static_cast<double>(rtt.GetNanoSeconds()),
                           static_cast<double>(m_markedBytes) / static_cast<double>(m_ackedBytes));

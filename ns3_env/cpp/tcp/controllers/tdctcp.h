@@ -17,7 +17,7 @@ namespace ns3::env::tcp
 /// Settings by the figure's names; defaults of Liang 2018, sec. 3.4.
 struct TDctcpSettings
 {
-    double gradientWeight{1.0 / 8}; ///< beta. Sec. 4.1 says 1/16, which sec. 3.4 keeps for g
+    double gradientWeight{1.0 / 8}; ///< beta. Sec. 4.1 has 1/16, which sec. 3.4 keeps for g
     double alphaWeight{1.0 / 16};   ///< g
     double alphaFactor{1.0 / 8};    ///< alpha from which on marks decide
     double addStep{1};              ///< addstep, sigma, in packets
@@ -71,7 +71,7 @@ DecideWindow(const TDctcpSettings& settings, const TDctcpState& state, double pa
  */
 double ThresholdNs(double at100MbpsNs, double lineRateBps);
 
-/// Lines 1 to 5: what is measured, a window of data at a time.
+/// Lines 1 to 5: measurements, a window of data at a time.
 class TDctcpEstimate
 {
   public:

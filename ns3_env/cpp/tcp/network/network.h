@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 
 class Port;
 
-/// Takes segments that have come to its host.
+/// Receives segments that have arrived at its host.
 class Listener
 {
   public:
@@ -79,7 +79,7 @@ class Network
     {
     }
 
-    /// The connection that begins at the source of `tuple`, as long as it has a user; the caller becomes one.
+    /// The connection from the source of `tuple`, which exists while it has users; the caller becomes one.
     Connection& Open(const FiveTuple& tuple, uint8_t protocol);
     /// The caller uses it no more.
     void Close(Connection& connection);

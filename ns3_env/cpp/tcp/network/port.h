@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Egress of a node: its queue, the device that holds one more packet, and the link.
+// Egress of a node: its queue, the device with one more packet, and the link.
 #ifndef NS3_ENV_TCP_NETWORK_PORT_H
 #define NS3_ENV_TCP_NETWORK_PORT_H
 

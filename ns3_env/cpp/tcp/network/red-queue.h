@@ -11,7 +11,7 @@
 namespace ns3::env::tcp
 {
 
-/// A queue disc of ns3::RedQueueDisc that holds segments.
+/// A queue disc of ns3::RedQueueDisc for segments.
 class RedQueue final : public PacketQueue
 {
   public:

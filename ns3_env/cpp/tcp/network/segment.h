@@ -56,14 +56,14 @@ struct TcpOptions
 
     uint8_t windowScale{NO_SCALE}; ///< a SYN's
     bool sackPermitted{false};     ///< a SYN's
-    uint8_t blocks{0};             ///< of selective acknowledgement, as many of `sack`
+    uint8_t blocks{0};             ///< of selective acknowledgement: used entries of `sack`
     std::array<SackBlock, MOST_BLOCKS> sack;
 
     /// On the wire, with the padding.
     uint32_t Bytes() const;
 };
 
-/// A segment of TCP or a datagram of UDP with its IP header; the payload has a length alone.
+/// A segment of TCP or a datagram of UDP with its IP header; only the length of the payload is stored.
 struct Segment
 {
     Channel* channel{nullptr}; ///< that it travels on

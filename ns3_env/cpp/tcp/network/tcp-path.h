@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts of a TCP path before its first segment, and the time that a message needs alone.
+// Facts of a TCP path before its first segment, and the standalone time of a message.
 #ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
 #define NS3_ENV_TCP_NETWORK_TCP_PATH_H
 
@@ -25,7 +25,7 @@ Picos LargestBaseRtt(const Routing& routing, const TcpSettings& settings);
 class TcpPath
 {
   public:
-    /// \throws ScenarioError where there is none
+    /// \throws ScenarioError if there is none
     TcpPath(const Routing& routing,
             const FlowSpec& spec,
             const FiveTuple& tuple,

@@ -42,7 +42,7 @@ class Timer
 
         Timer* timer{nullptr};
         TimerPool* pool{nullptr};
-        uint32_t queued{0}; ///< times that it stands in the loop's queue
+        uint32_t queued{0}; ///< its entries in the loop's queue
     };
 
     void OnDue(const Moment& now);
@@ -55,8 +55,8 @@ class Timer
     uint32_t m_context;
     bool m_set{false};
     bool m_armed{false};
-    Moment m_due;   ///< where it is set
-    Moment m_first; ///< of its entry in the queue, where it is armed: not after `m_due`
+    Moment m_due;   ///< when it is due
+    Moment m_first; ///< of its entry in the queue, if armed: not after `m_due`
 };
 
 /// Entries that deleted timers leave in the loop's queue.

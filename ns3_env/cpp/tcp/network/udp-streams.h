@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of UDP datagrams at a constant rate, beside TCP's flows.
+// Streams of UDP datagrams at a constant ratenext to TCP's flows.
 #ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 #define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 
@@ -30,7 +30,7 @@ uint32_t StreamFrameBytes(uint32_t payloadBytes);
 class UdpStreams
 {
   public:
-    /// `fabric` must outlive this. \throws ScenarioError where there is no path, or a datagram fits in no packet
+    /// `fabric` must outlive this. \throws ScenarioError if there is no path, or a datagram fits in no packet
     UdpStreams(const Scenario& scenario, Fabric& fabric);
     ~UdpStreams();
 
@@ -44,7 +44,7 @@ class UdpStreams
     const FiveTuple& Tuple(size_t stream) const { return m_streams[stream].tuple; }
     /// Payload bytes handed to the hosts' links, of all streams.
     uint64_t TransmittedPayload() const;
-    /// Payload bytes that applications received, of all streams; Fabric's has them, too.
+    /// Payload bytes that applications received, of all streams; Fabric's count includes them.
     uint64_t DeliveredPayload() const;
 
   private:

@@ -21,7 +21,7 @@ namespace
 constexpr std::string_view PUBLISHED = "ns3::Tcp";
 constexpr std::string_view OWN = "tcp::";
 
-/// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for what is neither.
+/// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for any other.
 std::string
 NameOf(const TypeId& controller)
 {

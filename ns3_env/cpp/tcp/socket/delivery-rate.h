@@ -31,7 +31,7 @@ class DeliveryRate
     using Sample = TcpRateOps::TcpRateSample;
 
     void OnSent(SentStamp& stamp, bool nothingInFlight, Picos now);
-    /// A piece of so many bytes was acknowledged or SACKed.
+    /// A piece of `bytes` was acknowledged or SACKed.
     void OnDelivered(SentStamp& stamp, uint32_t bytes, Picos now);
     /// The application has nothing more to send.
     void LimitByApplication(uint32_t inFlight);

@@ -36,7 +36,7 @@ class Endpoint : public Listener
 
     /// Sends on `out` from now on, and receives what comes on the other channel of its connection.
     void Attach(Channel& out);
-    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
+    /// Ends all activity without a packet to the other end; idempotent.
     void Release();
     void Receive(const Segment& segment) override;
 
@@ -60,7 +60,7 @@ class Endpoint : public Listener
     /// Reports whether none of the payload is within the receive window.
     virtual bool IsOutOfWindow(const Segment&) const { return false; }
     virtual void CancelTimers() = 0;
-    /// The header of an ACK is made; what the end reports in it.
+    /// Adds the end's reports to the header of an ACK that is being made.
     virtual void OnSendsAck(Segment&) {}
 
     /// A segment without payload.
@@ -85,7 +85,7 @@ class Endpoint : public Listener
         const uint64_t bytes = uint64_t{m_tcb->m_initialCWnd} * m_tcb->m_segmentSize;
         return static_cast<uint32_t>(std::min(bytes, WIDEST_WINDOW_BYTES));
     }
-    /// A congestion window beyond bounds nothing: twice what a receiver's may be.
+    /// A congestion window beyond this has no effect: twice a receiver's maximum.
     static constexpr uint64_t WIDEST_WINDOW_BYTES = 2ULL * bounds::SOCKET_BUFFER_BYTES;
 
     SequenceNumber32 NextArriving() const;

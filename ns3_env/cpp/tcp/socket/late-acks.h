@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ACKs that wait for a random time where they are made, in their order.
+// ACKs delayed by a random time at the receiver, in order.
 #ifndef NS3_ENV_TCP_SOCKET_LATE_ACKS_H
 #define NS3_ENV_TCP_SOCKET_LATE_ACKS_H
 

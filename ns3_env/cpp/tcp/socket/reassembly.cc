@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a receiver cannot hand on yet, and the SACK blocks that it reports, as ns-3 keeps them.
+// Data that a receiver cannot deliver yet, and the SACK blocks that it reports, stored as in ns-3.
 #include "reassembly.h"
 
 #include <algorithm>

@@ -55,7 +55,7 @@ class Receiver final : public Endpoint
     std::unique_ptr<LateAcks> m_late; ///< null: none is
     Reassembly m_reassembly;
     Timer m_delayed;
-    Timer m_answer; ///< a SYN is answered by an event of its own
+    Timer m_answer; ///< a SYN is answered in a separate event
     Timer m_again;  ///< of the SYN-ACK
     bool m_peerAsksForEcn{false};
     uint32_t m_unacknowledged{0}; ///< segments since the last ACK

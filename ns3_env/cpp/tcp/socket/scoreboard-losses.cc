@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender takes for lost, by SACKs, by guesses and after time-outs, and asks of it.
+// Segments that a sender counts as lost, by SACKs, by guesses and after time-outs, and queries of them.
 #include "scoreboard.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender makes of an ACK: RTT, window, progress, congestion that is echoed.
+// A sender's reaction to an ACK: RTT, window, progress, echoed congestion.
 #include "sender.h"
 
 #include "ns3_env/cpp/events/now.h"
@@ -44,7 +44,7 @@ Sender::Process(const Segment& segment)
     {
         if (segment.ack > m_tcb->m_highTxMark)
         {
-            Acknowledge(); // of what was not sent
+            Acknowledge(); // of data never sent
         }
         else if (segment.ack >= m_board.Head())
         {

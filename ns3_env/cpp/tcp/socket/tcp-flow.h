@@ -55,10 +55,10 @@ class TcpFlow final : public Flow
 
     /// @name Flow
     /// @{
-    /// Sends the SYN at the flow's start time, or now where that has passed.
+    /// Sends the SYN at the flow's start time, or now if that has passed.
     void Start() override;
     void AwaitDelivery(DeliveryListener& listener) override;
-    /// Ends it where it stands: no callback, no further packet.
+    /// Ends it at once: no callback, no further packet.
     void Abort() override;
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
     void WindowAndRateWritten() override;

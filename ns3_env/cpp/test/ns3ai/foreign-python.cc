@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stand-in for the compiled half of ns3-ai's Python, for ctypes: makes the segment, spins.
+// Stand-in for the compiled half of ns3-ai's Python, for ctypes: creates the segment and spins.
 #include "foreign-wire.h"
 
 #include <cstring>

@@ -4,7 +4,7 @@
 // ns3ai-foreign-simulator --key=value ...
 //   segment   name of the segment (My Seg)          RngRun    of what it observes (1)
 //   steps     of an episode (10)                    cut       1: it ends as the simulation's end
-//   rich      1: dictionaries, tuples, every dtype  double    numbers of a box of doubles beside (0)
+//   rich      1: dictionaries, tuples, every dtype  double    numbers in an additional box of doubles (0)
 //   wide      1: the action is a box of two doubles, read as ns3-ai's simulations do, as a container of floats
 //   at        the state before which ... (-1)       fault     ... it does: die, exit, hang, overflow, garbage
 //

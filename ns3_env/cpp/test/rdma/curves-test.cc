@@ -91,7 +91,7 @@ Simulate(const std::string& controller, uint32_t senders)
     TestNetwork net(Incast(controller, senders));
     SwitchPort& bottleneck = net.PortTo(senders + 1, senders + 2);
     std::vector<Sample> samples;
-    constexpr Picos END = 900'000 * NS; // the link alone needs 670 us
+    constexpr Picos END = 900'000 * NS; // transmission needs 670 us
     for (int i = 1; i <= SAMPLES; ++i)
     {
         Simulator::Schedule(Time(END * i * i / (SAMPLES * SAMPLES)), // denser at the start
@@ -213,7 +213,7 @@ Curves(uint32_t senders)
         for (const std::string& name : registered)
         {
             const TypeId tid = TypeId::LookupByName("rdma::" + name);
-            if (!tid.IsChildOf(DecidingController::GetTypeId())) // does what a policy says
+            if (!tid.IsChildOf(DecidingController::GetTypeId())) // applies a policy's actions
             {
                 Write(FileName(WriteFolder(), name, senders), Simulate(name, senders));
             }

@@ -17,7 +17,7 @@ SUITE("rdma-losses");
 constexpr Picos NS = PS_PER_NS;
 constexpr uint32_t PACKET = 1048; // on the wire, of fixed-window's flows
 
-/// Without PFC every byte but others' reserves is for whoever comes first.
+/// Without PFC every byte outside other ports' reserves is first come, first served.
 TEST("without PFC the whole pool is one port's, if no other wants it")
 {
     SharedBufferConfig config;
@@ -74,7 +74,7 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     s.buffer.pfc = false;
     s.buffer.bufferBytes = bufferBytes;
     s.buffer.reserveBytes = reserveBytes;
-    s.links[SENDERS].rateBps = 100e6; // a packet takes 84 us, longer than all of this
+    s.links[SENDERS].rateBps = 100e6; // a packet lasts 84 us, longer than the test
     s.timeLimit = 50'000 * NS;
     s.controllers[0].attributes = {{"Window", "1000000"}};
     AddIncast(s, SENDERS, PACKETS * 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of networks that are played in parts: the same results whatever the parts and the threads.
+// Tests of networks that are simulated in parts: the same results whatever the parts and the threads.
 #include "test-network.h"
 
 #include "ns3_env/cpp/rdma/program/division.h"
@@ -151,7 +151,7 @@ Drawn(uint64_t seed)
     if (draw(0, 1) == 0)
     {
         s.paths = DrawnPaths(draw, hosts, spines);
-        s.congestionPoints.enabled = false; // feedback takes a flow's one path
+        s.congestionPoints.enabled = false; // feedback uses a flow's only path
     }
     return s;
 }

@@ -237,7 +237,7 @@ TEST("any input gives a finite window between the floor and BDP")
     std::mt19937_64 random(3);
     for (int horizon : {1, 2, 3, 5, 20})
     {
-        // qpOASES for the even horizons, the shortcut for the others
+        // qpOASES for the even horizons, the shortcut for odd ones
         MpccControl control({.horizon = horizon, .shortcut = horizon % 2 == 1});
         for (int i = 0; i < 5000; ++i)
         {

@@ -102,7 +102,7 @@ TEST("it decides on every ACK, on every n-th, or once per round trip")
         }
         EXPECT_EQ(mpcc.Decisions(), expected, "AcksPerDecision " << acks);
     }
-    // What counts on a network: as many decisions as that, and the queue is emptied all the same.
+    // On a network: the same number of decisions, and the queue is emptied all the same.
     for (int acks : {1, 4, 0})
     {
         TestNetwork net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
@@ -201,7 +201,7 @@ TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)"
         MakeMpccInput(mpcc.flow, {.queueBytes = 50'000, .flows = 4, .rateBps = 100e9});
     input.stateInputDelayNs = 1080 + 3000;
     input.stateFeedbackDelayNs = 5160;
-    for (int i = 0; i < 4; ++i) // three before the first takes effect, and one after
+    for (int i = 0; i < 4; ++i) // three before the first is in effect, and one after
     {
         expected.push_back(alone.Decide(input));
         input.windowBytes = expected.back();

@@ -21,7 +21,7 @@ constexpr Picos MS = 1000 * US;
 constexpr uint32_t LEAVES = 2;
 constexpr uint64_t PACKET = 1048;
 
-/// Leaves of `hosts` each, first, and as many spines as hosts at a leaf; all links 100 Gb/s, 1 us.
+/// Leaves of `hosts` each, first, then one spine for each host of a leaf; all links 100 Gb/s, 1 us.
 Scenario
 LeafSpine(uint32_t hosts, Balancing balancing)
 {

@@ -178,7 +178,7 @@ TEST("each frame is at the ports that it passes")
     EXPECT_EQ(sent, run.Sent(), "all that was sent");
     const uint64_t frames = capture.frames.size();
     EXPECT_GT(run.Lost(), 0, "some was lost");
-    // What is on a link at the end is at its sender's only, like what was lost.
+    // A frame on a link at the end is only in its sender's capture, like a lost one.
     EXPECT_LT(frames, 2 * run.Sent() - run.Lost() + 1, "received");
     EXPECT_GT(frames, 2 * run.Sent() - run.Lost() - 12, "received");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A scenario's TCP flows on a network of their own, for tests.
+// A scenario's TCP flows on a separate network, for tests.
 #ifndef NS3_ENV_TEST_TCP_EPISODES_H
 #define NS3_ENV_TEST_TCP_EPISODES_H
 

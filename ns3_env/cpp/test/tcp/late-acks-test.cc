@@ -20,7 +20,7 @@ SUITE("tcp-late-acks");
 constexpr double RATE = 10e9;
 constexpr Picos DELAY = 100 * PS_PER_US;
 
-/// RTTs of flows of one segment each, every one alone.
+/// RTTs of flows of one segment each, one at a time.
 std::vector<Picos>
 RttsOfSingleSegments(uint32_t flows, std::optional<AckNoise> noise, uint32_t seed = 1)
 {

@@ -49,7 +49,7 @@ class BothSenders
         m_buffer->Add(Create<Packet>(bytes));
     }
 
-    /// Sends what is next, no more than `most` bytes of it. \returns what was sent, nothing where nothing is next
+    /// Sends the next range, up to `most` bytes of it. \returns the bytes sent, nothing if there is no next range
     SackBlock SendNext(bool rescue, uint32_t most)
     {
         const auto next = m_own.Next(rescue, WINDOW);
@@ -272,7 +272,7 @@ TEST("losses in a window of 40 MB take less than a second, each third segment")
         board.Send(board.Next(false, UINT32_MAX)->first, SEGMENT);
     }
     uint32_t again = 0;
-    for (uint32_t i = 1; i + 2 < SEGMENTS; i += 3) // the others arrive
+    for (uint32_t i = 1; i + 2 < SEGMENTS; i += 3) // the other segments arrive
     {
         const std::vector<SackBlock> block{{at(i), at(i + 2)}};
         board.Sack(block, rate);

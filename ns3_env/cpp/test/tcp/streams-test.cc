@@ -102,7 +102,7 @@ TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
         const auto due = START + std::llround(static_cast<double>(i) * gap);
         ASSERT_EQ(times[i], due, "datagram " << i);
     }
-    // The time table goes on so: a millionth datagram is where exact arithmetic has it.
+    // The timetable does not drift: the millionth datagram is at the time of exact arithmetic.
     const OpenLoop table(3e9, 1000, 0, NEVER); // 8,000/3 ns
     EXPECT_EQ(table.DueAt(1'000'000), 2'666'666'666'667, "after 10^6");
 }

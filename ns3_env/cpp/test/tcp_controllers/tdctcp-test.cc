@@ -122,7 +122,7 @@ struct SocketNumbers
         controller->Init(tcb);
         tcb->m_lastAckedSeq = SequenceNumber32(1);
         tcb->m_nextTxSequence = SequenceNumber32(1 + packets * 1000);
-        Ack(0, 8, false); // the first window of data begins
+        Ack(0, 8, false); // the first window of data starts
     }
 
     void Ack(uint32_t packets, int64_t rttMs, bool marked)

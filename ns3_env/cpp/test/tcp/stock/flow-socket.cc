@@ -23,7 +23,7 @@ NS_OBJECT_ENSURE_REGISTERED(FlowSocket);
 namespace
 {
 
-// A flow goes on until the run ends: with the doubled timeouts of as many SYNs no run is as long.
+// A flow retries until the run ends: the doubled timeouts of this number of SYNs exceed any run.
 constexpr uint32_t SYNS = 20;
 constexpr uint32_t RETRIES = std::numeric_limits<uint32_t>::max();
 constexpr int64_t CLOCK_NS =

@@ -45,7 +45,7 @@ class FlowSocket : public TcpSocketBase
     }
     /// Makes a receiver acknowledge this byte at once when all before it are there, as one does that answers.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
-    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
+    /// Ends all activity without a packet to the other end; idempotent.
     void Release();
 
     const SenderCounts& Counts() const { return m_counts; }
