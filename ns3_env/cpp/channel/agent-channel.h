@@ -63,7 +63,7 @@ class AgentChannel
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
     /// \param outputFd receives its output \throws ChannelError out of turn
     void Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms);
-    /// After Copied: the copy's process; negative: errno of what went wrong.
+    /// After Copied: the copy's process; negative: errno of the failure.
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);
@@ -73,7 +73,7 @@ class AgentChannel
     friend class ChannelGroup;
 
     bool HasMessage() const;
-    /// Waits for a message as `way` has it, and leaves it; false where none came in time.
+    /// Waits for a message in mode `way`, without reading it; false if none came in time.
     bool Await(Waiting way, double timeoutS);
     /// The message that is there. \throws ChannelError
     Message Take();

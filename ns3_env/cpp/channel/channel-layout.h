@@ -37,12 +37,12 @@ namespace ns3::env
 enum class Message : uint32_t
 {
     None = 0,
-    Ready = 1,      ///< attached; wants a Reset
+    Ready = 1,      ///< attached; expects a Reset
     Decisions = 2,  ///< rows are due
     EpisodeEnd = 3, ///< the blob contains the episode's results; expects a Reset
     Error = 4,      ///< the blob describes the error; expects a Reset
     Transitions =
-        5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
+        5, ///< rows, and the actions of a policy in the simulator on them; expects an empty Step
     Copied =
         6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
 };
@@ -109,7 +109,7 @@ struct ChannelHeader
     uint64_t rowsOffset;
     uint64_t actionsOffset;
     int32_t blobFd;   ///< of the blob's memory file, the same number in both processes
-    int32_t agentPid; ///< the process whose end is the simulator's end
+    int32_t agentPid; ///< the simulator ends when this process does
     // Written by the simulator when it attaches.
     uint64_t simulatorLayoutHash;
     uint32_t fieldCount;
@@ -142,7 +142,7 @@ struct ChannelControl
     uint32_t rowCount;
     int64_t timePs;
     uint64_t simulatorBlobBytes;
-    int32_t copyPid; ///< of Copied; negative: errno of what went wrong
+    int32_t copyPid; ///< of Copied; negative: errno of the failure
     // The agent's.
     alignas(64) std::atomic<uint32_t> agentSequence; ///< futex word: commands sent
     std::atomic<uint32_t> agentSleeps;               ///< in futex wait for simulatorSequence
@@ -189,7 +189,7 @@ RegionBytes(uint32_t capacity)
 /// Hash (FNV-1a) of everything both ends must agree on: structures, offsets and the field table.
 uint64_t ChannelLayoutHash();
 
-/// The error of either end for a peer whose hash is another.
+/// The error of either end if the peer has another hash.
 inline constexpr const char* DIFFERENT_BUILDS =
     "the simulator and the Python module ns3_env._native are of different builds: "
     "install the package again";

@@ -89,7 +89,7 @@ AdaptiveSpin::AwaitUntil(Done done)
     return paid;
 }
 
-/// A word and what it held when it was looked at last.
+/// A word and its value at the last look.
 struct FutexWord
 {
     const std::atomic<uint32_t>* word;

@@ -69,7 +69,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
-    // What service a flow has had, and what it still needs: the quantities that LAS and SRPT schedule by.
+    // A flow's attained and remaining service: the quantities that LAS and SRPT schedule by.
     {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     // Layer 2: 0 before the first frame. Data packets carry nothing for it.

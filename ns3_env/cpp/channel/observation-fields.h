@@ -92,7 +92,7 @@ struct FieldSpec
 {
     Field field;
     const char* name;       ///< at most 31 characters
-    const char* unit;       ///< of the value in the record; "1" where normalised
+    const char* unit;       ///< of the value in the record; "1" if normalised
     const char* normaliser; ///< divisor of the raw quantity; "" if none
     double low;             ///< least value (inclusive)
     double high;            ///< largest value (inclusive); values are clipped to [low, high]

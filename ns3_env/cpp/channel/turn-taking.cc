@@ -10,7 +10,7 @@ namespace ns3::env
 namespace
 {
 
-// An agent that works on after it has sent wants the other core for the simulator.
+// An agent that continues to work after it has sent leaves the other core to the simulator.
 constexpr int64_t AT_ONCE_NS = 30'000;
 // In longer turns a wake-up across cores (about 45 us) hardly counts.
 constexpr int64_t SHORT_TURN_NS = 1'000'000;

@@ -14,7 +14,7 @@
 namespace ns3::env
 {
 
-/// Way in which either side waits for the other.
+/// Mode in which either side waits for the other.
 enum class Waiting : uint32_t
 {
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
@@ -37,7 +37,7 @@ std::vector<int32_t> AllowedCores();
 /// agent's first; the first one on any other core spins there, and all later ones sleep.
 Place PlaceOf(Waiting way, size_t index, int32_t agentCore, std::span<const int32_t> cores);
 
-/// Spins for `word` to change, as `way` has it; false when it is time to sleep.
+/// Spins for `word` to change, in mode `way`; false when it is time to sleep.
 bool Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen);
 
 /// Counts a channel of this process as long as it lives.
@@ -78,7 +78,7 @@ class TurnTaking
     enum class Stage
     {
         Other,  ///< no lock-step
-        Trials, ///< of one way after the other
+        Trials, ///< of one mode after the other
         Kept,
     };
 
@@ -120,7 +120,7 @@ class StayOnCore
     bool m_stays;
 };
 
-/// The simulator's part: goes to the agent's core, keeps off it, or runs on any.
+/// The simulator's part: moves to the agent's core, keeps off it, or runs on any.
 class CoreChoice
 {
   public:

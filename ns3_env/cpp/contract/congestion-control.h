@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interface of congestion controllers: what each declares, and the hooks by which it steers a flow.
+// Interface of congestion controllers: its declaration, and the hooks by which it steers a flow.
 #ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 #define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 
@@ -90,11 +90,11 @@ class CongestionControl : public Object
     /// its flows' switches; not enabled if it ignores feedback frames.
     virtual CongestionPointConfig GetCongestionPointConfig() const;
 
-    /// Scheduling of packets at ports where `switch.scheduling: auto` leaves it to this controller.
+    /// Scheduling of packets at ports if `switch.scheduling: auto` leaves it to this controller.
     virtual Scheduling GetScheduling() const;
 
     /// Reports whether flows of a large network may run under it in several threads at once, each under its own object
-    /// (`simulator.threads`). False where such objects share what they write: then one thread runs them all.
+    /// (`simulator.threads`). False if such objects share writable state: then one thread runs them all.
     virtual bool IsThreadSafe() const { return true; }
 
     /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
@@ -111,7 +111,7 @@ class CongestionControl : public Object
     virtual void OnTakeOver(FlowState& flow, Picos now);
 
     /// A data packet's transmission starts (also for retransmissions). The rate left here paces the next
-    /// one, so a controller whose rate moves with time brings it up to date.
+    /// one, so a controller with a rate that changes over time updates it here.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
     /// For every acknowledgement and every NACK, after the flow's counters were updated, before it may send again.

@@ -15,7 +15,7 @@ namespace ns3::env
 /// The size of a flow that never ends: no link carries as much in the longest run.
 inline constexpr uint64_t ENDLESS_BYTES = 1'000'000'000'000'000'000;
 
-/// A flow as its controller sees it: facts to read, window and rate to write. What these two mean: Pacing.
+/// A flow as its controller sees it: facts to read, window and rate to write. See Pacing for the meaning of these two.
 class FlowState
 {
   public:

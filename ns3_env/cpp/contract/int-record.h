@@ -28,7 +28,7 @@ struct QueueFeedback
     int32_t offsetBytes; ///< Q_off = q - q0, in whole units
     int32_t deltaBytes;  ///< dQ = q - q_old, in whole units
     uint32_t congestionPoint;
-    uint8_t quantised; ///< -Fb in 6 bits; 0 where Fb >= 0
+    uint8_t quantised; ///< -Fb in 6 bits; 0 if Fb >= 0
 
     /// Unit of offset and delta, which have 16 bits each.
     static constexpr int32_t UNIT_BYTES = 64;

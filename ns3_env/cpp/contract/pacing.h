@@ -62,7 +62,7 @@ class Pacing
         m_nextAvailable = now + Gap(wireBytes);
     }
 
-    /// Nothing leaves before `now`: the flow starts, or goes back to an earlier packet.
+    /// Nothing leaves before `now`: the flow starts, or returns to an earlier packet.
     void HoldUntil(Picos now) { m_nextAvailable = std::max(m_nextAvailable, now); }
 
     /// Earliest time at which the next packet may leave; NEVER while an ACK has to come first.

@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// Rule for what an ingress port may use beyond its reserve.
+/// Rule for the buffer of an ingress port beyond its reserve.
 enum class PoolSharing : uint8_t
 {
     Thresholds, ///< up to a share of the free buffer, then its headroom: a pause reaches the peer in time
@@ -20,7 +20,7 @@ enum class PoolSharing : uint8_t
 enum class Scheduling : uint8_t
 {
     Fifo,          ///< in the order in which they came; a host's flows in turn
-    LeastRemaining ///< of the flow with the least bytes left, by way of buffers that are never full
+    LeastRemaining ///< of the flow with the fewest bytes left, with buffers that are never full
 };
 
 /// Size of a buffer without a limit: more than any run sends.
@@ -41,7 +41,7 @@ struct SharedBufferConfig
     uint32_t headroomFrames{2};
 };
 
-/// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, whose names are in brackets).
+/// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, with its names in brackets).
 struct CongestionPointConfig
 {
     bool enabled{false};
@@ -51,7 +51,7 @@ struct CongestionPointConfig
     double sampleJitter{0.15};     ///< each interval is longer or shorter by up to this share
     bool adaptiveSampling{true};   ///< shorter intervals, down to 18.5 kB of 150, as |Fb| grows
     double sampleProbability{0.0}; ///< above 0: each frame with this probability, not by bytes
-    bool negativeOnly{true};       ///< a frame only where Fb < 0; otherwise at each sample
+    bool negativeOnly{true};       ///< a frame only if Fb < 0; otherwise at each sample
 
     bool operator==(const CongestionPointConfig&) const = default;
 };

@@ -29,7 +29,7 @@ enum class Rounding : uint8_t
     TruncateNs, ///< whole nanoseconds, cut off (docs/sources/published-simulator.md, "Time and units")
 };
 
-/// Time of `bytes` at `rateBps` by exact arithmetic: what base RTTs are made of.
+/// Time of `bytes` at `rateBps` by exact arithmetic, as in base RTTs.
 inline Picos
 IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
 {

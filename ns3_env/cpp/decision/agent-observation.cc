@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Observation of one flow by its agent: what its ACKs have said since the last decision.
+// Observation of one flow by its agent: feedback of its ACKs since the last decision.
 #include "agent-observation.h"
 
 #include "ns3_env/cpp/contract/int-record.h"

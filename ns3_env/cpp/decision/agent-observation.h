@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Observation of one flow by its agent: what its ACKs have said since the last decision.
+// Observation of one flow by its agent: feedback of its ACKs since the last decision.
 #ifndef NS3_ENV_DECISION_AGENT_OBSERVATION_H
 #define NS3_ENV_DECISION_AGENT_OBSERVATION_H
 
@@ -51,7 +51,7 @@ class AgentObservation
 
     using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
 
-    /// Records of one way of several are compared with that way's own.
+    /// With several paths, records of one path are compared with earlier ones of that path.
     void ChangeWay(uint32_t way);
 
     HopRecords m_hops{};

@@ -34,8 +34,8 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
-    /// \param gains, jobs of the episode's flows; asked where the controller is to tell them
+    /// \param inBandTelemetry false if switches report nothing: their fields are then NaN
+    /// \param gains, jobs of the episode's flows; queried if the controller reports them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  const FlowEntry& entry,
@@ -56,7 +56,7 @@ class DecidingController : public CongestionControl
 
     /// File of the policy that decides; "" across the channel.
     virtual std::string PolicyFile() const = 0;
-    /// Asks for a decision now.
+    /// Requests a decision now.
     void Decide(Picos now);
     /// The episode is cut while the flow lives.
     void OnCut(Picos now);
@@ -82,7 +82,7 @@ class DecidingController : public CongestionControl
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
-    /// Reports whether its flow learns what other flows cost or gain.
+    /// Reports whether its flow observes other flows' costs or gains.
     bool IsToldOfOthers() const { return m_sharingGain || m_jobCost; }
 
     /// A NACK or a timeout reports a loss, and no decision is under way: the flow may be handed over.

@@ -45,9 +45,9 @@ class DecisionBroker
     /// \param waits for the end of a window, if there are windows: its flows are of several hosts
     DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
 
-    /// The flow wants a decision; it may not send until it has one.
+    /// The flow needs a decision; it may not send until it has one.
     void RequestDecision(DecidingController& agent, Picos now);
-    /// The flow is over: its last row goes with the next batch.
+    /// The flow is over: its last row is part of the next batch.
     void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
     /// Submits the collected decisions now.
     void Flush();

@@ -34,8 +34,8 @@ class EpisodeChannel
 
     SimulatorChannel& Channel() { return m_channel; }
 
-    /// Sends the first `count` rows and waits; in a copy that asks for nothing, neither.
-    /// \return false where the answer is another episode, or the end
+    /// Sends the first `count` rows and waits; a copy that requests no decisions does neither.
+    /// \return false if the answer is another episode, or the end
     bool Exchange(Message kind, int64_t timePs, size_t count)
     {
         if (m_interruption != Interruption::None)

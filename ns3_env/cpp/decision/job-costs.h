@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows of a training job cost: a share of the time in which the job sends.
+// Costs of the flows of a training job: a share of the time in which the job sends.
 #ifndef NS3_ENV_DECISION_JOB_COSTS_H
 #define NS3_ENV_DECISION_JOB_COSTS_H
 
@@ -34,7 +34,7 @@ class JobCosts
     double Take(uint32_t flow, Picos now);
 
   private:
-    /// Flows of a job that are under way, and the integral of 1 / k over time, in ps.
+    /// Active flows of a job, and the integral of 1 / k over time, in ps.
     struct Job
     {
         uint32_t live{0};

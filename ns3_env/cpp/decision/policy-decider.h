@@ -22,14 +22,14 @@ namespace ns3::env
 /// Decisions that a random action is held for, on average.
 inline constexpr double MEAN_HOLD = 4.0;
 
-/// Users' name of what steers flows of a policy with a safety in situations that it has not met.
+/// Users' name of the controller that takes over from a policy with a safety in situations outside its training.
 inline constexpr const char* FALLBACK = "swift";
 
 /// Amount of exploration by a policy in the simulator.
 struct ExplorationSettings
 {
     double noise{0};       ///< standard deviation of the noise added to an action
-    double randomShare{0}; ///< share of flows whose actions are all random
+    double randomShare{0}; ///< share of flows with only random actions
 
     bool None() const { return noise == 0 && randomShare == 0; }
 };
@@ -117,8 +117,8 @@ class PolicyController : public DecidingController
         return {.noise = m_noise, .randomShare = m_randomShare};
     }
 
-    /// Replaces `action` where the policy's file has a safety: by the action within its bounds or, for an observation
-    /// unlike any that the policy has met, by Swift's initial action; Swift steers the flow from then on.
+    /// Replaces `action` if the policy's file has a safety: by the action within its bounds or, for an observation
+    /// outside the policy's training, by Swift's initial action; Swift steers the flow from then on.
     ActionRow Secure(const Safety& safety,
                      const ActionRow& action,
                      const ObservationRecord& record,

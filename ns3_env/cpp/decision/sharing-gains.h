@@ -44,7 +44,7 @@ class SharingGains
         double cost{0};    ///< up to `since`, after the last call
         Picos since{0};
         double expected{
-            0}; ///< what they were to cost, as of the last call; flows that joined since included
+            0}; ///< their expected cost at the last call; flows that joined since included
 
         void Settle(Picos now);
     };

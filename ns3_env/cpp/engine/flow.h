@@ -27,7 +27,7 @@ class DeliveryListener
     virtual void OnDelivered(const Flow& flow) = 0;
 };
 
-/// A flow under way. FlowState is its face to the congestion controller.
+/// A flow in progress. FlowState is its interface to the congestion controller.
 class Flow : public FlowState
 {
   public:

@@ -14,8 +14,8 @@ namespace ns3::env
 class Heartbeat
 {
   public:
-    /// A piece of work is done. To be called once in a second of computing or more often (Python is patient for 30 s),
-    /// and never where work may go round in circles.
+    /// Reports progress. Call it at least once per second of computing (Python waits up to 30 s),
+    /// and never in work that may loop forever.
     static void Beat() noexcept
     {
         s_counter->store(s_counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -60,7 +60,7 @@ class LossCounts
     std::array<Losses, LOSS_CAUSES.size()> m_losses{};
 };
 
-/// Random corruption of what one link carries in one direction: a corrupted packet does not arrive.
+/// Random corruption of packets on one link in one direction: a corrupted packet does not arrive.
 struct Corruption
 {
     double packetRate{0};   ///< the probability of each packet

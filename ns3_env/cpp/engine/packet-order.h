@@ -16,7 +16,8 @@ namespace ns3::env
 class PacketOrder
 {
   public:
-    /// A packet has arrived whose transmission began at `sentAt`, a time that no other packet of the flow has.
+    /// Counts the arrival of a packet whose transmission started at `sentAt`, a time that no other packet of the flow
+    /// has.
     void OnArrival(Picos sentAt)
     {
         ++m_arrived;

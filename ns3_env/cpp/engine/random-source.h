@@ -48,7 +48,7 @@ class OneStream final : public RandomSource
     Ptr<UniformRandomVariable> m_variable;
 };
 
-/// A port's own numbers, whatever other ports draw: SplitMix64 (Steele et al. 2014).
+/// Random numbers of one port, independent of other ports: SplitMix64 (Steele et al. 2014).
 class PortStream final : public RandomSource
 {
   public:

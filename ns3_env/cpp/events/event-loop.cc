@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulator implementation for ns-3 with a short way for re-armed events.
+// Simulator implementation for ns-3 with a fast path for re-armed events.
 #include "event-loop.h"
 
 #include "ns3/simulator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulator implementation for ns-3 with a short way for re-armed events.
+// Simulator implementation for ns-3 with a fast path for re-armed events.
 #ifndef NS3_ENV_EVENTS_EVENT_LOOP_H
 #define NS3_ENV_EVENTS_EVENT_LOOP_H
 
@@ -40,9 +40,9 @@ class EventLoop : public SimulatorImpl
     static void Report(Picos time, uint64_t key, std::function<void()> told);
     /// @name For an event of a whole network
     /// @{
-    /// What parts have sent to each other is on its way to the receivers.
+    /// Delivers what parts have sent to each other.
     static void Settle();
-    /// Calls `call` as an event of the node `node` now: what it schedules is that node's.
+    /// Calls `call` as an event of the node `node` now: events that it schedules are that node's.
     template <class Call>
     static void RunAt(uint32_t node, Call call)
     {

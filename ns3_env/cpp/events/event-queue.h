@@ -20,7 +20,7 @@ struct EventEntry
 {
     Picos time;       ///< not negative
     uint64_t order;   ///< decides between entries of one time
-    uintptr_t handle; ///< the event; what it means is its owner's affair
+    uintptr_t handle; ///< the event, as its owner interprets it
 
     bool operator<(const EventEntry& other) const { return Key() < other.Key(); }
 
@@ -153,15 +153,15 @@ class EventQueue
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
     void PushToSlot(uint64_t slot, EventEntry entry);
-    /// The link of the slot's list where `entry`, which is not the first, is to go, as the node `at`.
+    /// The link of the slot's list at which to insert `entry`, which is not the first, as the node `at`.
     [[gnu::noinline]] uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot with an entry, from that of the last removed entry on; call only if there is one.
     uint64_t FirstSlot() const;
-    // Out of the short way, which saves no registers for them and keeps an entry in some.
+    // Kept out of the fast path, which saves no registers for these calls and keeps an entry in some.
     [[gnu::noinline]] void AddNodes();
     [[gnu::noinline]] void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
-    /// The heap's least entry goes into the wheel: nothing there lies before it, or all of the same time does.
+    /// Moves the heap's earliest entry into the wheel, where earlier entries, if any, all have its time.
     [[gnu::noinline]] void MoveFromHeap();
     EventEntry PopFromHeap();
     void RestoreHeap();

@@ -19,9 +19,9 @@ class PartExchange
   public:
     virtual ~PartExchange() = default;
 
-    /// Part `part` accepts what other parts sent to it in the window before, on the thread that simulates it.
+    /// Part `part` receives what other parts sent to it in the window before, on the thread that simulates it.
     virtual void Enter(uint32_t part) = 0;
-    /// A window is over in all parts. \returns the earliest arrival of what they sent to each other, NEVER without any
+    /// Ends a window of all parts. \returns the earliest arrival from one part at another, NEVER without any
     virtual Picos Turn() = 0;
 };
 
@@ -60,7 +60,7 @@ class Parts
     /// This process is a copy, made between windows: its threads are not in it. This thread then simulates all parts.
     void GoOnAlone() { m_isAlone = true; }
 
-    /// Each part accepts what other parts sent to it. Between windows.
+    /// Lets each part receive what other parts sent to it. Between windows.
     void Settle(PartExchange& exchange);
 
     /// Simulates until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.

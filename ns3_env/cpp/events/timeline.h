@@ -34,7 +34,7 @@ class RearmedEvent : public EventImpl
   public:
     /// Comes due now.
     virtual void Fire() = 0;
-    /// Will come due soon: asks memory for what Fire() reads.
+    /// Called some time before it is due: prefetches memory that Fire() reads.
     virtual void Prefetch() const {}
 
   private:
@@ -61,7 +61,7 @@ class Timeline
     Picos Now() const { return m_now; }
     /// Advances to `now`, before which no event is left.
     void AdvanceTo(Picos now) { m_now = now; }
-    /// The same, for what happens at node `context` before all its events of that time.
+    /// The same, for actions at node `context` before all its events of that time.
     void Enter(Picos now, uint32_t context)
     {
         m_now = now;
@@ -109,7 +109,7 @@ class Timeline
     Picos NextTime() const { return m_events.IsEmpty() ? NEVER : m_events.NextTime(); }
     /// Runs the first event; there is one.
     void RunNext() { Run(m_events.Pop()); }
-    /// Runs what comes due before `end`.
+    /// Runs events that are due before `end`.
     void RunUntil(Picos end)
     {
         EventEntry entry;

@@ -30,7 +30,7 @@ class FluidEpisode final : public Episode
     /// Makes the transport's paths of a scenario, which outlives them.
     using PathsMaker = std::function<std::unique_ptr<const FluidPaths>(const Scenario&)>;
 
-    /// \throws ScenarioError where links and nodes do not fit together, or a stream has no path
+    /// \throws ScenarioError if links and nodes do not fit together, or a stream has no path
     FluidEpisode(Scenario scenario, Sharing sharing, const PathsMaker& paths, FlowHook onCreate);
     ~FluidEpisode() override;
 
@@ -67,7 +67,7 @@ class FluidEpisode final : public Episode
     std::unique_ptr<const FluidPaths> m_paths;
     std::vector<uint32_t> m_firstLink; ///< index of each node's first port's
     FluidStreams m_streams;
-    std::vector<FluidFlow*> m_running; ///< whose fluid is not through, in the order of their starts
+    std::vector<FluidFlow*> m_running; ///< with fluid left to send, in the order of their starts
     std::vector<double> m_carried; ///< bytes on the wire by each link, of flows that are through
     uint64_t m_delivered{0};       ///< payload bytes of flows that are through
     QueueStats m_empty;            ///< of each queue

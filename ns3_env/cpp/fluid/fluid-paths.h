@@ -21,7 +21,7 @@ struct FluidPath
     Picos standalone; ///< -1: endless
 };
 
-/// Ways through a scenario's network.
+/// Paths through a scenario's network.
 class FluidPaths
 {
   public:

@@ -16,7 +16,7 @@ namespace ns3::env
 {
 
 /// The streams of one network, each at its rate while it is on. If they exceed a link, they get all of it, in
-/// proportion to their rates, and what finds no room never leaves.
+/// proportion to their rates, and the excess is never sent.
 class FluidStreams
 {
   public:
@@ -34,7 +34,7 @@ class FluidStreams
     const std::vector<double>& CapacitiesLeft() const { return m_left; }
     StreamCounts Of(size_t stream) const;
     uint64_t Payload() const; ///< bytes, of all
-    /// Adds what each link has carried, bytes on the wire.
+    /// Adds the bytes that each link has carried, on the wire.
     void AddCarried(std::vector<double>& bytes) const;
 
   private:

@@ -344,7 +344,7 @@ JsonReader::RefuseOthers() const
 void
 JsonReader::Refuse(const std::string& path, const Json& value, const std::string& right)
 {
-    // A list or an object is not shown: what it is is wrong already.
+    // A list or an object is not shown: its type is already wrong.
     const std::string is = value.is_array() ? "a list"
                            : value.is_object()
                                ? "an object"

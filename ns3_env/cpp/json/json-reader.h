@@ -54,7 +54,7 @@ WholeNumber(const nlohmann::json& value, T low, T high)
     return std::nullopt;
 }
 
-/// One JSON object whose every key must be asked for. A key that is null is absent. An invalid value is a ScenarioError
+/// One JSON object; each of its keys must be read. A key that is null is absent. An invalid value is a ScenarioError
 /// with the key and the valid values.
 class JsonReader
 {

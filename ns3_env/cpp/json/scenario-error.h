@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// A scenario that makes no sense; the message names the key, quoted and first, and what would be right.
+/// An invalid scenario; the message names the key, quoted and first, and the valid values.
 class ScenarioError : public std::runtime_error
 {
   public:
@@ -38,7 +38,7 @@ class ScenarioError : public std::runtime_error
     std::string m_text;
 };
 
-/// Does the work; what it refuses, it refuses within this key.
+/// Does the work; errors that it throws are attributed to this key.
 template <typename Work>
 decltype(auto)
 Within(const std::string& key, Work work)

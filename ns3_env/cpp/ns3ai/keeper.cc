@@ -5,7 +5,7 @@
 //
 // Runs COMMAND as its child. When that ends, or the parent process does, or SIGTERM comes, everything that descends
 // from it is killed, also a build script's children in separate process groups. When the parent ended, the segment's
-// name goes as well, unless another segment has it by then. Ends as COMMAND did.
+// name is also removed, unless another segment has it by then. Ends as COMMAND did.
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -28,7 +28,7 @@ namespace
 
 constexpr int EXIT_USAGE = 2;
 constexpr int EXIT_NO_COMMAND = 127;
-constexpr int LOOK_MS = 200; ///< where the kernel has no pidfd
+constexpr int LOOK_MS = 200; ///< if the kernel has no pidfd
 
 /// Kills children until there are none left; their orphans become ours, and follow.
 void
@@ -53,7 +53,7 @@ KillAll()
     }
 }
 
-/// The inode that has the segment's name; 0 where none has.
+/// The inode that has the segment's name; 0 if none has.
 ino_t
 FileOf(const std::string& segment)
 {

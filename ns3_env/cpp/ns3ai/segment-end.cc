@@ -32,7 +32,7 @@ constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this fraction of the time wai
 static_assert(offsetof(SyncBlock, toPythonEmpty) == 0 && offsetof(SyncBlock, finished) == 4,
               "the four semaphores are one word");
 
-/// The four semaphores as a futex; null where the word is not aligned as a futex must be.
+/// The four semaphores as a futex; null if the word is not aligned as a futex must be.
 std::atomic<uint32_t>*
 WordOf(SyncBlock& block)
 {
@@ -122,7 +122,7 @@ using AnyVector =
 
 static_assert(sizeof(GymBuffer) == 1028 && std::is_trivially_copyable_v<GymBuffer>);
 
-/// One direction: where its message lies, and the semaphores of its two states.
+/// One direction: its message, and the semaphores of its two states.
 struct Lane
 {
     uint8_t* data{nullptr};
@@ -138,7 +138,7 @@ LaneOf(GymBuffer& buffer, volatile uint8_t& empty, volatile uint8_t& full)
     return {buffer.buffer, &buffer.size, sizeof buffer.buffer, &empty, &full};
 }
 
-/// The inode that has the segment's name; 0 where none has.
+/// The inode that has the segment's name; 0 if none has.
 ino_t
 FileOf(const std::string& segment)
 {

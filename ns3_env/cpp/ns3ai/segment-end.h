@@ -44,7 +44,7 @@ class ByteWait
 
   private:
     AdaptiveSpin m_spin;
-    int64_t m_since{0}; ///< when this wait began; 0: none is under way
+    int64_t m_since{0}; ///< when this wait began; 0: not waiting
 };
 
 /// Names of the segment and of the objects in it.
@@ -106,9 +106,9 @@ class SegmentEnd
     /// Elements of the vectors; 1 in the Gym interface.
     size_t Rows() const;
 
-    /// False where the peer has not read the last one for so long. \throws TooLarge
+    /// False if the peer has not read the last one within `timeoutS`. \throws TooLarge
     bool Send(std::string_view message, double timeoutS);
-    /// Nothing where the peer has not written for so long. \throws TooLarge for what it cannot have written
+    /// Nothing if the peer has not written within `timeoutS`. \throws TooLarge for an impossible length
     std::optional<std::string> Receive(double timeoutS);
     /// Sends an empty last message: nothing follows. Returns false as Send() does.
     bool Finish(double timeoutS);

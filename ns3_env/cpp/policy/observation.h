@@ -20,7 +20,7 @@ namespace ns3::env
 class RttTarget
 {
   public:
-    /// \param json "margin", "target", "gain", and "base_ns" where RTTs are not given in the path's base RTTs
+    /// \param json "margin", "target", "gain", and "base_ns" if RTTs are not in units of the path's base RTT
     explicit RttTarget(JsonReader& json)
         : m_baseNs(json.Has("base_ns") ? std::optional(json.Number("base_ns", 1, 1e12))
                                        : std::nullopt),

@@ -57,7 +57,7 @@ class Policy
     /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     const ActionMap& Actions() const { return *m_actions; }
-    /// Safety that limits it to what it has met; null where its file has none.
+    /// Safety that limits it to situations of its training; null if its file has none.
     const Safety* Secured() const { return m_safety ? &*m_safety : nullptr; }
 
     /// Adds the flow's present observation.

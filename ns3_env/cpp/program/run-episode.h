@@ -16,7 +16,8 @@ class Transport;
 /// Outcome of an episode.
 struct EpisodeOutcome
 {
-    std::string results; ///< JSON; empty where the episode was interrupted, or they went elsewhere
+    std::string
+        results; ///< JSON; empty if the episode was interrupted, or they were written elsewhere
     std::string warning; ///< of the scenario; mostly empty
     bool reset{false};   ///< the agent asked for another episode instead of stepping on
     bool close{false};   ///< the agent asked for the end of the process

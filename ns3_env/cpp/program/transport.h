@@ -40,7 +40,7 @@ class Transport
     /// @{
     /// Options that no other program has.
     virtual void AddOptions(CommandLine&) {}
-    /// Carries them out. \returns an exit code where nothing else is to be done \throws ScenarioError
+    /// Carries them out. \returns an exit code if nothing else is to be done \throws ScenarioError
     virtual std::optional<int> Obey() { return {}; }
     /// The names of its congestion controllers, sorted.
     virtual std::vector<std::string> Controllers() const = 0;

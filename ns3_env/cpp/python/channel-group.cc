@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python binding of channels whose simulators are stepped together.
+// Python binding of channels with simulators that are stepped together.
 #include "ns3_env/cpp/channel/channel-group.h"
 
 #include "row-arrays.h"

@@ -169,7 +169,7 @@ RowToInput(const double* row)
             .stateFeedbackDelayNs = row[9]};
 }
 
-/// Raises ValueError where the formula would divide by zero or carry a NaN on.
+/// Raises ValueError if the formula would divide by zero or propagate a NaN.
 void
 CheckRow(const double* row, py::ssize_t index)
 {

@@ -112,7 +112,7 @@ class Steps
         std::vector<double> served; ///< (flows,) over all spans, times 1 s
     };
 
-    /// Computes what each flow is served from `from` until `until`.
+    /// Computes each flow's service from `from` until `until`.
     void Serve(std::vector<Cursor>& flows,
                Times from,
                Times until,

@@ -63,7 +63,7 @@ class CaptureFile final : public Capture
     void Add(std::unique_ptr<Tap> tap) { m_taps.push_back(std::move(tap)); }
     /// Completes the file. \throws std::runtime_error naming it if it could not be written
     void Close() override;
-    /// The file stays open until the process ends: closing it would write what its buffer has.
+    /// The file stays open until the process ends: closing it would flush its buffer.
     void Abandon() override;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Film of a run: every port and every flow under way, sampled together at a fixed interval.
+// Film of a run: every port and every active flow, sampled together at a fixed interval.
 #include "film.h"
 
 #include "base64.h"

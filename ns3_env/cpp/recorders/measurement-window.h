@@ -13,7 +13,7 @@
 namespace ns3::env
 {
 
-/// Goodput of every flow from the last start to the first end, where these come in this order; endless flows end
+/// Goodput of every flow from the last start to the first end, if these come in this order; endless flows end
 /// with the run
 /// (docs/sources/metrics.md: unfair ratio).
 class CommonInterval

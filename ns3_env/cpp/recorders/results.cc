@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorders that a scenario asks for, and their results as JSON.
+// The recorders that a scenario requests, and their results as JSON.
 #include "results.h"
 
 #include "columns.h"
@@ -60,7 +60,7 @@ namespace
 
 using Json = nlohmann::json;
 
-/// ns, fractions kept where the simulation has them.
+/// ns, with fractions if the simulation has them.
 Json
 Nanos(Picos t)
 {
@@ -265,7 +265,7 @@ ReorderingToJson(const std::vector<FlowRecord>& records)
     return {{"out_of_order_packets", packets}, {"duplicate_bytes", bytes}};
 }
 
-/// Totals over all flows, in a network whose switches choose for each packet.
+/// Totals over all flows, in a network with switches that choose for each packet.
 Json
 PathsToJson(const Episode& episode)
 {
@@ -415,7 +415,7 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
-/// Adds the ports that pause each other for ever, if any.
+/// Adds the ports that pause each other forever, if any.
 void
 AddPauseCircle(Json& json, const Episode& episode)
 {

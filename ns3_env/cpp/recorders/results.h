@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorders that a scenario asks for, and their results as JSON.
+// The recorders that a scenario requests, and their results as JSON.
 #ifndef NS3_ENV_RECORDERS_RESULTS_H
 #define NS3_ENV_RECORDERS_RESULTS_H
 

@@ -247,10 +247,10 @@ Routing::MeasuredPath(const Hops& path) const
 namespace
 {
 
-/// Hosts at one node whose links are alike.
+/// Hosts at one node with equal links.
 struct AlikeHosts
 {
-    Picos time; ///< what their link adds to a base RTT
+    Picos time; ///< their link's contribution to a base RTT
     double rateBps;
     uint32_t first; ///< one of them
     uint32_t count;

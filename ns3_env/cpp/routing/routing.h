@@ -111,7 +111,7 @@ class Routing
         double slowestBps;
     };
     using TimeOfLink = std::function<Picos(const Neighbour&)>;
-    /// The costliest shortest way from each switch to the gate of `to`.
+    /// The slowest of the shortest paths from each switch to the gate of `to`.
     std::vector<Way> CostliestTo(uint32_t to, const TimeOfLink& timeOf) const;
     /// The node has got its neighbours.
     void Arrange(uint32_t node);
@@ -127,7 +127,7 @@ class Routing
     mutable std::vector<Distances> m_distances; ///< by gate, on demand
 };
 
-/// Links in a row, each of which passes on what it has whole; in two legs where each frame is answered on the way back.
+/// Store-and-forward links in a row; in two legs if each frame is answered on the reverse path.
 class Pipeline
 {
   public:

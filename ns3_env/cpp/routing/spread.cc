@@ -67,7 +67,7 @@ Spread::IsOnePath() const
 Picos
 Spread::Arrival(uint64_t bytes, uint64_t count) const
 {
-    // Backwards: from the links of each distance on, the fastest way of a frame to the end.
+    // Backwards: from the links of each distance on, the fastest path of a frame to the end.
     std::map<uint32_t, Picos> onward{{m_layers.back().front().second->node, 0}};
     std::vector<Picos> after(m_layers.size());
     for (size_t i = m_layers.size(); i-- > 0;)

@@ -21,7 +21,8 @@ class Spread
     bool IsOnePath() const;
     /// Time of a single frame on the fastest path.
     Picos Travel(uint64_t bytes) const { return Arrival(bytes, 1); }
-    /// Time of `count` frames: at each distance the links there share them, between the fastest ways to it and from it.
+    /// Time of `count` frames: at each distance the links there share them, between the fastest paths to it and from
+    /// it.
     Picos Arrival(uint64_t bytes, uint64_t count) const;
     /// Time of the last frame, which leaves the host behind `count` other frames.
     Picos ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const;

@@ -67,7 +67,7 @@ IsTime(std::string_view text)
            std::abs(number * unit->seconds) <= LONGEST_TIME_S;
 }
 
-/// ns-3 ends the program where the text of a number or a time is not one, so that is asked first.
+/// ns-3 ends the program if the text of a number or a time is invalid, so that is checked first.
 bool
 IsWellFormed(const std::string& valueType, const std::string& text)
 {

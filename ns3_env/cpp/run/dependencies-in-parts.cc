@@ -162,7 +162,7 @@ DependenciesInParts::OnOver(uint32_t task)
     }
 }
 
-/// Other racks hear, between windows, that the task is over.
+/// Informs other racks, between windows, that the task is over.
 void
 DependenciesInParts::Tell(uint32_t task)
 {

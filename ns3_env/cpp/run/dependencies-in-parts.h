@@ -61,7 +61,7 @@ class DependenciesInParts final : public Dependencies
         Picos news{0}; ///< when it has heard of all that is over in other racks
     };
 
-    /// Reports whether `other`, which waits for `task`, hears of its end at once.
+    /// Reports whether `other`, which waits for `task`, learns of its end at once.
     bool IsNear(const Outlook& task, const Outlook& other) const;
     /// Fills each task's outlook: its places, and the number of tasks it waits for.
     void LookAhead(const std::vector<FlowEntry>& flows);

@@ -32,7 +32,7 @@ class Dependencies : public DeliveryListener
     size_t FlowsLeft() const { return m_flowsLeft; }
     bool AreStepsOver() const { return m_stepsLeft == 0; }
 
-    /// Schedules what waits for no other.
+    /// Schedules tasks that wait for no other.
     void Begin();
     void OnDelivered(const Flow& flow) override;
     /// A flow that waits for nothing exists, and starts now or soon.

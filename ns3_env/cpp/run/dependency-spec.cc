@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What waits for what in a scenario: flows, and steps of computation.
+// Dependencies in a scenario among flows and steps of computation.
 #include "dependency-spec.h"
 
 #include "ns3_env/cpp/json/bounds.h"

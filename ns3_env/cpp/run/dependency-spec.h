@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What waits for what in a scenario: flows, and steps of computation.
+// Dependencies in a scenario among flows and steps of computation.
 #ifndef NS3_ENV_RUN_DEPENDENCY_SPEC_H
 #define NS3_ENV_RUN_DEPENDENCY_SPEC_H
 

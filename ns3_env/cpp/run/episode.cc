@@ -189,7 +189,7 @@ Episode::CreateWaiting(uint32_t flow)
     m_onCreate(created, entry);
     const PathFacts& path = created.Path();
     const double sending = static_cast<double>(created.SizeBytes()) * 8 / path.hostRateBps;
-    // Half of the base RTT is the way there, but the way back may be another.
+    // Half of the base RTT is the forward path, but the reverse path may differ.
     return path.baseRtt / 4 + static_cast<Picos>(std::min(sending, 1.0) * PS_PER_SECOND);
 }
 

@@ -131,7 +131,8 @@ class Episode
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
     /// The ports of all hosts; without statistics.
     virtual void ForEachHostPort(const QueueVisitor& visit) const = 0;
-    /// (node, port) of each link of a flow's way, its host's first: where packets choose, that of its hash.
+    /// (node, port) of each link of a flow's path, its host's first: if each packet chooses, the path of the flow's
+    /// hash.
     virtual std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const = 0;
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
@@ -162,7 +163,7 @@ class Episode
 
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
-    /// Destroys the flows: a derived class calls it in its destructor where its flows need its members.
+    /// Destroys the flows: a derived class calls it in its destructor if its flows need its members.
     void ForgetFlows();
 
   private:

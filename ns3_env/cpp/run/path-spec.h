@@ -29,7 +29,7 @@ struct LinkOutage
     Picos end; ///< NEVER: it does not come back
 };
 
-/// Settings of a network whose switches choose for each packet.
+/// Settings of a network with switches that choose for each packet.
 struct PathSpec
 {
     Balancing balancing{Balancing::Flowlet};

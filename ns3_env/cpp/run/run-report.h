@@ -79,7 +79,7 @@ AddLosses(std::vector<LossRecord>& records,
     }
 }
 
-/// Ports that PFC pauses block for ever: each waits for the room that the next one's packets occupy.
+/// Ports that PFC pauses block forever: each waits for the room that the next one's packets occupy.
 struct PauseCircle
 {
     struct Held

@@ -204,7 +204,7 @@ MakeFlows(const FlowColumns& columns, Scenario& s)
     for (size_t i = 0; i < n; ++i)
     {
         rows.CheckEnds(i, "flow", src[i], dst[i]);
-        // A slot is where the policy keeps what it knows of the flow.
+        // A slot stores the policy's state of the flow.
         if (s.controllers[controller[i]].name == AGENT)
         {
             if (slot[i] < 0)

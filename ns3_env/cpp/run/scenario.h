@@ -66,7 +66,7 @@ struct PcapSpec
 
 struct FlowEntry
 {
-    [[no_unique_address]] FlowSpec flow; ///< what follows lies in its padding: flows may be many
+    [[no_unique_address]] FlowSpec flow; ///< the next members fit in its padding: flows may be many
     uint32_t controller;                 ///< index into Scenario::controllers
     int32_t slot;                        ///< for an agent's flow, -1 otherwise
     int32_t group{-1};                   ///< index into Scenario::groups, -1 of none
@@ -123,7 +123,7 @@ struct Scenario
     Picos queueSeriesInterval{0};
     Picos filmInterval{0}; ///< of samples of ports and flows; 0: none
     bool columns{false};   ///< windows and series of queues follow the results as plain numbers
-    std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
+    std::optional<TimeSpan> measurement; ///< the time that counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 
     /// Reads keys that only one transport has.

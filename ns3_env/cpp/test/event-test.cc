@@ -64,7 +64,7 @@ QueueOf(Picos grain, uint64_t slots)
     ASSERT_EQ(left, expected.size(), "entries left");
 }
 
-/// A program of events that schedule, cancel, stop and ask; what it sees, as text.
+/// A program of events that schedule, cancel, stop and ask; its observations, as text.
 class Diary
 {
   public:
@@ -206,7 +206,7 @@ TEST("the loop beats as time passes, and only then")
     ASSERT_EQ(beatsOf(0), 1, "the time at which it began to go in circles");
 }
 
-/// The captures of an event are released when it throws, as one does whose flow is refused.
+/// The captures of an event are released when it throws, as with a refused flow.
 TEST("an event that throws is let go of")
 {
     Simulator::Destroy();

@@ -30,7 +30,7 @@ class Suite
     const char* m_name;
 };
 
-/// Names one case of several in what fails while it lives.
+/// Names one of several cases in failures during its lifetime.
 class Case
 {
   public:
@@ -81,7 +81,7 @@ Shown(const T& value)
     return text.str();
 }
 
-/// Error where `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
+/// Error if `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
 template <class Relation, class A, class B>
 std::optional<std::string>
 Compared(const A& a, const B& b, const char* relation)
@@ -98,7 +98,7 @@ Compared(const A& a, const B& b, const char* relation)
     return holds ? std::nullopt : std::optional(Shown(a) + relation + Shown(b) + " is wrong");
 }
 
-/// Error where two numbers differ by more than `tolerance`, or one is NaN.
+/// Error if two numbers differ by more than `tolerance`, or one is NaN.
 inline std::optional<std::string>
 Near(long double a, long double b, long double tolerance)
 {

@@ -86,8 +86,7 @@ class ClassScheduler
     uint32_t m_strict{0};
     uint32_t m_turn;                              ///< of a class with a weight
     std::array<double, MOST_CLASSES> m_quantum{}; ///< bytes
-    std::array<double, MOST_CLASSES>
-        m_credit{}; ///< bytes; above 0 only of the class whose turn it is
+    std::array<double, MOST_CLASSES> m_credit{}; ///< bytes; above 0 only for the class being served
 };
 
 } // namespace ns3::env::rdma

@@ -240,7 +240,7 @@ Dcqcn::WriteRate(FlowState& flow)
 double
 Dcqcn::StepAlpha()
 {
-    // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
+    // alpha = (1 - g) alpha + g if a mark came in the interval, else (1 - g) alpha
     const bool marked = std::exchange(m_markedThisStep, false);
     return (1 - m_gain) * m_alpha.Get() + (marked ? m_gain : 0.0);
 }

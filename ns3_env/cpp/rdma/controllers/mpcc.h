@@ -48,7 +48,7 @@ class Mpcc : public CongestionControl
     const DecisionTimes* GetDecisionTimes() const override;
 
   private:
-    /// A window on its way.
+    /// A window that is not in effect yet.
     struct Pending
     {
         Picos at;

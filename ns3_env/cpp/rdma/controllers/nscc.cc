@@ -242,7 +242,7 @@ Nscc::AddIncreases(const PathFacts& path, Picos now)
 void
 Nscc::OnLoss(FlowState& flow)
 {
-    m_lost = true; // the window falls to what arrived, at the end of the period
+    m_lost = true; // the window falls to the bytes that arrived, at the end of the period
     m_window -= m_payload;
     Apply(flow);
 }

@@ -75,7 +75,7 @@ class Nscc : public CongestionControl
     double m_achieved{0}; ///< bytes that arrived in this period of quick adaptation
     Picos m_periodEnd{0};
     bool m_lost{false};
-    double m_ignore{0}; ///< bytes whose marks are of the window before
+    double m_ignore{0}; ///< bytes with marks caused by the previous window
     double m_early{0};  ///< bytes counted ahead of the acknowledged sequence
 
     uint64_t m_adaptations{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PowerTCP's control law, of which each variant measures power in its own way (Addanki 2022).
+// PowerTCP's control law, with power measured differently by each variant (Addanki 2022).
 #ifndef NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
 #define NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
 

@@ -8,7 +8,7 @@
 namespace ns3::env::rdma
 {
 
-/// PowerTCP with in-band telemetry, whose header is HPCC's (Addanki 2022, sec. 3.6).
+/// PowerTCP with in-band telemetry, with HPCC's header (Addanki 2022, sec. 3.6).
 class PowerTcp : public PowerControl
 {
   public:

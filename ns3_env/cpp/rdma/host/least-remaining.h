@@ -51,7 +51,7 @@ class LeastRemainingQueue
     uint64_t m_order{0};
 };
 
-/// A switch's port whose queue is a LeastRemainingQueue. Its buffer is never full, and so nothing pauses it.
+/// A switch's port with a LeastRemainingQueue. Its buffer is never full, so it is never paused.
 class LeastRemainingPort final : public SwitchPort
 {
   public:

@@ -23,7 +23,7 @@ class Nic : public Port
     /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
     /// change is reported by the trace source "WindowAndRate".
     void TakeWindowAndRate(QueuePair& flow, Picos now);
-    /// To be called after what else may let a flow send sooner or later.
+    /// Call after any other change that lets a flow send sooner or later.
     void TakeReadiness(const QueuePair& flow)
     {
         if (m_tellsReadiness) [[unlikely]]
@@ -32,7 +32,7 @@ class Nic : public Port
         }
     }
 
-    /// An answer to a flow that is received here goes behind those that wait.
+    /// Queues an answer to a flow that is received here behind waiting ones.
     void Send(Packet* answer);
     NetworkContext& Network() { return m_network; }
     /// Reports whether a pause blocks this flow, and for how long pauses have so far: the port's, of one class.

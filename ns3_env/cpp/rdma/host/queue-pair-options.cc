@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What only some queue pairs do: selective repeat, answers that come late or one for several packets.
+// Options of some queue pairs: selective repeat, answers that are late or for several packets.
 #include "nic.h"
 #include "queue-pair.h"
 
@@ -72,7 +72,7 @@ QueuePair::ReadyByOptions() const
     {
         return m_pacing.ReadyAt(InflightBytes());
     }
-    // The window has closed on packets none of which asked for an ACK: one more goes, which does.
+    // The window has closed on packets none of which asked for an ACK: one more is sent, which does.
     const bool unasked = m_answers && m_answers->config.ackEvery > 1 && InflightBytes() > 0 &&
                          m_answers->askedTo <= m_ackedBytes;
     return unasked ? m_pacing.PacedUntil(0) : NEVER;

@@ -28,7 +28,7 @@ enum class Answer : uint8_t
 {
     None,
     Now,   ///< the packet has become its answer
-    Later, ///< so it has, and goes to the card when its time has come
+    Later, ///< with an answer that goes to the card later
 };
 
 /**
@@ -61,7 +61,7 @@ class QueuePair final : public WireFlow
     /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whether they arrive or not. Packets
     /// that the NIC's other flows or a pause delay leave as soon as possible, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
-    /// Switches choose its packets' ways: it has no routes.
+    /// Lets switches choose its packets' paths: it has no routes.
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
     /// @}
 
@@ -83,11 +83,11 @@ class QueuePair final : public WireFlow
     void OnNotification(const Packet& packet, Picos now);
     void SetHeld(bool held) override;
     void WindowAndRateWritten() override;
-    /// Its place among its card's flows, where these are many.
+    /// Its place among its card's flows, if these are many.
     static constexpr uint32_t NO_PLACE = UINT32_MAX;
     uint32_t Place() const { return m_place; }
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
-    /// Window and rate, whose changes since the last report the NIC passes to its trace source.
+    /// Window and rate, changes since the last report go to the NIC's trace source.
     Pacing& WindowAndRate() { return m_pacing; }
     /// @}
 
@@ -191,7 +191,7 @@ class QueuePair final : public WireFlow
     void GoBack(uint64_t sequence, Picos now);
     void Finish(Picos now);
 
-    // what each packet reads and writes
+    // members that each packet reads and writes
     Route m_forward;
     Route m_backward;
     std::unique_ptr<const OpenLoop> m_openLoop;
@@ -207,7 +207,7 @@ class QueuePair final : public WireFlow
     uint32_t m_ackBytes;
     Telemetry m_telemetry;
     bool m_tellsRemaining; ///< packets with telemetry report the flow's remaining bytes to switches
-    uint8_t m_options{0};  ///< of Option; both ends read it while packets are on their way
+    uint8_t m_options{0};  ///< of Option; both ends read it while packets are in flight
     bool m_isHeld{false};  ///< the sender waits for a decision
     uint64_t m_plainBytes{
         0}; ///< up to here only pacing decides when a packet is ready: the size, or 0

@@ -44,7 +44,7 @@ class ReadyFlows
     [[gnu::always_inline]] QueuePair* TakeTurnOfFew(Picos now);
     QueuePair* TakeTurnOfMany(Picos now);
     [[gnu::always_inline]] Picos NextReadyOfFew() const;
-    /// Closes the gaps, and builds the tree anew where flows are many.
+    /// Closes the gaps, and rebuilds the tree if flows are many.
     void Arrange(bool many);
     void Set(size_t place, Picos readyAt);
     /// The first place from `place` on with a ready flow, or the number of places.

@@ -29,7 +29,7 @@ class ShortestFlows
     /// One of them, perhaps, is ready at another time than it was, or has more or less left.
     void OnChange(const QueuePair& flow);
 
-    /// The flow to be served, or null where none is ready.
+    /// The flow to be served, or null if none is ready.
     QueuePair* First(Picos now);
     /// The earliest time at which one is ready, `now` if one is, or NEVER.
     Picos NextReady(Picos now);

@@ -21,7 +21,7 @@ namespace ns3::env::rdma
 /// The events that a link costs.
 enum class LinkEvents : uint8_t
 {
-    /// Fewest possible: a transmission's end only where something waits for it, one arrival per link.
+    /// Fewest possible: a transmission's end only if something waits for it, one arrival per link.
     Merged,
     /// The same in a divided network: a node's arrivals come before its other events of their instant, in order of
     /// ports, so that it does not matter who scheduled them when.
@@ -44,8 +44,8 @@ struct NetworkContext
         pool.Release(packet);
     }
 
-    /// One packet of the flow more (1) or less (-1) is on the network. A flow of another part hears of it when the window
-    /// is over.
+    /// Counts one packet of the flow more (1) or less (-1) on the network. A flow of another part is updated at the end
+    /// of the window.
     void CountPacket(WireFlow& flow, int change)
     {
         if (linkEvents != LinkEvents::MergedByPort || flow.Home() == this) [[likely]]

@@ -36,7 +36,8 @@ AckBytes(uint32_t telemetryBytes)
 
 /// A priority flow control frame.
 inline constexpr uint32_t PFC_FRAME_BYTES = 43;
-/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of what it is about (IEEE 802.1Q, 33.4).
+/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of the packet that it is about (IEEE
+/// 802.1Q, 33.4).
 inline constexpr uint32_t NOTIFICATION_BYTES = 14 + 24 + 64;
 
 enum class PacketKind : uint8_t
@@ -46,7 +47,7 @@ enum class PacketKind : uint8_t
     Nack,
     Pause,        ///< PFC: stop sending data-class packets on this link
     Resume,       ///< PFC: resume
-    Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
+    Notification, ///< a switch's feedback to the source of a data packet, by the reverse path
 };
 
 /// Data that switches write into a data packet.
@@ -63,12 +64,11 @@ inline constexpr size_t CACHE_LINE = 64;
 /// A hop reads and writes the first cache line; the second and later ones contain telemetry.
 struct alignas(CACHE_LINE) Packet
 {
-    Packet* next;   ///< link of the queue that contains the packet
-    WireFlow* flow; ///< null for PFC frames
-    SwitchPort* const*
-        egress;    ///< ports by which it leaves the switches of its way: Data, Ack, Nack
-    Picos arrival; ///< its last one; on a link that of the packet behind it (Flight)
-    Picos sentAt;  ///< when the sender began to transmit the data packet; echoed by its ACK
+    Packet* next;              ///< link of the queue that contains the packet
+    WireFlow* flow;            ///< null for PFC frames
+    SwitchPort* const* egress; ///< egress ports at the switches of its path: Data, Ack, Nack
+    Picos arrival;             ///< its last one; on a link that of the packet behind it (Flight)
+    Picos sentAt; ///< when the sender began to transmit the data packet; echoed by its ACK
     uint64_t
         sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected; PFC: class
     uint32_t payloadBytes;
@@ -90,8 +90,7 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
-    uint32_t
-        way; ///< of the data through a network whose switches choose per packet (Steering); ACKs keep it
+    uint32_t way; ///< path of the data if switches choose per packet (Steering); ACKs keep it
 
     uint32_t
         shorterBacklogNs; ///< Data that reports its flow's remaining bytes, and its ACK: the largest of all hops
@@ -128,7 +127,7 @@ class PacketPool
 
     /// Packets handed out and not yet returned.
     uint64_t LiveCount() const { return static_cast<uint64_t>(m_live); }
-    /// The same of one of several pools: below 0 where more came that other pools had handed out.
+    /// The same for one of several pools: negative if more packets came from other pools.
     int64_t Balance() const { return m_live; }
     /// Moves `count` packets here from another pool, which has at least that number.
     void Take(PacketPool& other, int64_t count)
@@ -179,7 +178,7 @@ class PacketFifo
         m_tail = p;
     }
 
-    /// Goes before the first packet of this kind.
+    /// Inserts it before the first packet of this kind.
     void PushAhead(Packet* p, PacketKind kind)
     {
         Packet* before = nullptr;

@@ -15,7 +15,7 @@ namespace ns3::env::rdma
 
 class Port;
 
-/// A packet on its way to a port of another part; its `arrival` is when it will be there.
+/// A packet in flight to a port of another part; its `arrival` is when it will be there.
 struct Passenger
 {
     Port* into;

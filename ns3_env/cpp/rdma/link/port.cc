@@ -121,7 +121,7 @@ Port::Expect(Packet* packet)
         ArmArrival(packet->arrival, NowPicos());
     }
     m_incoming.Push(packet, packet->arrival);
-    // What its switch will read and write.
+    // Prefetches the members that its switch will read and write.
     __builtin_prefetch(packet->egress);
     __builtin_prefetch(packet->intRecords.data() + packet->intHops, 1);
 }

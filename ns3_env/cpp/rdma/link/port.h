@@ -32,19 +32,19 @@ class Port : public Object
 
     Port(NetworkContext& network, uint32_t nodeId, uint32_t index);
 
-    /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
+    /// Joins two ports by a link of `rateBps` and propagation delay `delay` in both directions.
     static void Connect(Port& a, Port& b, double rateBps, Picos delay);
 
-    /// Directs what this end sends to another part of the network.
+    /// Directs this end's packets to another part of the network.
     void SendBy(Passage& passage, uint32_t destination)
     {
         m_passage = &passage;
         m_destination = destination;
         m_leavesPart = true;
     }
-    /// Asks memory for what Expect() needs.
+    /// Prefetches memory that Expect() needs.
     void PrefetchIncoming() const { __builtin_prefetch(&m_incoming, 1); }
-    /// Asks memory for what `event`, of this port, needs.
+    /// Prefetches memory that `event`, of this port, needs.
     void PrefetchFor(const void* event) const
     {
         if (event == &m_arrivalEvent)
@@ -61,7 +61,7 @@ class Port : public Object
     uint32_t Index() const { return m_index; }
     Port& Peer() const { return *m_peer; }
 
-    /// Sends what can be sent now, or makes sure the port looks again when it can.
+    /// Sends if possible now, or schedules another attempt.
     virtual void Kick() = 0;
 
     /// Random source for this port's marks, samples and, at the end of a link, losses.
@@ -79,7 +79,7 @@ class Port : public Object
     uint64_t PauseFramesReceived() const { return m_pauses ? m_pauses->framesReceived : 0; }
     /// Pause frames that this end sent to its peer, a switch or a host.
     uint64_t PauseFramesSent() const { return m_pauses ? m_pauses->framesSent : 0; }
-    /// Packets that were on their way through this port, or on its link, and do not arrive.
+    /// Packets dropped at this port or on its link.
     LossCounts Lost() const;
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
@@ -91,17 +91,17 @@ class Port : public Object
         m_attended = true;
     }
 
-    /// Drops data and ACK packets on their way to the peer. A bit error rate replaces a filter.
+    /// Drops data and ACK packets towards the peer. A bit error rate replaces a filter.
     void SetLoss(const Corruption& corruption);
     /// @name A link that fails, at either of its ends
     /// @{
-    /// From now on nothing is sent; what this end has sent and has not arrived is lost, and so is what waits at a
-    /// switch. The peer's pause is void.
+    /// Stops sending; drops all packets in flight from this end, and those that wait at a switch. The peer's pause is
+    /// void.
     void Fail(Picos now);
     /// It sends again. A switch that has no room for more pauses its peer anew.
     void Recover(Picos now);
     bool IsDown() const { return m_outage && m_outage->down; }
-    /// A packet that was to leave here while the link is down, or has no way on.
+    /// Drops a packet that was to leave here while the link is down, or that has no path.
     void LoseByFailure(Packet* packet) { Lose(packet, LossCause::Failure); }
     /// @}
 
@@ -135,7 +135,7 @@ class Port : public Object
     virtual bool Passes(Packet* packet);
     /// From now on Passes() is asked.
     void WatchArrivals() { m_peer->m_attended = true; }
-    /// The link has failed: of what waits here. The link is back: whether the peer is to be paused.
+    /// Called when the link fails, for waiting packets, and when it is back, for pauses of the peer.
     virtual void OnFail(Picos) {}
     virtual void OnRecover() {}
 
@@ -158,7 +158,8 @@ class Port : public Object
     /// The next arrival here is due then.
     [[gnu::always_inline]] void ArmArrival(Picos arrival, Picos now);
     void Arm(Picos when, Picos now);
-    /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
+    /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
+    /// later.
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
@@ -248,7 +249,7 @@ class Port : public Object
     std::unique_ptr<Pauses> m_pauses;
     std::unique_ptr<LossCounts> m_lost;       ///< before they left
     std::unique_ptr<LossCounts> m_lostOnLink; ///< counted by the link's other end
-    std::unique_ptr<Outage> m_outage;         ///< null where the link never failed
+    std::unique_ptr<Outage> m_outage;         ///< null if the link never failed
     std::unique_ptr<Hazard> m_hazard;
     RandomSource& m_random;
     TraceSource<const Packet&> m_txTrace;

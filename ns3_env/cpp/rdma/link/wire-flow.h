@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a flow that links and switches ask about and write to.
+// The part of a flow that links and switches read and write.
 #ifndef NS3_ENV_RDMA_LINK_WIRE_FLOW_H
 #define NS3_ENV_RDMA_LINK_WIRE_FLOW_H
 
@@ -50,7 +50,7 @@ class WireFlow : public Flow
     {
         m_lost.fetch_add(payloadBytes, std::memory_order_relaxed);
     }
-    /// Payload bytes that were lost on their way, of packets that were sent again too.
+    /// Payload bytes that the network lost, including retransmissions.
     uint64_t LostBytes() const { return m_lost; }
 
     /// Sets the flow's bit in the table of the switch at `hop`; true if it was not set.

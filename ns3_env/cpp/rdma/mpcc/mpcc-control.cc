@@ -107,8 +107,8 @@ MpccControl::BuildModel(const MpccInput& input)
     Remember(window / input.bdpBytes);
 
     MpccModel model;
-    // W* = R_out BDP_max / (R_in,max N). Where all flows together cannot fill the link, R_out is what they
-    // send (Table 3.1), and the fair share is the whole BDP_max.
+    // W* = R_out BDP_max / (R_in,max N). If all flows together cannot fill the link, R_out is their sending rate (Table
+    // 3.1), and the fair share is the whole BDP_max.
     model.fairShare = std::min(1.0, input.stateRateBps / (input.hostRateBps * flows));
     model.lower = -model.fairShare;
     model.upper = 1.0 - model.fairShare;

@@ -13,7 +13,7 @@ namespace
 {
 /// Rounding error of a gradient, relative to the sum of its terms.
 constexpr double TOLERANCE = 1e-10;
-/// Queues of long horizons shrink below what doubles resolve.
+/// Queues of long horizons shrink below the resolution of doubles.
 constexpr double UNDERFLOW_ERROR = 1e-290;
 } // namespace
 
@@ -61,7 +61,7 @@ Regulator::Solve(const MpccModel& model)
         const double wanted = -m_gains[k] * excess;
         const double move = std::max(std::min(wanted, top), model.lower);
         touched = touched || move != wanted;
-        // q + b move, without its cancellation where the move is free
+        // q + b move, without its cancellation if the move is free
         q = move == wanted ? model.reference + m_remainders[k] * excess : q + model.b * move;
         m_tops[k] = top;
         m_moves[k] = move;

@@ -19,12 +19,12 @@ class SQProblem;
 namespace ns3::env::rdma
 {
 
-/// Weights of the cost: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and more where asked.
+/// Weights of the cost: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and optional terms.
 struct MpccCost
 {
     double weightQueue{1.0};   ///< W_Q
     double weightWindow{10.0}; ///< W_R (1:10 in the thesis's experiments)
-    /// r_x of eq. 4.4 in BDPs, the queue that is wanted, as far as eq. 4.3 lets it be; eq. 4.5 has 0.
+    /// r_x of eq. 4.4 in BDPs, the desired queue, as far as eq. 4.3 allows; eq. 4.5 has 0.
     double queueReference{0.0};
     double terminalWeight{
         1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as every other
@@ -56,7 +56,7 @@ struct MpccModel
 /// Optimality proof of the regulator's moves.
 enum class LqrProof : uint8_t
 {
-    None,          ///< nothing: ask qpOASES
+    None,          ///< nothing: use qpOASES
     Unconstrained, ///< the QP's optimum, and no constraint touches it
     Saturated,     ///< the QP's optimum, with active constraints
 };
@@ -117,10 +117,10 @@ class MpccQp
     MpccQp(int horizon, const MpccCost& cost);
     ~MpccQp();
 
-    /// The first input of the optimum; none where qpOASES did not find it, which counts as a failure.
+    /// The first input of the optimum; none if qpOASES did not find it, which counts as a failure.
     std::optional<double> Solve(const MpccModel& model, MpccQpCounters& counters);
 
-    /// Writes the problem of a model; true where H changed. Solve() does.
+    /// Writes the problem of a model; true if H changed. Solve() does.
     bool Fill(const MpccModel& model);
 
     /// @name The problem, as last filled
@@ -149,7 +149,7 @@ class MpccQp
     std::vector<double> m_lower;
     std::vector<double> m_upper;
     std::vector<double> m_solution;
-    std::vector<double> m_rows; ///< A of eq. 4.16, where changes cost; else empty, as the next two
+    std::vector<double> m_rows; ///< A of eq. 4.16, if changes cost; else empty, as the next two
     std::vector<double> m_rowsLower; ///< eq. 4.17
     std::vector<double> m_rowsUpper;
     double m_b{-1.0}; ///< for which H is valid

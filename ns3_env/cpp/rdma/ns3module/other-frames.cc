@@ -23,7 +23,7 @@ constexpr uint8_t ECN_BITS = 3;
 
 using Ipv4Bytes = std::array<uint8_t, IPV4_BYTES>;
 
-/// The first bytes of an IPv4 packet as they are, without the module that knows what they mean.
+/// The first bytes of an IPv4 packet as they are, without the module that interprets them.
 class RawIpv4 : public Header
 {
   public:

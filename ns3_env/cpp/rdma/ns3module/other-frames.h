@@ -41,7 +41,7 @@ class OtherFrames
     Send(uint32_t source, const Ptr<ns3::Packet>& packet, const Address& to, uint16_t protocol);
 
   private:
-    /// A frame on its way.
+    /// A frame in flight.
     struct Frame
     {
         Ptr<ns3::Packet> packet;

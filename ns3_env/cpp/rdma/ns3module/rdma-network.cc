@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaNetwork);
 namespace
 {
 
-Ptr<RdmaNetwork> g_network; ///< of the simulation under way
+Ptr<RdmaNetwork> g_network; ///< of the present simulation
 
 /// From now on ns3::Simulator is the engine's event loop, in picoseconds.
 void

@@ -24,7 +24,7 @@ class ScriptRun;
 struct ScriptSettings;
 } // namespace env
 
-/// A capture that a script asks for.
+/// A capture that a script requests.
 struct RdmaCapture
 {
     std::string prefix;
@@ -45,7 +45,7 @@ class RdmaNetwork : public Object
     ~RdmaNetwork() override;
 
     /// The network of this simulation; the first call makes it, and chooses picoseconds and the engine's event loop,
-    /// which must come before the first event. Aborts where another loop runs.
+    /// which must come before the first event. Aborts if another loop runs.
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.

@@ -80,7 +80,7 @@ ScriptRun::OpenChannel()
     m_channel->Publish(Message::Ready);
     if (m_channel->Wait() != Command::Reset)
     {
-        std::_Exit(0); // no agent is left
+        std::_Exit(0); // the agent closed the channel
     }
     m_listener.emplace(m_channel->Heartbeat());
     m_task = nlohmann::json::parse(m_channel->ReadBlob());
@@ -173,7 +173,7 @@ ScriptRun::BecomeCopy(const CopyTerms& terms)
     }
     for (const Ptr<PcapFileWrapper>& file : m_deviceFiles)
     {
-        file->Ref(); // it is never closed here: that would write what its buffer has
+        file->Ref(); // it is never closed here: that would flush its buffer
     }
     m_results.clear();
 }

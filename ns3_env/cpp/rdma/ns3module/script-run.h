@@ -49,7 +49,7 @@ class ScriptRun
                uint8_t trafficClass);
     /// A listener connects to this application's window and rate.
     void WatchWindows(const RdmaApplication& application);
-    /// The simulation is over: flows under way are cut, files are written.
+    /// Ends the simulation: flows in progress are truncated, files are written.
     void End();
 
   private:

@@ -257,7 +257,7 @@ ScriptScenario::AddEcn(Json& content) const
     }
 }
 
-/// A hundredth of a card's rate is too much where more than a hundred flows come to one host.
+/// A hundredth of a card's rate is too much if more than a hundred flows come to one host.
 double
 ScriptScenario::MinRate() const
 {
@@ -459,7 +459,7 @@ ScriptScenario::Cards() const
     return cards;
 }
 
-/// An environment may ask for only one of the flows under "agent", and name the controller of the rest.
+/// An environment may put only one of the flows under "agent", and name the controller of the rest.
 std::string
 ScriptScenario::ControllerOfFlow(const RdmaApplication& application)
 {

@@ -40,7 +40,7 @@ struct ScriptSettings
 /// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
 std::string WithoutKey(const std::string& text);
 
-/// Error of this work; "" without one. To be reported once no exception is under way.
+/// Error of this work; "" without one. To be reported once no exception is in flight.
 template <class Work>
 std::string
 Refused(Work work)
@@ -74,7 +74,7 @@ struct PortPlace
 class ScriptScenario
 {
   public:
-    /// \param task what an environment adds to the settings, and attributes of its flows \throws ScenarioError
+    /// \param task an environment's additional settings, and attributes of its flows \throws ScenarioError
     ScriptScenario(const ScriptSettings& settings, const nlohmann::json& task);
 
     /// Reads it as rdma-sim does. \throws ScenarioError

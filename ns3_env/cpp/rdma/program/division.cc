@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which node of a network belongs to which of its parts, and what travels between parts.
+// Assignment of a network's nodes to its parts, and traffic between parts.
 #include "division.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ PlaceSwitches(const std::vector<std::vector<uint32_t>>& neighbours,
             partOf[node] = best;
             ports[best] += neighbours[node].size();
         }
-        if (!moved) // what no link joins to a host
+        if (!moved) // nodes without a link towards a host
         {
             std::replace(partOf.begin(), partOf.end(), NONE, uint32_t{0});
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which node of a network belongs to which of its parts, and what travels between parts.
+// Assignment of a network's nodes to its parts, and traffic between parts.
 #ifndef NS3_ENV_RDMA_PROGRAM_DIVISION_H
 #define NS3_ENV_RDMA_PROGRAM_DIVISION_H
 
@@ -29,7 +29,8 @@ struct Division
 /// Divides a network into at least `parts` parts, if it has enough racks; nothing if a link between racks has no delay.
 std::optional<Division> Divide(const Scenario& scenario, uint32_t parts);
 
-/// The counts and stores of a network, one of each part, and what parts send to each other. An undivided network is one part.
+/// The counts and stores of a network, one of each part, and the traffic between parts. An undivided network is one
+/// part.
 class PartContexts final : public PartExchange
 {
   public:

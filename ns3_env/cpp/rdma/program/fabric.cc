@@ -280,7 +280,7 @@ Fabric::DefaultTimeout() const
 {
     if (m_scenario.scheduling == Scheduling::LeastRemaining)
     {
-        return 2 * m_paths.Extremes().baseRtt; // of a flow of which nothing is under way any more
+        return 2 * m_paths.Extremes().baseRtt; // of a flow with nothing in flight any more
     }
     // Twice the time in which every full buffer on the longest path drains at the slowest link's
     // rate: on a lossless network no packet is ever later than that.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Failures of a network's links in time, and when its switches hear of them.
+// Failures of a network's links in time, and when its switches learn of them.
 #ifndef NS3_ENV_RDMA_PROGRAM_FAILURES_H
 #define NS3_ENV_RDMA_PROGRAM_FAILURES_H
 
@@ -16,7 +16,7 @@ namespace ns3::env::rdma
 class Failures
 {
   public:
-    /// `fabric` and `spec` must outlive this. \throws ScenarioError where two nodes are not joined
+    /// `fabric` and `spec` must outlive this. \throws ScenarioError if two nodes are not joined
     Failures(const Fabric& fabric, const PathSpec& spec);
 
     Failures(const Failures&) = delete;

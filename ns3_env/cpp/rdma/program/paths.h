@@ -25,7 +25,7 @@ struct RoundTrip
 class Paths
 {
   public:
-    /// \throws ScenarioError where links do not fit together.
+    /// \throws ScenarioError if links do not fit together.
     explicit Paths(const Scenario& scenario);
 
     const NetworkRules& Rules() const { return *m_rules; }

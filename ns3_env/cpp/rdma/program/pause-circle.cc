@@ -145,7 +145,7 @@ class Search
 
     uint32_t m_classes;
     bool m_several;
-    std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; what drains leaves them
+    std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; packets that drain leave them
     std::map<Place, const Port*> m_ports;
     std::set<Place> m_held; ///< paused for ever
 };

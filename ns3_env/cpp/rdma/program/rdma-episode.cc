@@ -65,7 +65,7 @@ Streams::TransmittedPayload() const
 namespace
 {
 
-/// The most flows under way at one time, by receiving node.
+/// The maximum number of concurrent flows, by receiving node.
 std::map<uint32_t, int>
 MostTogether(const RdmaEpisode& network)
 {

@@ -71,9 +71,9 @@ class RdmaEpisode final : public Episode
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
-    /// A sentence where pauses wait for each other in a circle, or where flows that were under way together to one host
-    /// had least rates (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty
-    /// otherwise. After the run.
+    /// A sentence if pauses wait for each other in a circle, or if concurrent flows to one host had minimum rates
+    /// (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty otherwise. After the
+    /// run.
     std::string Warning() const override;
     PauseCircle FindPauseCircle() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;

@@ -26,7 +26,7 @@ namespace
 
 using Json = nlohmann::json;
 
-/// Controllers whose flows are fluids.
+/// Controllers with fluid flows.
 const Fluids FLUIDS{{"max_min", Sharing::MaxMin}};
 
 Json

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The keys load_balancing and failures, and what they do not go together with.
+// The keys load_balancing and failures, and their incompatible keys.
 #include "read-paths.h"
 
 #include "ns3_env/cpp/json/bounds.h"

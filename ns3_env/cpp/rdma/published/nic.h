@@ -85,7 +85,7 @@ class Nic final : public rdma::Nic
 
     void AddFlow(QueuePair& flow) override { m_list.push_back(&flow); }
     void RemoveFlow(QueuePair& flow) override;
-    // One of several instances of KickAs: what it calls must be asked for.
+    // One of several instances of KickAs: inlining of its calls must be requested.
     [[gnu::flatten]] void Kick() override { KickAs(*this); }
 
   private:
@@ -98,7 +98,7 @@ class Nic final : public rdma::Nic
     bool MaySend(const QueuePair& flow) const;
     /// Reports whether a list entry is empty or of a flow that has ended, which then may cease to exist.
     static bool Leave(QueuePair* flow);
-    /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
+    /// The flow whose turn it is, or null; closes the gaps of ended flows.
     QueuePair* NextFlow(Picos now);
     /// Reports whether an ACK or NACK is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;

@@ -111,9 +111,9 @@ class Rules final : public NetworkRules
                      const Hops& forward,
                      const Hops& backward,
                      uint32_t ackEvery) const override;
-    /// Each path's by its own slowest link, whichever host sends.
+    /// Of each path by its slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
-    /// HPCC's window wraps where BDP * rate passes 64 bits.
+    /// HPCC's window wraps if BDP * rate exceeds 64 bits.
     bool WrapsWindows() const override { return true; }
     /// Records that overflow a packet are not read.
     bool DropsLongRecords() const override { return true; }

@@ -17,7 +17,7 @@ struct GoBackN
     bool acknowledgesDuplicates{true};
     bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
     bool restartsPacing{true};    ///< whether going back replaces a pacing time in the past by now
-    /// A flow can tell lost packets from waiting ones: no timeout while anything of it is under way.
+    /// A flow can distinguish lost packets from waiting ones: no timeout while it has packets in flight.
     bool knowsLosses{false};
 };
 

@@ -56,7 +56,7 @@ class SelectiveSender
     uint64_t m_recoverTo{0};  ///< the recovery ends when all below is acknowledged
     uint64_t m_timedOutTo{0}; ///< packets below count as lost by a timeout of this recovery
     uint64_t m_inFlightTo{0}; ///< packets below were in flight at that timeout
-    Picos m_timedOutAt{NEVER}; ///< where nothing that left later was answered yet
+    Picos m_timedOutAt{NEVER}; ///< NEVER once a packet that left later was answered
     uint32_t m_reorderPackets;
     bool m_recovering{false};
 };

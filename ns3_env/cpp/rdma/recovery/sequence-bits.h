@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A bit per packet of a message, in a ring over those that are under way.
+// A bit per packet of a message, in a ring over those in flight.
 #ifndef NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
 #define NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules of a network where physics leaves a choice, with the default preset's answers.
+// Rules of a network left open by physics, with the default preset's choices.
 #ifndef NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
 #define NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
 
@@ -29,7 +29,7 @@ class Nic;
 inline constexpr uint32_t TX_UNIT_BYTES = 128;
 inline constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 
-/// The rules of the default preset. A network asks while it is built and as a flow starts, never per packet.
+/// The rules of the default preset. A network calls them while it is built and as a flow starts, never per packet.
 class NetworkRules
 {
   public:
@@ -39,7 +39,7 @@ class NetworkRules
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
     /// Sharing of a switch's memory, with or without PFC.
     virtual PoolSharing GetPoolSharing(bool pfc) const;
-    /// Kept for what arrives at a port after it has asked for a pause, bytes: 3 * rate * delay.
+    /// Reserve for arrivals at a port after it has requested a pause, bytes: 3 * rate * delay.
     virtual uint64_t Headroom(double rateBps, Picos delay) const;
     /// Shift by which the threshold grows of a port that is `ratio` times as fast as a host.
     virtual uint32_t Doublings(double ratio) const;
@@ -68,7 +68,7 @@ class NetworkRules
     /// packet, which then gives it none.
     virtual bool DropsLongRecords() const { return false; }
     virtual GoBackN Recovery(Picos baseRtt) const;
-    /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is under way.
+    /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is in flight.
     virtual Picos Timeout(Picos safe) const { return safe; }
     /// Starts a flow whose time has come.
     virtual void Start(const std::function<void()>& flow) const;

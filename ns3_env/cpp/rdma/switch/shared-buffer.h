@@ -23,17 +23,17 @@ class SharedBuffer
     explicit SharedBuffer(const SharedBufferConfig& config);
 
     /// Registers the next ingress port: its headroom, the right shift of its dynamic threshold, and whether it may ask for
-    /// pauses, where the switch has them.
+    /// pauses, if the switch has them.
     void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true);
 
     /// Reserves and headrooms together; a buffer smaller than this is a configuration error.
     uint64_t CommittedBytes() const { return m_committed; }
     uint64_t UsedBytes() const { return m_used; }
 
-    /// False where the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free; or
-    /// the pool is full.
+    /// False if the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free;
+    /// or the pool is full.
     [[gnu::always_inline]] bool Admits(uint32_t port, uint32_t bytes) const;
-    /// Reports whether adding and removing a packet would change nothing, and ask for no pause: it need not be counted.
+    /// Reports whether adding and removing a packet would change nothing, and request no pause: it need not be counted.
     [[gnu::always_inline]] bool LetsPass(uint32_t port, uint32_t bytes) const;
     [[gnu::always_inline]] void Add(uint32_t port, uint32_t bytes);
     [[gnu::always_inline]] void Remove(uint32_t port, uint32_t bytes);
@@ -42,7 +42,7 @@ class SharedBuffer
     [[gnu::always_inline]] uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
-    /// True where the port's neighbour is to be paused now, which counts as done.
+    /// True if the port's neighbour has to be paused now; it then counts as paused.
     [[gnu::always_inline]] bool TakePause(uint32_t port);
     /// True if it is paused and has to be resumed now; it then counts as resumed.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
@@ -63,7 +63,7 @@ class SharedBuffer
         uint64_t headroomUsed;
         uint64_t bytes; ///< in reserve and pool
         uint32_t alphaShift;
-        bool pauses;  ///< whether it may ask its neighbour for a pause
+        bool pauses;  ///< whether it may pause its neighbour
         bool pausing; ///< its neighbour
     };
 

@@ -9,7 +9,7 @@
 namespace ns3::env::rdma
 {
 
-/// Port whose arriving packets have no route; the ports that they left by identify their way.
+/// Port whose arriving packets have no route; the ports that they left by identify their path.
 template <class Kind>
 class Steered final : public Kind
 {

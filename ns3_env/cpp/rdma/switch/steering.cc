@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Next hops where switches choose for each packet: load balancing, and routes that change.
+// Next hops if switches choose for each packet: load balancing, and routes that change.
 #include "steering.h"
 
 #include "switch.h"
@@ -19,7 +19,7 @@ namespace
 constexpr int64_t STREAM_OF_PATHS = 2;
 constexpr uint32_t PORT_OF_PATHS = UINT32_MAX;
 
-constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd, so that no way is lost: 2^32 / golden ratio
+constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd: all paths stay distinct: 2^32 / golden ratio
 
 bool
 IsAnswer(const Packet& packet)
@@ -97,7 +97,7 @@ class TurnChoice : public PathChoice
     }
 };
 
-/// The shortest queue in bytes, of equal ones the first from whose turn it is on.
+/// The shortest queue in bytes, of equal ones the first in turn.
 class LeastQueueChoice final : public TurnChoice
 {
   public:
@@ -199,7 +199,7 @@ bool
 Steering::Steer(Packet* packet, SwitchPort& ingress, Way& way)
 {
     SwitchPort* egress = NextPort(*packet, ingress.NodeId(), packet->arrival);
-    // Routes that change while a packet is on its way may lead it round and round.
+    // Routes that change while a packet is in flight may send it in a loop.
     if (egress == nullptr || packet->hop >= MAX_PATH_SWITCHES)
     {
         ingress.LoseByFailure(packet);

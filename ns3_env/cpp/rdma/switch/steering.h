@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Next hops where switches choose for each packet: load balancing, and routes that change.
+// Next hops if switches choose for each packet: load balancing, and routes that change.
 #ifndef NS3_ENV_RDMA_SWITCH_STEERING_H
 #define NS3_ENV_RDMA_SWITCH_STEERING_H
 
@@ -20,11 +20,11 @@ namespace ns3::env::rdma
 
 class SwitchPort;
 
-/// Ports by which a switch may send what goes to one host: all are equally near.
+/// Ports by which a switch may send packets to one host: all are equally near.
 struct NextHops
 {
     std::vector<SwitchPort*> ports;
-    std::array<uint32_t, 2> turn{}; ///< whose it is, of data and of answers
+    std::array<uint32_t, 2> turn{}; ///< the next in turn, for data and for answers
     uint64_t version{0};            ///< of the routes that they are of
 };
 
@@ -43,8 +43,8 @@ class PathChoice
 /// The ports by which a packet leaves its switches; only that of the next switch counts.
 using Way = std::array<SwitchPort*, MAX_PATH_SWITCHES>;
 
-/// The routes of one network as its switches know them, and the choice among them. Parts of the network may ask at once, for
-/// different switches.
+/// The routes of one network as its switches know them, and the choice among them. Parts of the network may call it
+/// concurrently, for different switches.
 class Steering
 {
   public:
@@ -61,11 +61,11 @@ class Steering
     /// which asks next, by `way`. False if the packet is lost: there is no path, or the port is down.
     bool Steer(Packet* packet, SwitchPort& ingress, Way& way);
 
-    /// Switches hear that a link is down, or is back.
+    /// Informs switches that a link is down, or is back.
     void SetLink(uint32_t a, uint32_t b, bool up);
 
   private:
-    /// Null where the switch `node` knows of no way.
+    /// Null if the switch `node` knows no path.
     SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
     NextHops& HopsTo(uint32_t host, uint32_t node);
     void Find(NextHops& hops, uint32_t host, uint32_t node);

@@ -67,7 +67,7 @@ CongestionPoint::Sample(uint64_t queueBytes)
     const double delta = static_cast<double>(queueBytes) - static_cast<double>(m_queueBefore);
     m_queueBefore = queueBytes;
     const double congestion = offset + m_config.weight * delta; // -Fb (Jiang 2015, eq. 1)
-    const double range = m_config.targetBytes * (2 * m_config.weight + 1); // where Fb is cut off
+    const double range = m_config.targetBytes * (2 * m_config.weight + 1); // at which Fb is clipped
     const double level = QueueFeedback::MOST * std::clamp(congestion / range, 0.0, 1.0);
     return {.offsetBytes = InUnits(offset),
             .deltaBytes = InUnits(delta),
@@ -471,7 +471,7 @@ template <class Pause>
 inline void
 Switch::Admit(Packet* packet, uint32_t account, Pause pause)
 {
-    SwitchPort* egress = packet->egress[packet->hop]; // a packet knows its way: no table here
+    SwitchPort* egress = packet->egress[packet->hop]; // a packet has its path: no table here
     if (!m_buffer.Admits(account, packet->wireBytes))
     {
         egress->Drop(packet);

@@ -33,8 +33,8 @@ class CongestionPoint
     /// \param id of the point, unique in the network
     CongestionPoint(const CongestionPointConfig& config, uint32_t id, RandomSource& random);
 
-    /// A data frame of `wireBytes` has joined the queue, which is `queueBytes` long with it. The feedback to
-    /// its source, where the frame is a sample.
+    /// Counts a data frame of `wireBytes` that has joined the queue, now `queueBytes` long. \returns the feedback to
+    /// its source if the frame is a sample
     std::optional<QueueFeedback> OnArrival(uint32_t wireBytes, uint64_t queueBytes)
     {
         m_untilSample -= wireBytes;
@@ -100,9 +100,9 @@ class SwitchPort : public Port
     void Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit);
     /// From now on a flow counts until none of its packets came for `timeout`.
     void CountRecentFlows(Picos timeout);
-    /// From now on the egress queue is a congestion point: it sends feedback to the sources of what arrives.
+    /// Makes the egress queue a congestion point: it sends feedback to the sources of arriving packets.
     void EnableCongestionPoint(const CongestionPointConfig& config);
-    /// From now on the order of data that this port sends to its host is counted, flow by flow, where paths may change.
+    /// Counts from now on the order of data that this port sends to its host, flow by flow, if paths may change.
     virtual void CountOrder() {}
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
@@ -154,17 +154,17 @@ class SwitchPort : public Port
 
     Switch& m_switch;
     uint64_t m_queueBytes{0};
-    int64_t m_mostUnmarked{INT64_MAX}; ///< what `m_marker` need not be asked about
+    int64_t m_mostUnmarked{INT64_MAX}; ///< up to this queue `m_marker` is not called
     uint32_t m_flows{0};               ///< of which the first, and not the last packet has come
     uint32_t m_telemetryUnit{1};
     bool m_queuesAll{false}; ///< none passes (IsOpen)
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
-    std::unique_ptr<EcnMarker> m_marker;   ///< null where nothing is ever marked
+    std::unique_ptr<EcnMarker> m_marker;   ///< null if nothing is ever marked
     TraceSource<uint64_t> m_queueTrace;
     TraceSource<const Packet&> m_markTrace;
-    std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that asks for it
+    std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that requests it
     std::unique_ptr<RemainingBytes> m_remaining; ///< likewise
 };
 

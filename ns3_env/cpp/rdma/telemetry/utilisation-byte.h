@@ -27,7 +27,7 @@ Decode(uint32_t level)
 }
 
 /// \param draw in [0, 1): of the two levels next to the value it chooses the upper one with the probability that keeps
-/// the expectation of what Decode() gives.
+/// the expectation of Decode().
 inline uint32_t
 Encode(double utilisation, double draw)
 {

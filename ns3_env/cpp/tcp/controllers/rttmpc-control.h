@@ -54,7 +54,7 @@ class RttRange
     /// The first RTT of a flow is all three.
     void Start(double rttNs);
 
-    /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. What backs off goes to the mean as Smooth() left it.
+    /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. A back-off targets the mean as Smooth() left it.
     void Observe(double rttNs, double dtNs);
 
     /// Adds the RTT of a step to the running average: mean + alpha (l - mean).
@@ -133,7 +133,7 @@ struct RttMpcSettings
     double weightTarget{0.05};  ///< c1
     double weightVariance{0.6}; ///< c2
     double smoothing{0.125};    ///< alpha
-    double targetShare{0.5};    ///< where l_t lies between l_P (0) and l_B (1)
+    double targetShare{0.5};    ///< position of l_t between l_P (0) and l_B (1)
     double decayRtts{1000};     ///< tau_d, in running averages of the RTT
     double stepRtts{1};         ///< from one optimum to the next, in RTTs; 0: at every ACK
     double memoryRtts{0};       ///< of r_B, in RTTs; 0: all that was sent, as eq. 6 has it
@@ -176,13 +176,13 @@ struct RttMpcCounters
 class RttMpcControl
 {
   public:
-    /// Raises std::invalid_argument, with what would be right, where settings contradict each other.
+    /// Throws std::invalid_argument, with the valid values, if settings contradict each other.
     explicit RttMpcControl(const RttMpcSettings& settings);
 
     /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it changes nothing and is counted.
     double OnAck(int64_t nowNs, int64_t rttNs);
 
-    /// Likewise: a loss ends what raises the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
+    /// Likewise: a loss ends any increase of the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
     double OnLoss();
 
     /// Nothing was in flight until now: the time since the last ACK is no part of eq. 6.

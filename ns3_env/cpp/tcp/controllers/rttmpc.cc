@@ -265,7 +265,8 @@ RttMpc::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t ev
     {
         return;
     }
-    // Below a packet per RTT nothing is in flight before each packet: the flow was idle where more than a packet's time is over.
+    // Below a packet per RTT nothing is in flight before each packet: the flow was idle if more than a packet's time
+    // has passed.
     const Time packet = tcb->m_pacingRate.Get().CalculateBytesTxTime(tcb->m_segmentSize);
     if (Simulator::Now() - m_lastAckTime > packet)
     {

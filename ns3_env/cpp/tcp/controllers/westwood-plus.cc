@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Westwood+ (ns-3's), whose estimate of the bandwidth ends with its flow.
+// Westwood+ (ns-3's), with an estimate of the bandwidth that ends with its flow.
 #include "ns3/tcp-westwood-plus.h"
 
 namespace ns3::env::tcp

@@ -39,7 +39,7 @@ struct Egress
 class Fabric
 {
   public:
-    /// \throws ScenarioError where links and nodes do not fit together, or a setting is out of its range
+    /// \throws ScenarioError if links and nodes do not fit together, or a setting is out of its range
     Fabric(const Scenario& scenario, const TcpSettings& settings);
 
     Fabric(const Fabric&) = delete;

@@ -19,7 +19,7 @@ constexpr uint16_t PPP_IPV4 = 0x0021;
 constexpr uint8_t IP_VERSION_AND_WORDS = 0x45;
 constexpr uint8_t FIRST_TTL = 64;
 constexpr uint32_t WORD_BYTES = 4;
-// Where fields of headers are (RFC 791, 793, 768).
+// Offsets of header fields (RFC 791, 793, 768).
 constexpr size_t IP_CHECKSUM = 10;
 constexpr size_t IP_ADDRESSES = 12;
 constexpr size_t TCP_CHECKSUM = 16;

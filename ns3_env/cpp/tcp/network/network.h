@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What one network's ports and sockets share: segments, timers, channels, and the way into hosts.
+// State shared by one network's ports and sockets: segments, timers, channels, and delivery to hosts.
 #ifndef NS3_ENV_TCP_NETWORK_NETWORK_H
 #define NS3_ENV_TCP_NETWORK_NETWORK_H
 
@@ -45,7 +45,7 @@ struct SameFiveTuple
 
 struct Connection;
 
-/// One direction of a connection, or a stream: the way of all its packets.
+/// One direction of a connection, or a stream: the path of all its packets.
 struct Channel
 {
     FiveTuple tuple{};
@@ -61,7 +61,7 @@ struct Connection
 {
     Channel there;
     Channel back;
-    uint32_t users{0}; ///< owners, and segments on the way
+    uint32_t users{0}; ///< owners, and segments in flight
 
     const Channel& OtherThan(const Channel& one) const { return &one == &there ? back : there; }
     Channel& OtherThan(const Channel& one) { return &one == &there ? back : there; }
@@ -71,7 +71,7 @@ struct Connection
 class Network
 {
   public:
-    /// Ports on the way of `tuple` from its source to its destination.
+    /// Ports on the path of `tuple` from its source to its destination.
     using Router = std::function<std::vector<Port*>(const FiveTuple& tuple)>;
 
     explicit Network(Router router)
@@ -88,9 +88,9 @@ class Network
 
     /// A segment on `channel`, to be filled and sent; it is IP's next.
     Segment* Make(Channel& channel);
-    /// Puts it on its way, with the lengths that follow from its payload and its options.
+    /// Sends it, with the lengths that follow from its payload and its options.
     void Send(Segment* segment);
-    /// Its way ends here.
+    /// Drops it.
     void Drop(Segment* segment);
     /// It has come over its last link.
     void Deliver(Segment* segment);

@@ -24,7 +24,7 @@ namespace ns3::env::tcp
 
 class Port;
 
-/// Sees what happens at ports. The segment is as it is on the link.
+/// Observes events at ports. The segment is as it is on the link.
 class PortObserver
 {
   public:
@@ -82,7 +82,7 @@ class Port
     const LossCounts& Lost() const { return m_lost; }
     /// Payload bytes of UDP's datagrams of `stream` that were lost.
     uint64_t LostOf(const FiveTuple& stream) const;
-    /// Null where none are kept.
+    /// Null if none are kept.
     const QueueStats* Stats() const { return m_stats ? &*m_stats : nullptr; }
 
   private:
@@ -120,10 +120,10 @@ class Port
     DataRate m_rate;
     Link m_link;
     Segment* m_slot{nullptr}; ///< in the device; while there is one, the queue gives none
-    Moment m_done;            ///< when the packet on its way to the link has left
+    Moment m_done;            ///< when the present packet's transmission ends
     bool m_doneArmed{false};
     std::optional<Moment>
-        m_wake; ///< when the queue hears that the device's place is free; it gives none until then
+        m_wake; ///< when the queue learns that the device is free; no packet leaves it before
     Segment* m_onLinkFirst{nullptr};
     Segment* m_onLinkLast{nullptr};
     std::array<std::pair<uint32_t, Picos>, 4> m_times{}; ///< of transmission, by bytes

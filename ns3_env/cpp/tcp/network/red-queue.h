@@ -15,7 +15,7 @@ namespace ns3::env::tcp
 class RedQueue final : public PacketQueue
 {
   public:
-    /// \throws ScenarioError where the thresholds are in no order
+    /// \throws ScenarioError if the thresholds are out of order
     RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts);
     ~RedQueue() override;
 
@@ -36,7 +36,7 @@ double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressF
 /// Converts to ns-3's type.
 QueueSize SizeOf(const QueueSpan& span);
 /// ns-3's disc with these settings, not initialised yet.
-/// \throws ScenarioError where the thresholds are in no order
+/// \throws ScenarioError if the thresholds are out of order
 Ptr<RedQueueDisc> MakeRedDisc(const QueueSpan& limit, const Red& red, const EgressFacts& facts);
 
 } // namespace ns3::env::tcp

@@ -26,7 +26,7 @@ struct QueueLength
     Unit unit{Unit::Packets};
 };
 
-/// Drops what finds no room.
+/// Drops packets that find no room.
 struct DropTail
 {
 };
@@ -52,7 +52,7 @@ struct Red
     bool ecn{false}; ///< marks ECN-capable packets instead of dropping it
 };
 
-/// The queue at an egress. One packet more waits in the device, and one is on its way to the link.
+/// The queue at an egress. One packet more waits in the device, and one is being transmitted.
 struct QueueSettings
 {
     QueueLength limit{100, QueueLength::Unit::Packets};

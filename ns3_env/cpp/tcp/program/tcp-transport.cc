@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-/// Controllers whose flows are fluids.
+/// Controllers with fluid flows.
 const Fluids FLUIDS{{"max_min", Sharing::MaxMin}, {"oracle", Sharing::LeastRemaining}};
 
 Picos

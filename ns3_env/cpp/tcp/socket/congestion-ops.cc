@@ -42,7 +42,7 @@ NameOf(const TypeId& controller)
     return name;
 }
 
-/// Controllers by name; the project's own where ns-3 has one of the same name.
+/// Controllers by name; the project's version if ns-3 has one of the same name.
 std::map<std::string, TypeId>
 RegisteredOps()
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What both ends of a TCP connection share: state, options, ECN, and segments without payload.
+// Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
 #include "endpoint.h"
 
 #include "ns3/abort.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What both ends of a TCP connection share: state, options, ECN, and segments without payload.
+// Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
 #ifndef NS3_ENV_TCP_SOCKET_ENDPOINT_H
 #define NS3_ENV_TCP_SOCKET_ENDPOINT_H
 
@@ -26,7 +26,7 @@ namespace ns3::env::tcp
 class Endpoint : public Listener
 {
   public:
-    /// The congestion control is set up last: it may want ECN or pacing.
+    /// The congestion control is set up last: it may require ECN or pacing.
     Endpoint(Network& network,
              const TcpSettings& settings,
              Ptr<TcpCongestionOps> control,
@@ -34,7 +34,7 @@ class Endpoint : public Listener
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
-    /// Sends on `out` from now on, and receives what comes on the other channel of its connection.
+    /// Sends on `out` from now on, and receives on the other channel of its connection.
     void Attach(Channel& out);
     /// Ends all activity without a packet to the other end; idempotent.
     void Release();
@@ -65,7 +65,7 @@ class Endpoint : public Listener
 
     /// A segment without payload.
     virtual void SendEmpty(uint8_t flags);
-    /// A segment without payload, on its way.
+    /// Sends a segment without payload.
     virtual void Dispatch(Segment* segment) { m_network.Send(segment); }
     /// ACK, with the echo that is due.
     void Acknowledge();

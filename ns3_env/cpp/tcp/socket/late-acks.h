@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// A receiver's. None overtakes another: one whose time is over waits for those before it.
+/// Delayed ACKs of a receiver. No ACK overtakes another: an ACK that is due waits for those before it.
 class LateAcks
 {
   public:

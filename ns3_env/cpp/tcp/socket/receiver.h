@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// Waits for one peer and acknowledges what comes from it.
+/// Waits for one peer and acknowledges its data.
 class Receiver final : public Endpoint
 {
   public:

@@ -50,7 +50,7 @@ class Scoreboard
     {
     }
 
-    /// SACKs are guessed from repeated ACKs where the connection has none.
+    /// SACKs are guessed from repeated ACKs if the connection has none.
     void SetSack(bool enabled) { m_sackEnabled = enabled; }
     /// The first byte has this number; nothing was sent yet.
     void Begin(SequenceNumber32 first) { m_head = m_waitFrom = m_idleFrom = m_decided = first; }
@@ -107,7 +107,7 @@ class Scoreboard
   private:
     size_t IndexFrom(SequenceNumber32 first) const;
     size_t IndexOf(SequenceNumber32 within) const;
-    /// `change` is made, and what waits to be sent again is counted anew.
+    /// Makes `change`, and recounts the bytes that wait for retransmission.
     template <class Change>
     void Edit(SentPiece& piece, Change change);
     size_t Carve(size_t index, SequenceNumber32 first, uint32_t bytes);

@@ -60,13 +60,13 @@ class Sender final : public Endpoint
     void Repace();
     /// Held, it sends nothing new.
     void SetHeld(bool held) { m_held = held; }
-    /// Sends what it now may.
+    /// Sends as much as it now may.
     void GoOn();
     /// Reports whether the last processed ACK signals that data met congestion.
     bool LastAckMarked() const { return m_lastAckMarked; }
     /// RTT of the last processed ACK; 0 if it gave none.
     Picos LastAckRtt() const { return m_roundTrips.LastSample(); }
-    /// Payload bytes whose numbers were used so far.
+    /// Payload bytes with sequence numbers used so far.
     uint64_t NextByte() const { return m_sentBytes; }
     /// @}
 
@@ -105,7 +105,7 @@ class Sender final : public Endpoint
     void SendEmpty(uint8_t flags) override;
     /// @}
 
-    /// @name The connection and what it may send (sender.cc)
+    /// @name The connection and its permission to send (sender.cc)
     /// @{
     void SendSyn();
     void OpenWith(const Segment& synAck);
@@ -158,7 +158,7 @@ class Sender final : public Endpoint
     Timer m_retransmission;
     Timer m_pacing;
     Timer m_soon;             ///< sends a picosecond after the application wrote
-    Timer m_connected;        ///< the application hears of it
+    Timer m_connected;        ///< notifies the application
     uint32_t m_pacedBytes{0}; ///< of the segment after which the pacing timer was set
     Picos m_pacedAt{0};
     Picos m_rto{0};

@@ -219,7 +219,7 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
                                                              SetWindow(bytes);
                                                              ReportWindowAndRate();
                                                          }));
-    const auto pace = [this](double payloadBps) // which is what ns-3 paces
+    const auto pace = [this](double payloadBps) // as ns-3 paces
     {
         const double wire = payloadBps * m_facts.packetBytes / m_facts.payloadBytes;
         SetRate(std::min(wire, m_facts.hostRateBps));

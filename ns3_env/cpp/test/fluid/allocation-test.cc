@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a fluid's rates: textbook allocations by hand, and what makes any allocation max-min fair.
+// Tests of a fluid's rates: textbook allocations by hand, and the conditions of max-min fairness.
 #include "ns3_env/cpp/fluid/allocation.h"
 #include "ns3_env/cpp/test/suite.h"
 

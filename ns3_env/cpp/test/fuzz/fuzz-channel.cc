@@ -175,7 +175,7 @@ class ChannelFuzz
         }
     }
 
-    /// The simulator comes to a region whose header is damaged.
+    /// Attaches the simulator to a region with a damaged header.
     void Attach(Random& random)
     {
         AgentChannel agent(CAPACITY);
@@ -309,7 +309,7 @@ class ChannelFuzz
         refused += simulatorRefused || agentRefused ? 1 : 0;
     }
 
-    /// Until the episode is over. \throws ChannelError where the agent's end gives up
+    /// Answers until the episode is over. \throws ChannelError if the agent's end gives up
     void Decide(AgentChannel& agent, Region& region, Random& random)
     {
         const bool damages = random.OneIn(2);

@@ -11,7 +11,7 @@ using namespace foreign;
 namespace
 {
 
-// What `python -m ns3_env.ns3ai structs rdma-flows` prints.
+// Output of `python -m ns3_env.ns3ai structs rdma-flows`.
 struct FlowState
 {
     uint32_t state;

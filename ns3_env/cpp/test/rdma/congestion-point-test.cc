@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of congestion points (802.1Qau): samples, feedback, and a frame's way back.
+// Tests of congestion points (802.1Qau): samples, feedback, and a frame's reverse path.
 #include "test-network.h"
 
 #include "ns3/rng-seed-manager.h"
@@ -170,7 +170,7 @@ WayBack(bool paused)
     net->Run();
     ASSERT_GT(seen.size(), 2, "frames have come");
     // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
-    // 102 B takes 816 ns and 1 us. No ACK is on that link then. The pause goes before the data.
+    // 102 B needs 816 ns and 1 us. No ACK is on that link then. The pause precedes the data.
     const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
     const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
     EXPECT_EQ(seen[0].at, first + 5 * packet + US + 816 * PS_PER_NS + US, "when");

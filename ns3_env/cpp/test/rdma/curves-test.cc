@@ -56,7 +56,7 @@ struct Sample
     double queueBytes;
 };
 
-/// The folder of RDMA_WRITE_CURVES, where the curves are written instead of compared; null otherwise.
+/// The folder of RDMA_WRITE_CURVES, into which the curves are written instead of compared; null otherwise.
 const char*
 WriteFolder()
 {

@@ -60,7 +60,7 @@ TEST("PFC and the preset say how a pool is shared")
     is(publishedRules, false, PoolSharing::Thresholds);
 }
 
-/// Bursts that meet before a link on which nothing moves: what does not fit is lost, packet for packet.
+/// Bursts that meet at a blocked link: packets that do not fit are lost, one by one.
 void
 Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
 {
@@ -80,7 +80,7 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     AddIncast(s, SENDERS, PACKETS * 1000);
     TestNetwork net(std::move(s));
     net->Run();
-    // One is on the link; the reserve of the port whose peer sends nothing stays empty.
+    // One is on the link; the reserve of the port with an idle peer stays empty.
     const uint64_t fit = 1 + (bufferBytes - reserveBytes) / PACKET;
     const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
     const Losses lost = uplink.Lost().By(LossCause::BufferFull);
@@ -91,7 +91,7 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     ASSERT_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
 }
 
-/// Whatever the buffer, flows finish, and no byte is unaccounted for.
+/// For any buffer, flows finish, and no byte is unaccounted for.
 TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
 {
     Scenario s = Dumbbell(8, 100e9);

@@ -178,7 +178,7 @@ TEST("results are the same bytes with 1, 2, 3 and 8 parts and threads")
     }
 }
 
-/// The order of what meets at one instant is another, and so are random numbers; nothing else is.
+/// Only the order of simultaneous events and random numbers differ.
 TEST("a network in parts has the completion times of one that is played as a whole")
 {
     const auto meanSlowdown = [](std::optional<uint32_t> threads)
@@ -212,7 +212,7 @@ TEST("a network in parts has the completion times of one that is played as a who
     ASSERT_NEAR(meanSlowdown(3), whole, 0.01 * whole, "mean slowdown");
 }
 
-/// Four ranks in a rack, or in one each, hand a token round; each computes before it sends.
+/// Four ranks in a rack, or in one each, pass a token round; each computes before it sends.
 Scenario
 Ring(uint32_t hostsPerRack)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a packet's way: telemetry of each hop, and the path that ECMP chooses.
+// Tests of a packet's path: telemetry of each hop, and the path that ECMP chooses.
 #include "test-network.h"
 
 #include "ns3_env/cpp/routing/routing.h"

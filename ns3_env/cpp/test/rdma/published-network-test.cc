@@ -51,8 +51,8 @@ PfcDraws(bool published)
     ASSERT_EQ(next, expected, "after " << frames << " frames");
 }
 
-/// A paused host still answers under DCQCN and TIMELY, whose ACKs are in the high-priority queue, and in other groups
-/// than the one that ACKs wait for.
+/// A paused host still answers under DCQCN and TIMELY, with ACKs in the high-priority queue, and if the pause is for
+/// another group than that of ACKs.
 void
 AckClass(bool published, std::string controller, uint32_t group, bool passes)
 {
@@ -75,8 +75,8 @@ AckClass(bool published, std::string controller, uint32_t group, bool passes)
     ASSERT_GT(net->Records()[1].end, RESUMED, "data");
 }
 
-/// A round trip of 720 us is longer than a receiver waits: it answers one gap twice, and the sender goes back twice. What
-/// then comes a second time is answered by nothing, or, where the flow has ended, as by a receiver that never knew it.
+/// A round trip of 720 us is longer than a receiver waits: it answers one gap twice, and the sender goes back twice.
+/// Duplicates are then not answered or, if the flow has ended, answered as by a new receiver.
 TEST("published: answers to duplicates")
 {
     uint64_t acked{0};
@@ -113,7 +113,7 @@ TEST("published: answers to duplicates")
     ASSERT_GT(toForgotten, 0, "a new receiver's NACKs");
 }
 
-/// The first packet is lost, and every packet is marked: the NACK is all that the sender hears for a round trip.
+/// The first packet is lost, and every packet is marked: the NACK is the sender's only feedback for a round trip.
 void
 NackFeedback(bool published)
 {
@@ -290,7 +290,7 @@ TEST("published: DCQCN's timers take their turn with departures")
     ASSERT(endsOf(true) != endsOf(false), "it matters which acts first");
 }
 
-/// Two hosts, and between their switches two ways, by switch 4 and by switch 5, of `byFour` and `byFive` a link.
+/// Two hosts, and between their switches two paths, by switch 4 and by switch 5, of `byFour` and `byFive` a link.
 Scenario
 TwoWays(bool published, Picos byFour, Picos byFive)
 {
@@ -308,14 +308,14 @@ TwoWays(bool published, Picos byFour, Picos byFive)
     return s;
 }
 
-/// Checks that where equal-hop paths differ in delay, one speaks for a pair of hosts: that by the highest id.
+/// Checks that if equal-hop paths differ in delay, the one by the highest id sets the base RTT of a pair of hosts.
 void
 PairPath(bool published, Picos byFour, Picos byFive, Picos largest)
 {
     const Case about(Mode(published) + "largest RTT with ways of " + std::to_string(byFour / NS) +
                      " and " + std::to_string(byFive / NS) + " ns a link");
     Scenario s = TwoWays(published, byFour, byFive);
-    for (uint32_t i = 0; i < 10; ++i) // some by each way
+    for (uint32_t i = 0; i < 10; ++i) // some by each path
     {
         AddFlow(s, 0, 1, 1000);
     }

@@ -103,7 +103,7 @@ class CountingSource final : public RandomSource
     int draws{0};
 };
 
-/// A switch decides on what it can mark; the published simulator's on everything.
+/// A switch decides only for packets that it can mark; the published simulator's for every packet.
 template <class Marker>
 void
 MarkDraws(std::string what, int draws)
@@ -157,7 +157,7 @@ TEST("next hops stand as a search from the destination finds them")
         s.links.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), 100e9, 1000 * NS});
     }
     std::mt19937 random(5);
-    for (int i = 0; i < 10; ++i) // whatever the order of the links
+    for (int i = 0; i < 10; ++i) // for any order of the links
     {
         Graph graph{s.isSwitch, {}};
         for (uint32_t node = 0; node < s.isSwitch.size(); ++node)

@@ -44,7 +44,7 @@ class TestNetwork
     RdmaEpisode& operator*() { return *m_network; }
     RdmaEpisode* operator->() { return m_network.get(); }
 
-    /// Recorders that the scenario asks for.
+    /// Recorders that the scenario requests.
     const Recorders& Recorded() const { return *m_recorders; }
 
     SwitchPort& PortTo(uint32_t node, uint32_t peer)

@@ -59,7 +59,7 @@ TimerTie(bool events)
     ASSERT_LT(rates[3], rates[1], "after the second cut");
 }
 
-/// The same controller, whichever way its timers run, where nothing falls on their instants.
+/// The same controller with both kinds of timers, if no event coincides with their instants.
 TEST("DCQCN's timers cut and raise alike, as events or worked off")
 {
     const auto ratesOf = [](bool events)

@@ -170,7 +170,7 @@ TEST("with and without qpOASES the control chooses the same windows")
     }
 }
 
-/// The QP's optimum against a fine search over the inputs, where constraints bind.
+/// The QP's optimum against a fine search over the inputs, with binding constraints.
 TEST("with binding constraints the QP's first move is the best one (horizon 2)")
 {
     std::mt19937_64 random(2);
@@ -190,7 +190,7 @@ TEST("with binding constraints the QP's first move is the best one (horizon 2)")
         double best = INFINITY;
         double bestMove = 0;
         const auto move = [&](int k) { return m.lower + (m.upper - m.lower) * k / grid; };
-        const double slack = m.b / grid; // half a cell either way
+        const double slack = m.b / grid; // half a cell in either direction
         for (int k0 = 0; k0 <= grid; ++k0)
         {
             const double q1 = m.q + m.b * move(k0);
@@ -231,7 +231,7 @@ TEST("a queue above (N - 1) BDP is softened, counted, and gives the least window
     EXPECT_EQ(control.Counters().infeasible, 1, "feasible again");
 }
 
-/// Whatever comes in, a window comes out.
+/// Any input gives a window.
 TEST("any input gives a finite window between the floor and BDP")
 {
     std::mt19937_64 random(3);

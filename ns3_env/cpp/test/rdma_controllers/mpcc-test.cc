@@ -29,7 +29,7 @@ Counter(const std::map<std::string, double>& counters, const std::string& name)
     return found == counters.end() ? NAN : found->second;
 }
 
-/// One flow under MPCC whose ACKs the test writes; 78 packets of BDP at 100 Gb/s, queues of 4 flows.
+/// One flow under MPCC with ACKs written by the test; 78 packets of BDP at 100 Gb/s, queues of 4 flows.
 class AckedFlow
 {
   public:
@@ -189,7 +189,7 @@ TEST("a window that takes effect lets a waiting flow send at once")
     EXPECT_EQ(sent[1], 6000, "five packets leave");
 }
 
-/// The model knows of the computation: it is input delay, and windows on their way are inputs (eq. 3.7).
+/// The model knows of the computation: it is input delay, and pending windows are inputs (eq. 3.7).
 TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)")
 {
     Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "3us");
@@ -256,7 +256,7 @@ TEST("decisions are measured on request only, by flow and in all")
     EXPECT_EQ(net.Recorded().counters.ByFlow().at("decision_us_p99").size(), 2, "by flow");
 }
 
-/// Durations add up over flows, whatever their order.
+/// Durations add up over flows, in any order.
 TEST("percentiles are right to 5 %, of one flow or of many")
 {
     DecisionTimes one;

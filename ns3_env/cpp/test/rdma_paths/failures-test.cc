@@ -82,8 +82,8 @@ TEST("a host that is cut off for longer than a timeout sends all that is not ack
 TEST("where a link in the network is back a flow's next timeout finds it, after 1, 3 or 7 of the "
      "first")
 {
-    // ACKs that are beyond the link when it fails arrive; the last of them starts the clock. Those of packets whose ACK
-    // is at the switch before the link by then: two links there and back.
+    // ACKs that are beyond the link when it fails arrive; the last of them starts the clock. Packets with an ACK at the
+    // switch before the link by then: two links there and back.
     const Picos there = 3 * (PACKET + LINK) + 2 * (ACK + LINK);
     const auto acked = static_cast<uint64_t>((FAILS - there) / PACKET + 1);
     const Picos lastAck = static_cast<Picos>(acked - 1) * PACKET + ONE_WAY + BACK;
@@ -97,7 +97,7 @@ TEST("where a link in the network is back a flow's next timeout finds it, after 
     }
 }
 
-/// Two hosts, two leaves (2, 3), two spines (4, 5); a stream at line rate, whose path is cut.
+/// Two hosts, two leaves (2, 3), two spines (4, 5); a stream at line rate on a path that fails.
 StreamCounts
 LostOf(std::optional<Picos> convergence)
 {
@@ -139,7 +139,7 @@ LostOf(std::optional<Picos> convergence)
 TEST("until routes converge what is sent to a dead link is lost, and then nothing more")
 {
     ASSERT_EQ(LostOf(std::nullopt).lost, 0, "without a failure");
-    // On the wire: what began in the time of a packet and the link's delay, 12.9 packets.
+    // On the wire: transmissions started within a packet's time and the link's delay, 12.9 packets.
     const uint64_t wire = LostOf(0).lost / 1000;
     ASSERT_GE(wire, 12, "on the wire");
     ASSERT_LE(wire, 14, "on the wire");

@@ -17,7 +17,7 @@ SUITE("rdma-nic-answers");
 
 constexpr Picos US = 1000 * PS_PER_NS;
 
-/// A flow of 1000 packets, alone; what its source and its receiver sent.
+/// A single flow of 1000 packets, and the packets that its source and its receiver sent.
 struct Alone
 {
     explicit Alone(const NicConfig& nic,

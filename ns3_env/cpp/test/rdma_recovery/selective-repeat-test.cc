@@ -127,7 +127,7 @@ TEST("many gaps are one recovery, and each is sent again once")
               "a packet's time each");
 }
 
-/// The last ACK before it comes at `standalone - packet`; RTO_low later it is sent again, alone on its way.
+/// The last ACK before it comes at `standalone - packet`; RTO_low later it is sent again, with nothing else in flight.
 TEST("the last packet lost is sent again RTO_low after the ACK before it")
 {
     for (const int64_t rto : {100, 250})
@@ -156,7 +156,7 @@ TEST("a timeout sends all again that is missing, and with more than N in flight 
             tail.insert(PACKETS - i);
         }
         const Alone selective(Once(tail));
-        // 32 MiB at 100 Gb/s, and a base RTT: two ways of 3 us, three times 1000 B
+        // 32 MiB at 100 Gb/s, and a base RTT: two directions of 3 us, three times 1000 B
         const Picos high = (32LL << 20) * 80 + 6 * US + 3 * 80'000;
         const auto lastAck = selective.record.standalone - static_cast<Picos>(lost) * PACKET;
         const auto others =

@@ -104,7 +104,7 @@ class CapturedRun
 
 TEST("a port has PPP's frames with whole headers, in the order of time")
 {
-    /// 0 where the checksum is right.
+    /// 0 if the checksum is right.
     const auto transportSum = [](const Bytes& frame) -> uint16_t
     {
         Bytes all(frame.begin() + PPP + 12, frame.end()); // addresses, then the segment

@@ -108,7 +108,7 @@ TEST("what finds no room is lost at its egress, and no byte elsewhere")
     EXPECT_EQ(record.port, 1, "its second link");
     EXPECT_EQ(record.peer, 3, "to the other one");
     EXPECT(record.cause == LossCause::BufferFull, "no room");
-    const uint32_t lost = DATAGRAMS - LIMIT - 2; // one on its way, one in the device
+    const uint32_t lost = DATAGRAMS - LIMIT - 2; // one in transmission, one in the device
     EXPECT_EQ(record.lost.packets, lost, "packets");
     EXPECT_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
     EXPECT_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");

@@ -87,7 +87,7 @@ TEST("a full buffer adds its packets' serialisation to the RTT, to the picosecon
     settings.queue.limit = {BUFFER, QueueLength::Unit::Packets};
     TestEpisode episode(s, settings, {"newreno", {}});
     const TcpFlow& flow = episode.Flow(0);
-    Picos longest = 0; // before anything was sent again: what waits for that is no queue
+    Picos longest = 0; // before any retransmission: waiting for one is no queueing delay
     flow.Sender().SetRttCallback(
         [&](Picos rtt)
         { longest = flow.RetransmittedBytes() > 0 ? longest : std::max(longest, rtt); });

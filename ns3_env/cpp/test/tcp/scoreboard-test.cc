@@ -162,7 +162,7 @@ class BothReceivers
     Ptr<TcpRxBuffer> m_buffer{CreateObject<TcpRxBuffer>()};
 };
 
-/// A connection whose segments are of all sizes, and some of them lost.
+/// A connection with segments of all sizes, some of them lost.
 class LossyConnection
 {
   public:

@@ -32,7 +32,7 @@ namespace ns3::env::tcp::test
 struct Bottleneck
 {
     DataRate rate{"100Mb/s"};
-    Time delay{MilliSeconds(5)}; ///< one way; hosts' links are ten times as fast and have none
+    Time delay{MilliSeconds(5)}; ///< one-way; hosts' links are ten times as fast and have none
     uint32_t bufferPackets{100};
     uint32_t markAtPackets{0}; ///< queue length from which packets are marked; 0: never
 };

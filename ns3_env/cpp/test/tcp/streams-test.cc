@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of UDP streams: their rate, start and stop, paths, and where each byte went.
+// Tests of UDP streams: their rate, start and stop, paths, and the fate of each byte.
 #include "episodes.h"
 
 #include "ns3/simulator.h"

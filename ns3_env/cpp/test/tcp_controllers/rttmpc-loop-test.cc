@@ -18,7 +18,7 @@ namespace
 
 SUITE("tcp-rttmpc-loop");
 
-/// A queue that all flows share; a flow hears of its RTT when the ACK arrives.
+/// A queue that all flows share; a flow learns its RTT when the ACK arrives.
 class FluidBottleneck
 {
   public:

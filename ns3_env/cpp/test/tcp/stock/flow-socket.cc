@@ -55,7 +55,7 @@ FlowSocket::Make(Ptr<Node> node,
     socket->SetTcp(node->GetObject<TcpL4Protocol>());
     socket->Configure(settings, lineRateBps);
     socket->SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
-    socket->SetCongestionControlAlgorithm(ops); // last: a controller may want ECN or pacing
+    socket->SetCongestionControlAlgorithm(ops); // last: a controller may require ECN or pacing
     return socket;
 }
 

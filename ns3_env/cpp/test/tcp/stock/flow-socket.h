@@ -28,7 +28,7 @@ class FlowSocket : public TcpSocketBase
     static TypeId GetTypeId();
     TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
-    /// A socket at `node`, whose link has `lineRateBps`: it is never paced faster.
+    /// A socket at `node` with a link of `lineRateBps`: it is never paced faster.
     static Ptr<FlowSocket> Make(Ptr<Node> node,
                                 const TcpSettings& settings,
                                 Ptr<TcpCongestionOps> ops,
