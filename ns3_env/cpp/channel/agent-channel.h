@@ -21,7 +21,7 @@ namespace ns3::env
 class AgentChannel
 {
   public:
-    /// Makes the region for `capacity` rows. \throws ChannelError
+    /// Creates the region for `capacity` rows. \throws ChannelError
     explicit AgentChannel(uint32_t capacity);
     ~AgentChannel();
     AgentChannel(const AgentChannel&) = delete;

@@ -24,7 +24,7 @@ bool
 ChannelGroup::Wait(double timeoutS)
 {
     m_turns.BeginsToWait(MonotonicNs());
-    // Those on our core first: they need it. Then it is ours to spin on.
+    // Ends on this core first: they need it. Then it is free for spinning.
     for (const bool ours : {true, false})
     {
         for (size_t i = 0; i < m_ends.size(); ++i)

@@ -41,7 +41,7 @@ AdaptiveSpin::Budget()
     }
     if (m_budgetNs < MIN_SPIN_NS)
     {
-        // Given up: try again now and then, for the work between two messages may have changed.
+        // Spinning was given up: retry now and then, as the work between two messages may have changed.
         if (++m_idleWaits < WAITS_BETWEEN_PROBES)
         {
             return 0;
@@ -55,7 +55,7 @@ AdaptiveSpin::Budget()
 void
 AdaptiveSpin::Learn(bool paid)
 {
-    // A spin that fails has cost its whole budget and the peer perhaps its core: give up faster than we start.
+    // A failed spin costs its whole budget, and perhaps the peer its core: stop faster than start.
     // One that pays shows the present length of a turn, for which half a budget may be too short.
     m_budgetNs = paid ? MAX_SPIN_NS : m_budgetNs / 2;
 }

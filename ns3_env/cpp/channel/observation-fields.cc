@@ -72,7 +72,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
     // A flow's attained and remaining service: the quantities that LAS and SRPT schedule by.
     {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
-    // Layer 2: 0 before the first frame. Data packets carry nothing for it.
+    // Layer 2: 0 before the first frame. Data packets do not carry it.
     {Field::NotifiedOffset,
      "notified_offset",
      "1",
@@ -155,7 +155,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Flows},
-    // A switch that schedules by the least remaining time would serve so much first (Hong 2012, PDQ).
+    // Backlog that a switch would serve first under least remaining time (Hong 2012, PDQ).
     {Field::ShorterBacklog,
      "shorter_backlog",
      "1",

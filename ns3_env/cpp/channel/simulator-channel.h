@@ -32,7 +32,7 @@ class SimulatorChannel
 
     /// Maximum rows of one message; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
-    /// The process that made the channel.
+    /// The process that created the channel.
     int AgentPid() const { return m_header->agentPid; }
 
     /// The region's rows, to be filled in place before Publish(kind, timePs, count).
@@ -63,7 +63,7 @@ class SimulatorChannel
     /// To be called before the message that refers to it.
     void WriteBlob(std::string_view text);
 
-    /// Signs of life of the simulation: the agent kills a simulator that computes on and gives none.
+    /// Progress of the simulation: the agent kills a simulator whose counter stops.
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:

@@ -144,7 +144,7 @@ TurnTaking::Sends(int64_t nowNs)
 {
     const int64_t turnNs = nowNs - m_sentNs;
     m_sentNs = nowNs;
-    // A reset or an update of the agent now and then changes nothing.
+    // An occasional reset or update of the agent has no effect.
     m_turnsInARow = IsLockStep() == (m_stage == Stage::Other) ? m_turnsInARow + 1 : 0;
     if (m_turnsInARow == TURNS_TO_CHANGE)
     {

@@ -10,7 +10,7 @@
 namespace ns3::env
 {
 
-/// One of the first three is there.
+/// Clock of decisions; one of the first three members is set.
 struct ClockSpec
 {
     std::optional<double>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interface of congestion controllers: its declaration, and the hooks by which it steers a flow.
+// Interface of congestion controllers: their declaration, and the hooks by which they steer a flow.
 #ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 #define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
 
@@ -28,8 +28,8 @@ struct IntRequest
     bool hopRecords{false}; ///< switches write an IntRecord per hop
     /// fields are rounded to HPCC's header units (docs/sources/published-simulator.md, "Switch")
     bool quantised{false};
-    /// instead: one record for all hops, of which `flows` alone is there: the utilisation of the busiest, in
-    /// one byte (rdma/telemetry/utilisation-byte.h)
+    /// instead: one record for all hops, with only `flows` set: the utilisation of the busiest hop in one byte
+    /// (rdma/telemetry/utilisation-byte.h)
     bool oneByte{false};
     /// packets tell how much their flow has left, and switches write how much flows with less have left
     bool shorterBacklog{false};
@@ -78,8 +78,8 @@ class CongestionControl : public Object
     /// The telemetry this controller's packets carry; requested once, before the flow starts.
     virtual IntRequest GetIntRequest() const;
 
-    /// The same of a flow of this size (payload) on this path: one that is sent before anything comes back may
-    /// go without. By default as GetIntRequest().
+    /// The same of a flow of this size (payload) on this path: a flow sent before any feedback may need none. By
+    /// default as GetIntRequest().
     virtual IntRequest GetIntRequestOf(uint64_t sizeBytes, const PathFacts& path) const;
 
     /// The marking this controller is published with, which `switch.ecn: auto` gives its flows' switches;
@@ -97,10 +97,10 @@ class CongestionControl : public Object
     /// (`simulator.threads`). False if such objects share writable state: then one thread runs them all.
     virtual bool IsThreadSafe() const { return true; }
 
-    /// Least window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
+    /// Minimum window (bytes of payload) the controller ever sets; below one packet's the flow is paced.
     virtual double GetWindowFloor(const FlowState& flow) const;
 
-    /// Least pacing rate (bit/s) the controller ever sets.
+    /// Minimum pacing rate (bit/s) the controller ever sets.
     virtual double GetRateFloor(const FlowState& flow) const;
 
     /// Before the first packet. The flow already sends at line rate with an unlimited window.
@@ -123,7 +123,7 @@ class CongestionControl : public Object
     /// The receiver saw a gap, and the flow has gone back to it. OnAck() follows, with the fields of the NACK.
     virtual void OnNack(FlowState& flow, Picos now);
 
-    /// Nothing was acknowledged for a retransmission timeout.
+    /// A retransmission timeout has passed without an acknowledgement.
     virtual void OnTimeout(FlowState& flow, Picos now);
 
     /// After the last byte was acknowledged.

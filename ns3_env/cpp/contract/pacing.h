@@ -108,7 +108,7 @@ class Pacing
     bool TakeRepaced() { return std::exchange(m_repaced, false); }
 
   private:
-    /// Between a packet of `wireBytes` and the next one, at the rate as it is. Mostly asked for again.
+    /// Gap between a packet of `wireBytes` and the next one at the present rate; cached, as it is mostly the same.
     Picos Gap(uint32_t wireBytes)
     {
         if (wireBytes != m_gapBytes || m_rateBps != m_gapRateBps)

@@ -18,7 +18,7 @@ struct SelectiveRepeatConfig
     uint32_t rtoLowPackets{3}; ///< up to this number are few
     std::optional<double> bdpCap{
         1.0};                   ///< in flight at most, BDPs of the longest path; absent: no cap
-    uint32_t reorderPackets{0}; ///< by which a packet may come late before it counts as lost
+    uint32_t reorderPackets{0}; ///< packets that may overtake one before it counts as lost
 };
 
 /// Options of network cards besides plain sending and receiving.

@@ -19,7 +19,7 @@ enum class PoolSharing : uint8_t
 /// The packet that a port sends next: of a switch, and of a host among its own flows.
 enum class Scheduling : uint8_t
 {
-    Fifo,          ///< in the order in which they came; a host's flows in turn
+    Fifo,          ///< in the order of arrival; a host's flows in turn
     LeastRemaining ///< of the flow with the fewest bytes left, with buffers that are never full
 };
 
@@ -34,7 +34,7 @@ struct SharedBufferConfig
     uint32_t resumeOffsetBytes{3072};
     uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
-    PoolSharing sharing{PoolSharing::Thresholds}; ///< given by the network's rules (NetworkRules)
+    PoolSharing sharing{PoolSharing::Thresholds}; ///< set by the network's rules (NetworkRules)
     /// Full frames of headroom beyond 3 * rate * delay: one that the peer is sending when the pause arrives, one that
     /// the pause had to wait for. The published simulator has none, and so can drop packets if fewer bytes than a frame
     /// fit on a link.

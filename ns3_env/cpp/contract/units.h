@@ -16,7 +16,7 @@ using Picos = int64_t;
 
 inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
 
-/// No time is longer: three weeks, of which some can still be added up.
+/// Upper bound of times: about three weeks, several of which can still be added up.
 inline constexpr double LONGEST_PS = 2e18;
 
 inline constexpr Picos PS_PER_NS = 1000;

@@ -43,7 +43,7 @@ class AgentObservation
     };
 
     Congestion MostCongested(const FlowState& flow) const;
-    /// Least rate / flows of a hop, over the rate of the sender's link; 0 before the first record.
+    /// Minimum over hops of rate / flows, over the rate of the sender's link; 0 before the first record.
     double FairShare(const FlowState& flow) const;
     /// The share of retransmissions in the bytes sent since the last decision.
     double TakeRepeated(const Flow& flow);

@@ -98,7 +98,7 @@ class DecidingController : public CongestionControl
   private:
     /// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
     static constexpr double LEAST_RATE_SHARE = 0.01;
-    /// A window below one packet is a packet now and then: this one's is at the least rate.
+    /// The window of the minimum rate, which may be below one packet.
     static double LeastWindow(const PathFacts& path);
     /// Decides before the flow's first packet, if the clock requires it.
     void DecideAtStart();
@@ -125,7 +125,7 @@ class DecidingController : public CongestionControl
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
     bool m_undecided{false};        ///< this flow leaves at line rate, for it is short
-    bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
+    bool m_withoutTelemetry{false}; ///< this flow is short, and its packets carry none
     bool m_detour{false};     ///< ACKs are not as of most: some of them do, or it is handed over
     bool m_hadRecords{false}; ///< switches report to this flow
     SharingGains* m_gains{nullptr};

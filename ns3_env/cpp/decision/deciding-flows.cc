@@ -32,7 +32,7 @@ IsOn(const CongestionControl& control, const std::string& flag)
     return on.Get();
 }
 
-/// Refuses a policy that observes fields which nothing reports on this network.
+/// Refuses a policy that observes fields without a source on this network.
 void
 RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
 {

@@ -36,7 +36,7 @@ class DecidingFlows
     DecidingFlows(const DecidingFlows&) = delete;
     DecidingFlows& operator=(const DecidingFlows&) = delete;
 
-    /// A flow is there, and will start; one that is under no policy decides nothing.
+    /// Registers a flow before it starts; a flow without a policy makes no decisions.
     void Adopt(Flow& flow, const FlowEntry& entry);
     /// Starts the clocks that make all flows of a policy decide at once, and watches ends of flows.
     void Begin(Episode& episode);
@@ -47,7 +47,7 @@ class DecidingFlows
 
     Interruption Interrupted() const;
 
-    /// Does so in each copy that is made of this process at a decision.
+    /// The hook runs in each copy that is made of this process at a decision.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook);
 
   private:

@@ -40,7 +40,7 @@ class Decider
 class DecisionBroker
 {
   public:
-    /// \param quantum decisions due within this time make one batch; without one each is answered on
+    /// \param quantum decisions due within this time form one batch; without one each is answered on
     ///        the spot, inside its ACK's event, as a controller in the simulator decides
     /// \param waits for the end of a window, if there are windows: its flows are of several hosts
     DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
@@ -67,7 +67,7 @@ class DecisionBroker
     // Of the batch that is collected: rows, and their controllers (null for a row that needs no action).
     std::vector<DecisionRow> m_rows;
     std::vector<DecidingController*> m_agents;
-    // Of the batch that is answered: kept, so that nothing is allocated for each.
+    // Buffers of the present batch, reused to avoid allocations.
     std::vector<DecisionRow> m_batchRows;
     std::vector<DecidingController*> m_batchAgents;
     std::vector<ActionRow> m_actions;

@@ -15,7 +15,7 @@
 namespace ns3::env
 {
 
-/// The other side asked for an end of the episode.
+/// Request of the other side to end the episode.
 enum class Interruption : uint8_t
 {
     None,

@@ -22,7 +22,7 @@ namespace ns3::env
 class JobCosts
 {
   public:
-    /// \param jobs of each flow, -1 of none; may be shorter than there are flows
+    /// \param jobs of each flow, -1 without; may be shorter than the number of flows
     explicit JobCosts(std::vector<int32_t> jobs);
 
     void OnStart(const Flow& flow, Picos now);

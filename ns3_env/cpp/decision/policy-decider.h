@@ -84,7 +84,7 @@ class PolicyDecider final : public Decider
     uint64_t m_seed;
     TransitionLog* m_log;
     std::unordered_map<uint32_t, Memory> m_memories; ///< by flow
-    // Of one batch; kept, so that nothing is allocated for each.
+    // Buffers of one batch, reused to avoid allocations.
     std::vector<Memory*> m_due;
     std::vector<FlowHistory*> m_histories;
     std::vector<float> m_outputs;

@@ -23,7 +23,7 @@ class DeliveryListener
   public:
     virtual ~DeliveryListener() = default;
 
-    /// The receiver has the last byte, and all before it, now; the sender may not know yet.
+    /// Called when the receiver has the last byte and all before it; the sender may not know yet.
     virtual void OnDelivered(const Flow& flow) = 0;
 };
 
@@ -42,7 +42,7 @@ class Flow : public FlowState
     void SetStandalone(Picos duration) { m_standalone = duration; }
     Picos Standalone() const { return m_standalone; } ///< -1: endless
 
-    /// Sets the start of a flow that was created before its start was known; before Start().
+    /// Sets the start of a flow that was created without one; call before Start().
     void SetStartTime(Picos start) { m_startTime = start; }
     virtual void Start() = 0;
     /// Notifies `listener` once, when the receiver has the whole message; never for an endless flow. Call before it
@@ -72,7 +72,7 @@ class Flow : public FlowState
     virtual uint64_t DuplicateBytes() const { return 0; }
     /// Time for which pauses blocked its sender's port while it lived.
     virtual Picos PauseTime() const = 0;
-    /// RTTs of its data, as measured by its sender; null if not kept.
+    /// RTTs of its data, as measured by its sender; null if not recorded.
     virtual const RttSamples* Rtts() const { return nullptr; }
     /// Arrival order of its data; null if not counted.
     virtual const PacketOrder* Order() const { return nullptr; }

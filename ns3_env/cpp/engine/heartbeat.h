@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Heartbeat of the simulator's process: a counter that grows whenever it makes progress.
+// Heartbeat of the simulator's process: a counter of its progress.
 #ifndef NS3_ENV_ENGINE_HEARTBEAT_H
 #define NS3_ENV_ENGINE_HEARTBEAT_H
 

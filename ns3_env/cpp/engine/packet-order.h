@@ -40,7 +40,7 @@ class PacketOrder
     }
 
     uint64_t Arrived() const { return m_arrived; }
-    /// Packets that came late.
+    /// Packets that arrived out of order.
     uint64_t Late() const { return m_late; }
     /// The most arrivals between the first packet that overtook one and that one (RFC 4737, "extent"), as far as MOST.
     uint64_t Distance() const { return m_distance; }
@@ -54,7 +54,7 @@ class PacketOrder
         uint64_t number;
     };
 
-    std::deque<Arrival> m_latest; ///< those that none had overtaken, the last ones
+    std::deque<Arrival> m_latest; ///< last arrivals that no packet had overtaken
     uint64_t m_arrived{0};
     uint64_t m_late{0};
     uint64_t m_distance{0};

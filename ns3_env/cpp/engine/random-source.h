@@ -17,7 +17,7 @@ class RandomSource
     virtual ~RandomSource() = default;
 
     virtual double Draw() = 0;
-    /// A pause or resume frame is sent, of which nothing is random.
+    /// Called for each pause or resume frame, though nothing in it is random.
     virtual void OnPfcFrame() {}
 };
 

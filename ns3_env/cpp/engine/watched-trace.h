@@ -12,7 +12,7 @@ namespace ns3::env
 {
 
 /// Accessor of a trace source of `Owner` that calls `Owner::Watch()` before a callback is connected, so that an owner
-/// need not look at sources without listeners.
+/// need not update sources without listeners.
 template <class Owner>
 class WatchedTrace final : public TraceSourceAccessor
 {

@@ -191,7 +191,7 @@ EventLoop::Remove(const EventId& id)
         std::erase(m_atDestroy, id);
         return;
     }
-    Cancel(id); // it leaves the heap when its time comes
+    Cancel(id); // it leaves the heap when it is due
 }
 
 // --- running -------------------------------------------------------------------------------------

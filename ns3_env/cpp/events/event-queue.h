@@ -59,7 +59,7 @@ class EventQueue
             PushToHeap(entry.time, entry.order, entry.handle);
         }
     }
-    /// The least entry, which leaves the queue; call only while there is one.
+    /// Removes the earliest entry; call only if there is one.
     EventEntry Pop()
     {
         if (m_inWheel == 0) [[unlikely]]
@@ -99,14 +99,14 @@ class EventQueue
         entry = Pop();
         return true;
     }
-    /// Time of the least entry; NEVER without one.
+    /// Time of the earliest entry; NEVER without one.
     Picos NextTime() const
     {
         return m_inWheel == 0 ? m_heapTime
                               : std::min(m_heapTime, m_nodes[m_first[FirstSlot()]].entry.time);
     }
 
-    /// Entries in the heap: those that ClearHeap looks at.
+    /// Entries in the heap: those that ClearHeap checks.
     size_t HeapSize() const { return m_heap.size(); }
     /// Removes the heap's entries for which `goes` is true.
     template <class Predicate>
@@ -143,7 +143,7 @@ class EventQueue
         uint32_t next;
     };
 
-    /// The node of an entry that had far to go; perhaps another's by now.
+    /// The node of an entry that was inserted far from its list's head; the node may have been reused.
     struct Hint
     {
         EventEntry entry{};
@@ -171,7 +171,7 @@ class EventQueue
     uint32_t m_free{NONE};
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
-    Picos m_heapTime{NEVER}; ///< of the heap's least entry
+    Picos m_heapTime{NEVER}; ///< of the heap's earliest entry
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order

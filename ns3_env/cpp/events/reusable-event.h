@@ -28,7 +28,7 @@ class ReusableEvent final : public RearmedEvent
     {
     }
 
-    /// Comes due `delay` from now.
+    /// Arms the event for `delay` from now.
     /// \returns its place under EventLoop, otherwise its time
     Moment Arm(Picos delay)
     {

@@ -28,11 +28,11 @@ struct Moment
     }
 };
 
-/// An event that its owner keeps and arms again and again.
+/// An event that its owner keeps and re-arms repeatedly.
 class RearmedEvent : public EventImpl
 {
   public:
-    /// Comes due now.
+    /// Runs the event when it is due.
     virtual void Fire() = 0;
     /// Called some time before it is due: prefetches memory that Fire() reads.
     virtual void Prefetch() const {}
@@ -73,7 +73,7 @@ class Timeline
     /// The same for a part that is simulated `lookahead` at a time.
     void FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead);
 
-    /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
+    /// Arms `event` for `delay` from now, in the context of node `context`; it must live until then.
     /// \returns its place
     Moment Arm(RearmedEvent& event, Picos delay, uint32_t context)
     {
@@ -81,7 +81,7 @@ class Timeline
         ArmAt(event, place, context);
         return place;
     }
-    /// The place that an event would have that is scheduled now and comes due `delay` from now. It may stay empty.
+    /// Reserves the place of an event scheduled now for `delay` from now. It may stay empty.
     Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
     /// `event` uses a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
     /// until then.
@@ -91,16 +91,17 @@ class Timeline
                        (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
                        reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED});
     }
-    /// Numbers below come before everything that is scheduled at the same time.
+    /// Lower numbers precede all events scheduled for the same time.
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;
     /// The place of the event that runs, or ran last.
     Moment Here() const { return {m_now, m_order >> CONTEXT_BITS}; }
     /// Reports whether an event at `place` has run, or runs.
     bool HasPassed(const Moment& place) const { return !(Here() < place); }
 
-    /// An ns-3 event comes due at `time`. \returns the number of the scheduling, as an EventId contains it
+    /// Schedules an ns-3 event for `time`. \returns the number of the scheduling, as an EventId contains it
     uint32_t Add(Picos time, uint32_t context, EventImpl* event);
-    /// An event was cancelled: all of them are dropped once they may be half of those far ahead (ended flows' timers).
+    /// Counts a cancelled event; all of them are dropped once they may be half of those far ahead (ended flows'
+    /// timers).
     void CountCancelled();
     bool IsExpired(const EventId& id) const;
 
@@ -132,9 +133,9 @@ class Timeline
                 }
             });
     }
-    /// Node of the event that runs; Simulator::NO_CONTEXT of none.
+    /// Node of the running event; Simulator::NO_CONTEXT without one.
     uint32_t Context() const;
-    /// Events that have run, cancelled ones whose time came among them.
+    /// Events that have run, including cancelled ones that were due.
     uint64_t Count() const { return m_count; }
     /// Cancelled events among them; how many, before all are dropped, depends on the timeline's other events.
     uint64_t CancelledCount() const { return m_cancelledRun; }

@@ -27,7 +27,7 @@ namespace ns3::env
 class FluidEpisode final : public Episode
 {
   public:
-    /// Makes the transport's paths of a scenario, which outlives them.
+    /// Creates the transport's paths of a scenario, which outlives them.
     using PathsMaker = std::function<std::unique_ptr<const FluidPaths>(const Scenario&)>;
 
     /// \throws ScenarioError if links and nodes do not fit together, or a stream has no path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A flow of fluid: a size that runs through its path at the rate that it is given.
+// A flow of fluid: a size that drains through its path at its assigned rate.
 #ifndef NS3_ENV_FLUID_FLUID_FLOW_H
 #define NS3_ENV_FLUID_FLUID_FLOW_H
 
@@ -36,7 +36,7 @@ class FluidFlow final : public Flow
     void PassThrough();
     /// Payload bytes that have passed by `now`.
     double PassedBy(Picos now) const;
-    /// Payload bytes to come; infinity of an endless one.
+    /// Remaining payload bytes; infinity for an endless flow.
     double LeftAt(Picos now) const;
     /// Payload bytes of progress per ps.
     double Speed() const { return SpeedAt(RateBps()); }

@@ -17,7 +17,7 @@ namespace ns3::env
 struct FluidPath
 {
     Hops hops;
-    PathFacts facts;  ///< packets of which carry no telemetry
+    PathFacts facts;  ///< for packets without telemetry
     Picos standalone; ///< -1: endless
 };
 

@@ -13,7 +13,7 @@ inline constexpr int64_t TIME_NS =
 inline constexpr int64_t DELAY_NS = 10'000'000'000;
 inline constexpr double RATE_BPS = 8e12; ///< at most a picosecond per byte
 inline constexpr double LEAST_RATE_BPS = 1;
-/// Least rate of a link: with the longest path, largest frame and delay, times still fit in picoseconds.
+/// Minimum rate of a link: with the longest path, largest frame and delay, times still fit in picoseconds.
 inline constexpr double LEAST_LINK_RATE_BPS = 1e4;
 inline constexpr int64_t FLOW_BYTES = 1'000'000'000'000'000;
 inline constexpr uint32_t PAYLOAD_BYTES = 65'000;

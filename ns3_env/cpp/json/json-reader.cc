@@ -35,7 +35,7 @@ OnOneLine(const std::string& text)
 }
 
 /// Builds the parsed value, but refuses unlimited depth and duplicate keys. (A callback of the library's parser
-/// would cost, at the end of each object in an array, a look at all before it.)
+/// would scan, at the end of each object in an array, all earlier ones.)
 class Builder
 {
   public:
@@ -111,7 +111,7 @@ class Builder
     }
 
     Json& m_root;
-    Json* m_value{nullptr};    ///< the place of the value that comes, or came last
+    Json* m_value{nullptr};    ///< the place of the next value, or of the last one
     std::vector<Json*> m_open; ///< objects and arrays
 };
 

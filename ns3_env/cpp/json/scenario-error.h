@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exception for a scenario that makes no sense.
+// Exception for an invalid scenario.
 #ifndef NS3_ENV_JSON_SCENARIO_ERROR_H
 #define NS3_ENV_JSON_SCENARIO_ERROR_H
 

@@ -3,9 +3,9 @@
 //
 // ns3ai-keeper PARENT_PID SEGMENT COMMAND...
 //
-// Runs COMMAND as its child. When that ends, or the parent process does, or SIGTERM comes, everything that descends
-// from it is killed, also a build script's children in separate process groups. When the parent ended, the segment's
-// name is also removed, unless another segment has it by then. Ends as COMMAND did.
+// Runs COMMAND as its child. When that or the parent process ends, or on SIGTERM, all its descendants are killed, also
+// a build script's children in separate process groups. When the parent ended, the segment's name is also removed,
+// unless another segment has it by then. Ends as COMMAND did.
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -112,7 +112,7 @@ main(int argc, char** argv)
         return EXIT_USAGE;
     }
     const std::string segment = argv[2];
-    const ino_t file = FileOf(segment); // made before we were started
+    const ino_t file = FileOf(segment); // created before this process started
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
     sigset_t before;

@@ -172,7 +172,7 @@ struct SegmentEnd::State
     Names names;
     bip::managed_shared_memory memory;
     ino_t file{0};
-    pid_t owner{0}; ///< the process that made the segment; 0: it was opened
+    pid_t owner{0}; ///< the process that created the segment; 0: it was opened
     SyncBlock* block{nullptr};
     Lane out;
     Lane in;

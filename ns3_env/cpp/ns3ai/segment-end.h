@@ -63,7 +63,7 @@ struct GymBuffer
     uint32_t size;
 };
 
-/// No such segment, or one in which something else lies than should.
+/// A missing segment, or one with unexpected content.
 class SegmentError : public std::runtime_error
 {
   public:
@@ -89,14 +89,14 @@ class TooLarge : public std::length_error
 class SegmentEnd
 {
   public:
-    /// Python's end: makes the segment and replaces an old one. \throws SegmentError
+    /// Python's end: creates the segment and replaces an old one. \throws SegmentError
     static SegmentEnd Create(const Names& names, size_t bytes);
     /// The simulator's end, of the Gym interface. \throws SegmentError
     static SegmentEnd Open(const Names& names);
     /// The simulator's end, of the vector interface; elements of the given sizes. \throws SegmentError
     static SegmentEnd OpenVectors(const Names& names, size_t stateBytes, size_t actionBytes);
 
-    /// The end that made the segment also removes its name.
+    /// The end that created the segment also removes its name.
     ~SegmentEnd();
     SegmentEnd(SegmentEnd&&) noexcept;
     SegmentEnd& operator=(SegmentEnd&&) noexcept;

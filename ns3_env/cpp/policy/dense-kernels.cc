@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Arithmetic of a layer, compiled once for each width of vector registers.
-// RDMA_KERNELS names the result. Nothing here may be shared with other files: no function of a header but memcpy.
+// RDMA_KERNELS names the result. Nothing here may be shared with other files: of headers, only memcpy may be used.
 #include "dense-kernels.h"
 
 #include <cstring>

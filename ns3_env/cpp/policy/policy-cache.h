@@ -18,7 +18,7 @@ namespace ns3::env
 class PolicyCache
 {
   public:
-    /// \param part of the network that it decides in: each has its own, as they decide at once
+    /// \param part of the network in which it decides: each has a separate policy, as parts run concurrently
     /// \throws ScenarioError naming the file and the error
     static Policy& Get(const std::string& file, uint32_t part = 0)
     {

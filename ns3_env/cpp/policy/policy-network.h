@@ -15,7 +15,7 @@
 namespace ns3::env
 {
 
-/// Layers of which each reads the one before.
+/// Layers, each with the output of the one before as input.
 class LayerStack
 {
   public:
@@ -45,7 +45,7 @@ struct HistoryView
     float* state;        ///< StateWidth() floats, kept for the flow's next decision
 };
 
-/// Not for use by two threads at once.
+/// Not thread-safe.
 class PolicyNetwork
 {
   public:
@@ -54,7 +54,7 @@ class PolicyNetwork
     /// The output for each of the histories. A recurrent network advances its state by one step.
     virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
 
-    /// Floats that a flow carries from decision to decision, all 0 at its first: none, or hidden state and cell.
+    /// Floats that a flow carries from decision to decision, all 0 at its first: no state, or hidden state and cell.
     virtual size_t StateWidth() const { return 0; }
 
     /**

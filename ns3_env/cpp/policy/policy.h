@@ -36,7 +36,7 @@ class FlowHistory
     size_t m_length{0};
 };
 
-/// Not for use by two threads at once.
+/// Not thread-safe.
 class Policy
 {
   public:
@@ -72,7 +72,7 @@ class Policy
     void Evaluate(std::span<FlowHistory* const> histories, std::span<float> outputs);
 
   private:
-    std::optional<Observation> m_observation; ///< there once the file is read
+    std::optional<Observation> m_observation; ///< set once the file is read
     size_t m_historyLength{1};
     ClockSpec m_clock;
     uint32_t m_telemetryBytes{0};

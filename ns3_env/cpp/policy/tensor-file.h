@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reader of safetensors files: named arrays and a header of text; reading runs nothing.
+// Reader of safetensors files: named arrays and a header of text; reading executes no code.
 #ifndef NS3_ENV_POLICY_TENSOR_FILE_H
 #define NS3_ENV_POLICY_TENSOR_FILE_H
 

@@ -19,8 +19,8 @@ struct EpisodeOutcome
     std::string
         results; ///< JSON; empty if the episode was interrupted, or they were written elsewhere
     std::string warning; ///< of the scenario; mostly empty
-    bool reset{false};   ///< the agent asked for another episode instead of stepping on
-    bool close{false};   ///< the agent asked for the end of the process
+    bool reset{false};   ///< the agent requested another episode instead of a step
+    bool close{false};   ///< the agent requested the end of the process
 };
 
 /**

@@ -120,7 +120,7 @@ SetValue(MpccSettings& settings, const Parameter& parameter, const py::handle& v
         parameter);
 }
 
-/// The settings with these parameters; those not given have their defaults.
+/// The settings with these parameters; the rest have their defaults.
 MpccSettings
 SettingsOf(const py::kwargs& given)
 {

@@ -27,7 +27,7 @@ struct [[gnu::visibility("hidden")]] RowArrays
     {
     }
 
-    /// Row i; `slot` and `flags` are the row's, read once: the other side may write on.
+    /// Row i; `slot` and `flags` are the row's, read once: the other side may continue to write.
     void Set(py::ssize_t i, const DecisionRow& row, int64_t slot, uint32_t flags)
     {
         flows.mutable_data()[i] = row.flow;

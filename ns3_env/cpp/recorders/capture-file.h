@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Capture of a network's frames: a pcapng file with an interface for each port that was asked for.
+// Capture of a network's frames: a pcapng file with an interface for each requested port.
 #ifndef NS3_ENV_RECORDERS_CAPTURE_FILE_H
 #define NS3_ENV_RECORDERS_CAPTURE_FILE_H
 

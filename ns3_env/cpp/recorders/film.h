@@ -41,7 +41,7 @@ class Film
         Picos paused{0};
     };
 
-    /// A port's losses so far, and which sample saw a packet lost.
+    /// A port's losses in the interval before a sample.
     struct LossRow
     {
         uint32_t sample;
@@ -63,7 +63,7 @@ class Film
     std::vector<Picos> m_times;
 
     std::map<PortKey, PortState> m_states;
-    std::vector<EgressQueue> m_ports; ///< each once, as it was first seen
+    std::vector<EgressQueue> m_ports; ///< each once, in the order of appearance
     std::vector<uint32_t> m_portRows; ///< sample, port, queue bytes, sent bytes, paused ns
     std::vector<double> m_flowRows;   ///< sample, flow, acked, sent, window, rate, RTT
     std::map<std::pair<PortKey, LossCause>, Losses> m_lost;

@@ -398,7 +398,7 @@ QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* column
     return queues;
 }
 
-/// A record for each port and cause that lost anything, hosts' ports included.
+/// A record for each port and cause with losses, hosts' ports included.
 Json
 LossesToJson(const Episode& episode)
 {
@@ -434,7 +434,8 @@ AddPauseCircle(Json& json, const Episode& episode)
                             {"text", circle.Text()}};
 }
 
-/// Rows (time, flow, window, rate), null for none; as columns: how many rows, with infinity for none.
+/// Rows (time, flow, window, rate), null without a limit; as columns: the number of rows, with infinity without a
+/// limit.
 Json
 WindowsToJson(const std::deque<WindowChange>& changes, Columns* columns)
 {

@@ -48,7 +48,7 @@ std::string ResultsToJson(const Episode& episode,
                           const Recorders& recorders,
                           const std::map<uint32_t, double>& sharing = {});
 
-/// The same without columns, written to `out` as it is made: many flows are never there as text.
+/// The same without columns, streamed to `out`: the text of many flows is never in memory at once.
 void WriteResults(std::ostream& out,
                   const Episode& episode,
                   const Recorders& recorders,

@@ -28,7 +28,7 @@ class NextHopOrder
   public:
     virtual ~NextHopOrder() = default;
 
-    /// Sorts `hops`, the neighbours of one node that lie one hop nearer to the host `to`.
+    /// Sorts `hops`, the neighbours of one node one hop nearer to the host `to`.
     virtual void Sort(std::vector<const Neighbour*>& hops, [[maybe_unused]] uint32_t to)
     {
         std::sort(hops.begin(),

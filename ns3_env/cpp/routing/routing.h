@@ -102,9 +102,9 @@ class Routing
     const Distances& DistancesTo(uint32_t gate) const;
     /// Links from host to host, or UNREACHABLE.
     uint32_t Distance(uint32_t from, uint32_t to) const;
-    /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
+    /// Neighbours of `node` one hop nearer to the host `to`, in the order of the links.
     void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
-    /// The part of a base RTT that lies between two switches, and the slowest link there.
+    /// The part of a base RTT between two switches, and the slowest link there.
     struct Way
     {
         Picos time;
@@ -142,7 +142,7 @@ class Pipeline
 
   private:
     std::vector<const Hops*> m_legs;
-    std::vector<Picos> m_free; ///< when each link has nothing more to send
+    std::vector<Picos> m_free; ///< when each link becomes idle
     Picos m_arrival{0};
 };
 

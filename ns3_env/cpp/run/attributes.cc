@@ -52,7 +52,7 @@ Reads(const std::string& text)
     return !in.fail() && !(in >> rest);
 }
 
-/// A number and its unit, nothing between them.
+/// A number immediately followed by its unit.
 bool
 IsTime(std::string_view text)
 {

@@ -16,7 +16,7 @@ namespace ns3::env
 struct Racks
 {
     std::vector<uint32_t> of; ///< by node id
-    Picos lookahead;          ///< the least delay of a link between two of them
+    Picos lookahead;          ///< the minimum delay of a link between two of them
 };
 
 /**
@@ -35,7 +35,7 @@ class DependenciesInParts final : public Dependencies
     struct FlowHooks
     {
         std::function<Picos(uint32_t flow)>
-            create; ///< between windows; returns the least time to its delivery
+            create; ///< between windows; returns the minimum time to its delivery
         std::function<void(uint32_t flow)> start;   ///< now; in the part of its source
         std::function<void(uint32_t flow)> started; ///< between windows, after its start
     };

@@ -35,7 +35,7 @@ class Dependencies : public DeliveryListener
     /// Schedules tasks that wait for no other.
     void Begin();
     void OnDelivered(const Flow& flow) override;
-    /// A flow that waits for nothing exists, and starts now or soon.
+    /// Called for a new flow without dependencies, which starts now or soon.
     virtual void OnCreated(uint32_t /* flow */) {}
 
     /// -1: not yet
@@ -44,7 +44,7 @@ class Dependencies : public DeliveryListener
     Picos StepEnd(size_t step) const { return m_end[m_flows + step]; }
 
   protected:
-    /// Nothing is left that the task waits for.
+    /// Releases the task, whose dependencies are all done.
     virtual void Release(uint32_t task);
     /// The task's delay is over: a flow starts, a step ends.
     virtual void OnDelayOver(uint32_t task);

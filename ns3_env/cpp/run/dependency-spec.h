@@ -29,8 +29,8 @@ struct DependencySpec
     /// @{
     std::vector<std::string> jobs;
     std::vector<std::string> parts; ///< of an iteration: names of collectives
-    std::vector<int32_t> job;       ///< index into `jobs`, -1 of none
-    std::vector<int32_t> part;      ///< index into `parts`, -1 of none
+    std::vector<int32_t> job;       ///< index into `jobs`, -1 without
+    std::vector<int32_t> part;      ///< index into `parts`, -1 without
     std::vector<int32_t> iteration;
     std::vector<int32_t> rank; ///< that computes or sends
     std::vector<int32_t> peer; ///< that receives, -1 of a step

@@ -118,7 +118,7 @@ class Episode
     const std::list<Flow*>& LiveFlows() const { return m_live; }
     const std::vector<FlowRecord>& Records() const { return m_records; }
     Picos EndTime() const { return m_endTime; }
-    /// RTTs of all recorded flows together; null if they keep none.
+    /// RTTs of all recorded flows together; null if not recorded.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
     /// Null if no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }
@@ -137,7 +137,7 @@ class Episode
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
     virtual RunTotals Totals() const = 0;
-    /// A warning for the reader of the results; "" for none.
+    /// A warning for the reader of the results; "" without one.
     virtual std::string Warning() const { return {}; }
     /// Deadlock of pauses at the end of the run.
     virtual PauseCircle FindPauseCircle() const { return {}; }
@@ -154,7 +154,7 @@ class Episode
     virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
     /// Racks of a network that is simulated in parts; null for one that is simulated as a whole.
     virtual const Racks* GetRacks() const { return nullptr; }
-    /// It is created: it starts now, or when its time has come.
+    /// Starts a created flow, now or at its start time.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
     /// Before the first event of the run.
     virtual void OnRunBegins() {}
@@ -177,7 +177,7 @@ class Episode
 
     void MakeDependencies();
     void StartDueFlows();
-    /// Time by which flows may be created before their starts, so that several are at once.
+    /// Time by which flows may be created ahead of their starts, in batches.
     Picos CreatesAhead() const;
     void Start(const FlowEntry& entry);
     void CreateAndStart(const FlowEntry& entry);

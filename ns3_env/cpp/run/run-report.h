@@ -21,7 +21,7 @@ class Capture
 
     /// Completes the file. \throws std::runtime_error if it could not be written
     virtual void Close() = 0;
-    /// Writes nothing any more: the file is another process's.
+    /// Stops writing: the file belongs to another process.
     virtual void Abandon() = 0;
 };
 

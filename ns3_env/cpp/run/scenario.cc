@@ -132,7 +132,7 @@ class Rows
     const Scenario& m_scenario;
 };
 
-/// The index of each row's group, -1 of none.
+/// The index of each row's group, -1 without.
 std::vector<int32_t>
 ReadGroups(JsonReader& section, const Scenario& s, size_t rows)
 {

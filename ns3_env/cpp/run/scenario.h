@@ -61,7 +61,7 @@ struct PcapSpec
 
     std::string prefix;                                              ///< of the file: PREFIX.pcapng
     std::optional<std::vector<std::pair<uint32_t, uint32_t>>> ports; ///< node, port; absent: all
-    uint32_t snapLength{LONGEST_FRAME}; ///< the most bytes of a frame that are kept
+    uint32_t snapLength{LONGEST_FRAME}; ///< the maximum number of bytes captured of a frame
 };
 
 struct FlowEntry
@@ -69,10 +69,10 @@ struct FlowEntry
     [[no_unique_address]] FlowSpec flow; ///< the next members fit in its padding: flows may be many
     uint32_t controller;                 ///< index into Scenario::controllers
     int32_t slot;                        ///< for an agent's flow, -1 otherwise
-    int32_t group{-1};                   ///< index into Scenario::groups, -1 of none
+    int32_t group{-1};                   ///< index into Scenario::groups, -1 without
 };
 
-/// Background that nothing steers.
+/// Background traffic without control.
 struct StreamEntry
 {
     FlowSpec flow;  ///< without an end
@@ -106,7 +106,7 @@ struct Scenario
     std::optional<Picos> retransmissionTimeout;           ///< default: from the network's buffers
     std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
     NicConfig nic;
-    std::vector<TrafficClass> classes; ///< empty: one, of which the settings above are
+    std::vector<TrafficClass> classes; ///< empty: one, with the settings above
     std::vector<ControllerSpec> controllers;
     ClockSpec clock;
     std::vector<std::string> groups; ///< of flows, by name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Program without a network that speaks the channel's protocol with made-up rows, for tests.
+// Program without a network that uses the channel's protocol with made-up rows, for tests.
 //
 // rdma-dummy-sim --channel-fd=N
 //

@@ -24,7 +24,8 @@ namespace
 
 SUITE("rdma-events");
 
-/// Near, far and simultaneous entries come out as from an ordered set, at every grain, and when that changes.
+/// Near, far and simultaneous entries leave the queue as from an ordered set, at every grain, and when the grain
+/// changes.
 void
 QueueOf(Picos grain, uint64_t slots)
 {

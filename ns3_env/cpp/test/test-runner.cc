@@ -26,7 +26,7 @@ using Tests = std::vector<std::pair<const char*, void (*)()>>;
 std::map<std::string, Tests>&
 Suites()
 {
-    static std::map<std::string, Tests> suites; // filled while statics are made
+    static std::map<std::string, Tests> suites; // filled during static initialisation
     return suites;
 }
 

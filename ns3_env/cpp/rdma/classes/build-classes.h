@@ -32,7 +32,7 @@ bool IsPaused(const Port& port, bool several, uint32_t trafficClass);
 const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass);
 /// @}
 
-/// The least share of a link that a class with a weight has while no strict one sends; 1 without such.
+/// The minimum share of a link of a class with a weight while no strict one sends; 1 without weights.
 double LeastShare(const std::vector<TrafficClass>& classes);
 
 } // namespace ns3::env::rdma

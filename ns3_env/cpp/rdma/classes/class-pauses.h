@@ -20,7 +20,7 @@ class ClassPauses
     bool Of(uint32_t which) const { return (m_paused >> which & 1) != 0; }
     uint64_t Frames(uint32_t which) const { return m_accounts[which].frames; }
 
-    /// A pause or resume frame has come.
+    /// Handles an arriving pause or resume frame.
     void OnFrame(uint32_t which, bool paused, Picos now)
     {
         Account& own = m_accounts[which];

@@ -38,7 +38,7 @@ class ClassPort : public SwitchPort
         std::unique_ptr<QueueStats> stats;
     };
 
-    /// Puts the classes to work once the link's rate is known.
+    /// Configures the classes once the link's rate is known.
     void ConfigureClasses(const NetworkRules& rules, const std::vector<TrafficClass>& classes);
     /// Keeps time-weighted statistics of each class's queue in [origin, end).
     void RecordClasses(Picos origin, Picos end);

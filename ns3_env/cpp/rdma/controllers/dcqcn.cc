@@ -286,8 +286,7 @@ Dcqcn::Increase(const FlowState& flow, uint32_t& stage)
     // halves in whole bits per second, each cut off, as the published simulator's rates
     m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps.Get() / 2));
     ++stage;
-    return m_targetBps.Get() != line ||
-           m_rateBps != before; // at line rate there is nothing left to do
+    return m_targetBps.Get() != line || m_rateBps != before; // at line rate no increase is left
 }
 
 } // namespace ns3::env::rdma

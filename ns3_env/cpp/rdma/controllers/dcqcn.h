@@ -109,7 +109,7 @@ class Dcqcn : public CongestionControl
   private:
     /// Applies the timers' effects up to `now`. At one instant the increase, armed long before, comes first.
     void CatchUp(FlowState& flow, Picos now);
-    /// Gives the flow the rate as it now is.
+    /// Writes the present rate to the flow.
     void WriteRate(FlowState& flow);
     void StartTimers(const FlowState& flow);
     /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.

@@ -105,7 +105,7 @@ Hpcc::MeasureInflight(const PathFacts& path, const AckSample& ack)
         const IntRecord& hop = ack.hops[i];
         const IntRecord& last = m_last[i];
         const int64_t tauNs = hop.timeNs - last.timeNs;
-        // A reordered, repeated or empty record measures nothing.
+        // A reordered, repeated or empty record is no measurement.
         if (tauNs <= 0 || hop.rateBps == 0)
         {
             continue;

@@ -35,7 +35,7 @@ class Hpcc : public CongestionControl
     void ReactTo(FlowState& flow, double utilisation);
 
   private:
-    /// MeasureInflight (Li 2019, Algorithm 1): updates u by an ACK's records; false if they give none.
+    /// MeasureInflight (Li 2019, Algorithm 1): updates u by an ACK's records; false if they give no measurement.
     bool MeasureInflight(const PathFacts& path, const AckSample& ack);
     /// Sets rate and window if `measure`, called only when it is time to react, updates u.
     template <class Measure>

@@ -158,7 +158,7 @@ Mpcc::GetWindowFloor(const FlowState& flow) const
 double
 Mpcc::GetRateFloor(const FlowState& flow) const
 {
-    // the least window over a base RTT (Zheng 2024, eq. 3.3)
+    // the minimum window over a base RTT (Zheng 2024, eq. 3.3)
     return flow.Path().hostRateBps * GetWindowFloor(flow) / flow.Path().bdpBytes;
 }
 

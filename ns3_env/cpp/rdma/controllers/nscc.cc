@@ -16,7 +16,7 @@ namespace
 /// BDP in bytes of the network of the published constants (sec. 3.6.13.3): 100 Gb/s, 12 us.
 constexpr double REFERENCE_BDP = 150e3;
 constexpr double REFERENCE_RTT = 12e6; // ps
-/// Up to so much of the base RTT a delay counts as none: a packet or two ahead in one queue.
+/// Up to this share of the base RTT a delay counts as zero: a packet or two ahead in one queue.
 constexpr double CLEAR = 1.0 / 32;
 } // namespace
 
@@ -162,7 +162,7 @@ Nscc::Average(const PathFacts& path, double delay, Picos now)
 bool
 Nscc::AdaptQuickly(const FlowState& flow, bool marked, double delay, Picos now)
 {
-    bool decided = m_ignore > 0 && marked; // by a queue that the window is already made for
+    bool decided = m_ignore > 0 && marked; // by a queue that the window already accounts for
     if (!decided && now >= m_periodEnd)
     {
         const bool congested = m_lost || delay > m_adaptTargets * m_target;

@@ -52,7 +52,7 @@ PowerTcp::MeasurePower(const PathFacts& path, const AckSample& ack)
         const int64_t dt = hop.timeNs - last.timeNs;
         if (dt <= 0 || hop.rateBps == 0)
         {
-            continue; // a reordered, repeated or empty record measures nothing
+            continue; // a reordered, repeated or empty record is no measurement
         }
         const double seconds = static_cast<double>(dt) * 1e-9;
         const double bytesPerSecond = static_cast<double>(hop.rateBps) / 8;

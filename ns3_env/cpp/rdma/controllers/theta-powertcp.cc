@@ -63,7 +63,7 @@ ThetaPowerTcp::OnAck(FlowState& flow, const AckSample& ack)
     if (dt > 0)
     {
         const double gradient = static_cast<double>(ack.rtt - m_lastRtt) / static_cast<double>(dt);
-        // line 12, of which eq. 8 is the inverse; tau is this path's, for a shorter one has less to wait
+        // line 12, of which eq. 8 is the inverse; tau is this path's, as a shorter one waits less
         const double power =
             (gradient + 1) * static_cast<double>(ack.rtt) / static_cast<double>(path.baseRtt);
         Smooth(path, m_multiplicativeIncrease ? power : std::max(power, 1.0), dt);

@@ -34,7 +34,7 @@ class LeastRemainingQueue
     struct Waiting
     {
         uint64_t remaining;
-        uint64_t order; ///< in which the first packet came, or came to be first
+        uint64_t order; ///< in which the first packet arrived, or became the first
         const WireFlow* flow;
 
         bool operator>(const Waiting& other) const

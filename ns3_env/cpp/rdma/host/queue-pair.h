@@ -71,15 +71,15 @@ class QueuePair final : public WireFlow
 
     /// @name Sender
     /// @{
-    /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
+    /// Earliest time at which the flow may send; NEVER while no bytes are left or the window is closed.
     Picos ReadyAt() const;
     /// Earliest time by pacing only, whatever is in flight.
     Picos PacedUntil() const;
     /// Returns the next packet; call only when ReadyAt() <= now.
     Packet* NextPacket(NetworkContext& network, Picos now);
-    /// An ACK or NACK has come; releases nothing.
+    /// Handles an ACK or NACK; does not release the packet.
     void OnFeedback(const Packet& packet, Picos now);
-    /// A switch's feedback frame has come; releases nothing.
+    /// Handles a switch's feedback frame; does not release the packet.
     void OnNotification(const Packet& packet, Picos now);
     void SetHeld(bool held) override;
     void WindowAndRateWritten() override;
@@ -129,7 +129,7 @@ class QueuePair final : public WireFlow
     struct SparseTelemetry
     {
         uint32_t wireBytes; ///< of a packet that carries it
-        Picos every;        ///< at least, between two of them
+        Picos every;        ///< minimum time between two of them
         Picos nextAt{0};
     };
 
@@ -142,11 +142,11 @@ class QueuePair final : public WireFlow
         SelectiveReceiver receiver;
     };
 
-    /// Both ends of answers that come late, or one for several packets.
+    /// Both ends of answers that are delayed, or for several packets.
     struct Answers
     {
         NicConfig config;
-        uint32_t unasked{0};  ///< sender: packets since the last that asked for an ACK
+        uint32_t unasked{0};  ///< sender: packets since the last request for an ACK
         uint64_t askedTo{0};  ///< sender: that last one's end
         bool owesMark{false}; ///< receiver: a mark that no ACK has reported yet
     };

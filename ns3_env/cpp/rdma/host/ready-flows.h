@@ -23,9 +23,9 @@ class ReadyFlows
     static constexpr size_t FEW = 32;
 
     void Add(QueuePair& flow);
-    /// Keeps the turn.
+    /// Removes the flow; the turn stays.
     void Remove(QueuePair& flow);
-    /// One of them, perhaps, is ready at another time than it was.
+    /// Called when the time at which a flow is ready may have changed.
     void OnChange(const QueuePair& flow);
 
     /// The ready flow whose turn it is, which then moves behind all other flows; null without one.
@@ -55,7 +55,7 @@ class ReadyFlows
     size_t m_next{0};                ///< place behind that of the flow served last
     bool m_many{false};
     size_t m_count{0};
-    std::vector<Picos> m_tree; ///< least time below each node, from 1 on; the second half: by place
+    std::vector<Picos> m_tree; ///< earliest time per node, from 1 on; the second half: by place
 };
 
 inline QueuePair*

@@ -23,8 +23,8 @@ enum class LinkEvents : uint8_t
 {
     /// Fewest possible: a transmission's end only if something waits for it, one arrival per link.
     Merged,
-    /// The same in a divided network: a node's arrivals come before its other events of their instant, in order of
-    /// ports, so that it does not matter who scheduled them when.
+    /// The same in a divided network: a node's arrivals precede its other events of the same instant, in order of
+    /// ports, so that the order of scheduling does not matter.
     MergedByPort,
     /// Each transmission's end and each arrival, so that those of one instant run in the order in which
     /// transmissions began.

@@ -22,7 +22,7 @@ class SwitchPort;
 
 /// Bytes of Ethernet, IPv4, UDP and RoCE headers of a data packet (docs/sources/published-simulator.md, "Bytes on the wire").
 inline constexpr uint32_t DATA_HEADER_BYTES = 48;
-/// The most that a controller's telemetry may make of them (HPCC's 42 B).
+/// Maximum of these headers with a controller's telemetry (HPCC's 42 B).
 inline constexpr uint32_t MAX_HEADER_BYTES = DATA_HEADER_BYTES + 42;
 /// The same of an ACK or NACK, before telemetry; frames are padded to MIN_FRAME_BYTES.
 inline constexpr uint32_t ACK_HEADER_BYTES = 46;

@@ -119,9 +119,9 @@ class Port : public Object
      */
     template <class Self>
     void KickAs(Self& self);
-    /// Reports whether a packet that comes now may be sent at once if nothing else waits here.
+    /// Reports whether an arriving packet may be sent at once if no other packet waits here.
     bool IsFree(Picos now);
-    /// Sends a packet that comes to a free port at which nothing waits.
+    /// Sends a packet that arrives at a free port without waiting packets.
     void SendAtOnce(Packet* packet, Picos now);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
@@ -133,7 +133,7 @@ class Port : public Object
     /// Reports whether a packet that this end sent arrives at its peer; counts it if it is lost instead. Only called after
     /// WatchArrivals(), or with a cause of losses set.
     virtual bool Passes(Packet* packet);
-    /// From now on Passes() is asked.
+    /// Enables calls of Passes().
     void WatchArrivals() { m_peer->m_attended = true; }
     /// Called when the link fails, for waiting packets, and when it is back, for pauses of the peer.
     virtual void OnFail(Picos) {}
@@ -148,14 +148,14 @@ class Port : public Object
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
     [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
-    /// Reports whether the transmitter is idle, and no look at its last frame's end is due at this very instant.
+    /// Reports whether the transmitter is idle, and no tx event of its last frame is due at this instant.
     bool IsIdle(Picos now) const
     {
         return m_busyUntil < now || (m_busyUntil == now && m_armedAt != now);
     }
     void OnTransmitterFree();
     void OnArrival();
-    /// The next arrival here is due then.
+    /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival, Picos now);
     void Arm(Picos when, Picos now);
     /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
@@ -163,7 +163,8 @@ class Port : public Object
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
-    /// Counts a packet that is lost on the link: its end finds out, which may be in another part of the network.
+    /// Counts a packet that is lost on the link: it is detected at the receiving end, possibly in another part of the
+    /// network.
     void LoseOnLink(Packet* packet, LossCause cause)
     {
         Lose(packet, cause, m_lostOnLink, m_peer->m_network);
@@ -172,7 +173,7 @@ class Port : public Object
               LossCause cause,
               std::unique_ptr<LossCounts>& counts,
               NetworkContext& network);
-    /// Reports whether an arrived packet is to be received: neither lost nor for the port itself.
+    /// Reports whether an arrived packet is to be received: it is neither lost nor for the port itself.
     bool TakesIn(Packet* packet);
 
     /// Transmission time of a frame; most are as long as the one before.
@@ -207,7 +208,7 @@ class Port : public Object
     {
         bool down{false};
         Picos busyUntil{0};   ///< as it was when the link failed
-        uint64_t lostNext{0}; ///< frames in flight that will not arrive, which come first
+        uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
     };
 
     struct LastFrame
@@ -237,7 +238,7 @@ class Port : public Object
     Flight m_incoming; ///< on the link towards this port
     uint32_t m_nodeId;
     uint16_t m_index;
-    bool m_attended{false}; ///< the peer (Passes) or a trace source looks at arrivals
+    bool m_attended{false}; ///< the peer (Passes) or a trace source observes arrivals
 
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
     std::array<LastFrame, 2> m_last; ///< data, all other packets

@@ -12,7 +12,7 @@
 namespace ns3::env::rdma
 {
 
-/// The data class: priority code point 3, of which differentiated services code point 26 is the usual sign.
+/// The data class: priority code point 3, usually marked by differentiated services code point 26.
 inline constexpr uint8_t DATA_PRIORITY = 3;
 inline constexpr uint8_t DATA_DSCP = 26;
 
@@ -47,7 +47,7 @@ PriorityOf(uint32_t trafficClass)
 std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver);
 
-/// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the least Ethernet frame.
+/// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the minimum Ethernet frame.
 std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender, uint8_t priority = DATA_PRIORITY);
 
 /// The frame of a switch's feedback to a flow's source: a congestion notification message (IEEE 802.1Q, 33.4), in which

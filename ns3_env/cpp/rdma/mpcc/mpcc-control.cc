@@ -134,7 +134,7 @@ MpccControl::BuildModel(const MpccInput& input)
     const int steps = static_cast<int>(
         std::min(std::round(delay / interval), static_cast<double>(m_settings.memory)));
     const double past = steps > 0 ? SumOfLast(steps) - steps * model.fairShare : 0.0;
-    // No queue is shorter than empty: capacity that past inputs left unused does not come back.
+    // No queue is shorter than empty: capacity that past inputs left unused is not recovered.
     model.q = std::max(input.stateQueueBytes / input.bdpBytes + model.b * past, 0.0);
     return model;
 }

@@ -41,9 +41,9 @@ struct MpccSettings
 {
     int horizon{5}; ///< P
     MpccCost cost{};
-    /// Least window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
+    /// Minimum window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
     double floorPackets{0.01};
-    /// Least window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
+    /// Minimum window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
     /// would get no feedback for a hundred base RTTs; at a tenth of its fair share a queue still drains at 0.9 R.
     double floorShare{0.1};
     double delayScale{1.0};    ///< factor on tau_1 + tau_2; 0 switches the compensation off
@@ -85,7 +85,7 @@ class MpccControl
     /// Forgets inputs and solver; counters continue.
     void Reset();
 
-    /// Least window that Decide() may return for this input.
+    /// Minimum window that Decide() may return for this input.
     double Floor(const MpccInput& input) const;
 
     const MpccSettings& Settings() const { return m_settings; }

@@ -270,7 +270,7 @@ MpccQp::Solve(const MpccModel& model, MpccQpCounters& counters)
         {
             counters.workingSetChanges += static_cast<uint64_t>(changes);
             changes = MAX_CHANGES;
-            code = cold(changes); // a working set too far away is worth one start from nothing
+            code = cold(changes); // a working set too far away is worth one cold start
         }
     }
     counters.workingSetChanges += static_cast<uint64_t>(changes);

@@ -37,7 +37,7 @@ struct MpccModel
     double q{0}; ///< predicted queue, Q-bar (Zheng 2024, eq. 3.7), at least 0
     double b{0}; ///< B of eq. 3.4: queue gained per step and unit of window above the fair share
     double fairShare{0};  ///< W*, in (0, 1]
-    double lower{0};      ///< least input, -W* (eq. 4.2)
+    double lower{0};      ///< smallest input, -W* (eq. 4.2)
     double upper{0};      ///< largest input, 1 - W* (eq. 4.2)
     double queueBound{0}; ///< largest queue, N - 1 (eq. 4.3), before softening
     double reference{0};  ///< the queue that is wanted, at most the bound
@@ -46,7 +46,7 @@ struct MpccModel
     /// Largest queue allowed after `step` inputs: the bound, or as low as the inputs can bring it.
     double SoftBound(int step) const { return std::max(q + step * b * lower, queueBound); }
 
-    /// Largest input that brings a queue of `queue` under the bound in one step, or the least input.
+    /// Largest input that brings a queue of `queue` under the bound in one step, or the smallest input.
     double InputUnderBound(double queue) const
     {
         return std::max(lower, std::min(upper, (queueBound - queue) / b));

@@ -161,7 +161,7 @@ OtherFrames::SendTo(uint32_t source, uint32_t destination, Frame frame)
     packet->flow = &carrier;
     packet->kind = rdma::PacketKind::Data;
     packet->sequence = 0;
-    packet->payloadBytes = 0; // none of RDMA's
+    packet->payloadBytes = 0; // no RDMA payload
     packet->wireBytes = content.GetSize() + ETHERNET_BYTES;
     packet->egress = carrier.Forward().data();
     packet->telemetry = rdma::Telemetry::None;

@@ -36,7 +36,7 @@ class RdmaApplication : public Application
     Time GetStartTime() const { return m_startTime; }
     Time GetStopTime() const { return m_stopTime; }
 
-    /// Number of the flow in traces, results and captures; NO_FLOW before the simulation knows it.
+    /// Number of the flow in traces, results and captures; NO_FLOW before the simulation starts.
     uint32_t GetFlowId() const { return m_flow; }
     bool IsCompleted() const { return m_completed; }
     /// From its start until its last byte was acknowledged; 0 before.

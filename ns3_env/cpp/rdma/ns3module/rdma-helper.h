@@ -50,7 +50,7 @@ class RdmaHelper : public PcapHelperForDevice
     /// The same between two cards; hosts may have several.
     Ptr<RdmaApplication>
     AddFlow(Ptr<NetDevice> from, Ptr<NetDevice> to, uint64_t bytes, Time start = Time(0));
-    /// Packets at this rate (on the wire), which nothing steers; `stop` 0: to the end.
+    /// Packets at this constant rate (on the wire), without control; `stop` 0: to the end.
     Ptr<RdmaApplication>
     AddStream(Ptr<Node> from, Ptr<Node> to, DataRate rate, Time start, Time stop = Time(0));
     Ptr<RdmaApplication> AddStream(Ptr<NetDevice> from,

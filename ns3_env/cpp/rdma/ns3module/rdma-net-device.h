@@ -53,7 +53,7 @@ class RdmaNetDevice : public NetDevice
     void Watch();
     /// The engine's port is there. For RdmaNetwork.
     void SetPort(env::rdma::Port* port);
-    /// A frame of another stack has come to this host. For RdmaNetwork.
+    /// Delivers a frame of another stack to this host. For RdmaNetwork.
     void
     Deliver(Ptr<const Packet> packet, const Address& from, const Address& to, uint16_t protocol);
 

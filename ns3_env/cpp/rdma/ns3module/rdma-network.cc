@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
+// The RDMA network of a simulation: settings and components for the engine's network.
 #include "rdma-network.h"
 
 #include "script-run.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
+// The RDMA network of a simulation: settings and components for the engine's network.
 #ifndef RDMA_NETWORK_H
 #define RDMA_NETWORK_H
 
@@ -28,7 +28,7 @@ struct ScriptSettings;
 struct RdmaCapture
 {
     std::string prefix;
-    std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; the names that ns-3 gives
+    std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; ns-3's names
 };
 
 /**
@@ -44,8 +44,8 @@ class RdmaNetwork : public Object
     RdmaNetwork();
     ~RdmaNetwork() override;
 
-    /// The network of this simulation; the first call makes it, and chooses picoseconds and the engine's event loop,
-    /// which must come before the first event. Aborts if another loop runs.
+    /// The network of this simulation; the first call creates it, and selects picoseconds and the engine's event loop:
+    /// call it before the first event. Aborts if another loop runs.
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.
@@ -58,7 +58,7 @@ class RdmaNetwork : public Object
 
     /// Flows that have started and not ended; 0 before the simulation.
     std::size_t GetNLiveFlows() const;
-    /// Pause frames, and packets that were lost, of the whole network.
+    /// Numbers of pause frames and of lost packets in the whole network.
     uint64_t GetNPauseFrames() const;
     uint64_t GetNDrops() const;
 

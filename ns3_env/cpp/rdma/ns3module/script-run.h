@@ -39,7 +39,7 @@ class ScriptRun
     ScriptRun& operator=(const ScriptRun&) = delete;
 
     const rdma::RdmaEpisode& Network() const { return *m_episode; }
-    /// A flow that was not there when the simulation began; nothing for one that was.
+    /// Starts a flow that was added after the simulation's start; does nothing for earlier ones.
     void StartFlow(Ptr<RdmaApplication> application);
     /// A frame of another stack leaves a card.
     bool Carry(RdmaNetDevice& card,
@@ -67,7 +67,7 @@ class ScriptRun
     void Refuse(const std::string& why);
 
     ScriptSettings m_settings;
-    std::string m_results; ///< file; "" for none
+    std::string m_results; ///< file; "" without one
     std::optional<SimulatorChannel> m_channel;
     std::optional<Heartbeat::Listener> m_listener;
     nlohmann::json m_task;

@@ -24,7 +24,7 @@ inline constexpr uint32_t CHECKED_HOOKS = 500;
  */
 std::optional<std::string> BrokenPromise(const std::string& controller);
 
-/// The controllers that can be asked so, sorted: all but those that need a policy.
+/// The controllers that can be checked, sorted: all that need no policy.
 std::vector<std::string> CheckableControllers();
 
 } // namespace ns3::env::rdma

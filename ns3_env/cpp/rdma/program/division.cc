@@ -53,7 +53,7 @@ RacksOf(const Scenario& scenario, const std::vector<std::vector<uint32_t>>& neig
     return racks;
 }
 
-/// Gives switches without hosts to the part with which they have most links, of several to the one with fewest ports.
+/// Gives switches without hosts to the part with which they share most links, on a tie to that with the fewest ports.
 void
 PlaceSwitches(const std::vector<std::vector<uint32_t>>& neighbours,
               uint32_t count,
@@ -162,7 +162,7 @@ PartContexts::PartContexts(uint32_t parts)
 void
 PartContexts::Enter(uint32_t part)
 {
-    // Little of it is in a cache: all is asked for before it is touched.
+    // Little of it is cached: prefetch everything before use.
     for (const Passenger& passenger : m_towards[part])
     {
         __builtin_prefetch(passenger.packet, 1);

@@ -76,7 +76,7 @@ Fabric::SetUpContexts()
                                          m_division->count,
                                          m_scenario.threads.value_or(1),
                                          m_division->racks.lookahead);
-    double hostBps = 0; // how often something happens in a part is given by its hosts
+    double hostBps = 0; // the event rate of a part depends on its hosts
     for (const LinkSpec& link : m_scenario.links)
     {
         const bool ofHost = !m_scenario.isSwitch[link.a] || !m_scenario.isSwitch[link.b];

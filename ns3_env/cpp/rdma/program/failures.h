@@ -30,7 +30,7 @@ class Failures
         Port* a;
         Port* b;
         int outages{0}; ///< that last
-        int known{0};   ///< the same as switches know them
+        int known{0};   ///< the same, as known to switches
     };
 
     void Count(Link& link, int change);

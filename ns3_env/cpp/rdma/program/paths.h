@@ -36,7 +36,7 @@ class Paths
     static FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
     /// \throws ScenarioError if there is no path.
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
-    /// All but the bytes of a packet, which its controller knows.
+    /// All facts but the bytes of a packet, which depend on the controller.
     PathFacts Describe(const RoundTrip& path) const;
     /// Standalone completion time of a flow, -1 for an endless one; over all its paths if its packets may use several.
     Picos Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const;

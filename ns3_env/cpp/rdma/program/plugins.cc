@@ -72,7 +72,7 @@ ContractsIn(std::string_view content)
     return found;
 }
 
-/// \throws ScenarioError if the file was built against another contract, or against none.
+/// \throws ScenarioError if the file was built against another contract, or without one.
 void
 CheckContract(const std::string& file)
 {

@@ -28,7 +28,7 @@ class Streams
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
 
-    /// Each will start when its time has come.
+    /// Schedules the start of each.
     void Schedule();
 
     StreamCounts Of(size_t stream) const;
@@ -42,7 +42,7 @@ class Streams
     std::vector<std::unique_ptr<QueuePair>> m_streams;
 };
 
-/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+/// One episode's network. One at a time in a process (an ns-3 rule); call Simulator::Destroy after it.
 class RdmaEpisode final : public Episode
 {
   public:

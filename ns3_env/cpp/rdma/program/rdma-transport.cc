@@ -149,8 +149,8 @@ ReadSwitch(JsonReader section, Scenario& s)
     section.RefuseOthers();
 }
 
-/// Group 0, in which switches have their own frames: its packets are not counted, hence neither paused nor lost, and
-/// not marked.
+/// Settings for group 0, that of switches' frames: its packets are not counted, hence neither paused nor lost, and not
+/// marked.
 void
 LeaveUnmanaged(Scenario& scenario)
 {

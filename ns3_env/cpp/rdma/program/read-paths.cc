@@ -16,7 +16,7 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr int64_t FOR_EVER = -1; ///< the end of an outage that has none
+constexpr int64_t FOR_EVER = -1; ///< the end of a permanent outage
 
 Picos
 TimeOf(int64_t ns)

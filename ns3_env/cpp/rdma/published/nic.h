@@ -28,7 +28,7 @@ class WakeUp
     {
     }
 
-    /// Nothing can be sent now; `earliest` is the least pacing time of the flows with bytes left, or NEVER.
+    /// Called when no flow can send now; `earliest` is the earliest pacing time of the flows with bytes left, or NEVER.
     void OnIdle(Picos earliest, Picos now)
     {
         if (earliest > now && earliest < NEVER && !m_pending)
@@ -96,7 +96,7 @@ class Nic final : public rdma::Nic
 
     /// Reports whether a flow has bytes left, an open window and no pause.
     bool MaySend(const QueuePair& flow) const;
-    /// Reports whether a list entry is empty or of a flow that has ended, which then may cease to exist.
+    /// Reports whether a list entry is empty or of an ended flow, which may then be destroyed.
     static bool Leave(QueuePair* flow);
     /// The flow whose turn it is, or null; closes the gaps of ended flows.
     QueuePair* NextFlow(Picos now);

@@ -88,7 +88,7 @@ class Rules final : public NetworkRules
     Rounding GetRounding() const override { return Rounding::TruncateNs; }
     /// Events of one instant run in the order in which transmissions began.
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
-    /// Headroom is kept for pauses, and thresholds rule, without PFC as well.
+    /// Headroom is reserved for pauses, and thresholds apply, also without PFC.
     PoolSharing GetPoolSharing(bool pfc) const override;
     /// Cut to whole bytes before it is taken three times.
     uint64_t Headroom(double rateBps, Picos delay) const override;

@@ -39,13 +39,13 @@ class SelectiveSender
     /// The packet to send again, which counts as sent; of a flow that HasLost().
     uint64_t TakeLost(uint64_t sent);
 
-    /// Packets that the receiver is known to have beyond a gap.
+    /// Packets beyond a gap that the receiver has reported.
     uint64_t SelectivelyAcked() const { return m_received.Count(); }
 
   private:
     static constexpr uint64_t NONE = UINT64_MAX;
 
-    /// A packet that left then has arrived.
+    /// Learns that a packet that left at `leftAt` has arrived.
     void Learn(Picos leftAt);
     /// Finds the lowest packet that is lost and was not sent again in this recovery.
     bool Look(uint64_t acked, uint64_t sent);

@@ -41,7 +41,7 @@ class NetworkRules
     virtual PoolSharing GetPoolSharing(bool pfc) const;
     /// Reserve for arrivals at a port after it has requested a pause, bytes: 3 * rate * delay.
     virtual uint64_t Headroom(double rateBps, Picos delay) const;
-    /// Shift by which the threshold grows of a port that is `ratio` times as fast as a host.
+    /// Shift of the threshold of a port that is `ratio` times as fast as a host.
     virtual uint32_t Doublings(double ratio) const;
     /// Source of random marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
@@ -62,15 +62,15 @@ class NetworkRules
                              uint32_t ackEvery) const;
     /// Largest window, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
-    /// Reports whether the product of BDP and rate, from which HPCC makes a window, is cut to 64 bits.
+    /// Reports whether the product of BDP and rate, from which HPCC makes a window, is truncated to 64 bits.
     virtual bool WrapsWindows() const { return false; }
-    /// Reports whether a controller that reads switches' records may have a path with more of them than fit in a
-    /// packet, which then gives it none.
+    /// Reports whether the path of a controller that reads switches' records may have more records than fit in a
+    /// packet, which then carries none.
     virtual bool DropsLongRecords() const { return false; }
     virtual GoBackN Recovery(Picos baseRtt) const;
     /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is in flight.
     virtual Picos Timeout(Picos safe) const { return safe; }
-    /// Starts a flow whose time has come.
+    /// Starts a flow at its start time.
     virtual void Start(const std::function<void()>& flow) const;
     /// Sees a flow's controller before the flow exists.
     virtual void Prepare(CongestionControl& control) const;

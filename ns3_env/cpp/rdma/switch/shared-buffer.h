@@ -49,7 +49,7 @@ class SharedBuffer
     /// Reports whether the port's neighbour is to be paused, and whether the port's bytes let it resume.
     bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }
     [[gnu::always_inline]] bool MayResume(uint32_t port) const;
-    /// The neighbour knows of no pause any more.
+    /// Forgets that the neighbour was paused.
     void ForgetPause(uint32_t port) { m_ports[port].pausing = false; }
 
     /// Pool bytes that a port uses.

@@ -87,7 +87,7 @@ class FlowletChoice final : public RandomChoice
     Picos m_gap;
 };
 
-/// Answers have a separate turn, so that data and answers that alternate do not each keep to one port.
+/// Answers have a separate turn, so that data and answers that alternate do not each stay on one port.
 class TurnChoice : public PathChoice
 {
   public:

@@ -75,7 +75,7 @@ class Steering
     std::unique_ptr<PathChoice> m_choice;
     uint64_t m_version{1};
     std::vector<std::vector<std::unique_ptr<NextHops>>> m_hops; ///< by node and host, on demand
-    std::mutex m_looking; ///< for hops: Routing keeps distances that it was asked for
+    std::mutex m_looking; ///< for hops: Routing caches distances
 };
 
 } // namespace ns3::env::rdma

@@ -172,7 +172,7 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
     {
         m_marker = std::move(marker);
     }
-    m_queuesAll |= m_mostUnmarked < 0; // the marker is asked about each
+    m_queuesAll |= m_mostUnmarked < 0; // the marker is called for each
     m_telemetryUnit = telemetryUnit;
 }
 
@@ -188,7 +188,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
     m_congestionPoint = std::make_unique<CongestionPoint>(config, id, Random());
-    m_queuesAll = true; // it is asked about each
+    m_queuesAll = true; // it is called for each
 }
 
 inline void

@@ -59,12 +59,13 @@ class CongestionPoint
     uint64_t m_queueBefore{0}; ///< q_old, at the last sample
 };
 
-/// Counts the flows of one egress port: one counts until no packet of it came for `timeout` (Zheng 2024, App. A.1).
+/// Counts the flows of one egress port: a flow counts until no packet of it arrived for `timeout` (Zheng 2024, App.
+/// A.1).
 class RecentFlows
 {
   public:
     explicit RecentFlows(Picos timeout);
-    /// A data packet enters the queue. Streams, which nothing steers, are no flows.
+    /// Counts a data packet that enters the queue. Streams do not count as flows.
     void OnEnqueue(const Packet& packet, Picos now);
     uint32_t Count(Picos now);
 
@@ -96,9 +97,9 @@ class SwitchPort : public Port
 
     SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
 
-    /// Puts the port to work once its link rate is known.
+    /// Configures the port once its link rate is known.
     void Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit);
-    /// From now on a flow counts until none of its packets came for `timeout`.
+    /// Counts each flow from now on until none of its packets arrived for `timeout`.
     void CountRecentFlows(Picos timeout);
     /// Makes the egress queue a congestion point: it sends feedback to the sources of arriving packets.
     void EnableCongestionPoint(const CongestionPointConfig& config);
@@ -108,7 +109,7 @@ class SwitchPort : public Port
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
     [[gnu::always_inline]] void Enqueue(Packet* packet, Picos now);
-    /// Reports whether a packet that comes now would leave at once, and nothing observes the queue.
+    /// Reports whether an arriving packet would leave at once, without a queue observer.
     [[gnu::always_inline]] bool IsOpen(Picos now);
     /// Sends a packet on through an open port: as Enqueue(), without a queue.
     [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
@@ -155,9 +156,9 @@ class SwitchPort : public Port
     Switch& m_switch;
     uint64_t m_queueBytes{0};
     int64_t m_mostUnmarked{INT64_MAX}; ///< up to this queue `m_marker` is not called
-    uint32_t m_flows{0};               ///< of which the first, and not the last packet has come
+    uint32_t m_flows{0};               ///< whose first, but not last packet has arrived
     uint32_t m_telemetryUnit{1};
-    bool m_queuesAll{false}; ///< none passes (IsOpen)
+    bool m_queuesAll{false}; ///< no packet passes (IsOpen)
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
@@ -184,7 +185,7 @@ class Switch : public Object
     const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
     const SharedBuffer& Buffer() const { return m_buffer; }
 
-    /// A packet came in by `ingress`.
+    /// Forwards a packet that arrived by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
     /// A packet that entered by `ingressPort` has left the queue.
     void Release(uint32_t ingressPort, uint32_t bytes);

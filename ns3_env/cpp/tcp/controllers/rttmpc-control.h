@@ -44,7 +44,7 @@ double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
  */
 double BackOff(double extremeNs, double meanNs, double dtNs, double decayNs);
 
-/// The least and the largest RTT of late, and the running average between them.
+/// The smallest and the largest recent RTT, and the running average between them.
 class RttRange
 {
   public:
@@ -179,13 +179,13 @@ class RttMpcControl
     /// Throws std::invalid_argument, with the valid values, if settings contradict each other.
     explicit RttMpcControl(const RttMpcSettings& settings);
 
-    /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it changes nothing and is counted.
+    /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it is only counted.
     double OnAck(int64_t nowNs, int64_t rttNs);
 
     /// Likewise: a loss ends any increase of the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
     double OnLoss();
 
-    /// Nothing was in flight until now: the time since the last ACK is no part of eq. 6.
+    /// Nothing was in flight until now: eq. 6 excludes the time since the last ACK.
     void Resume(int64_t nowNs) { m_nowNs = nowNs; }
 
     double RateBps() const { return m_rateBps; }                ///< r(n)

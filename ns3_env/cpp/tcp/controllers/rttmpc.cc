@@ -43,7 +43,7 @@ class RttMpc : public TcpCongestionOps
     uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
 
   private:
-    /// Made at its first use, when attributes are set.
+    /// Created at its first use, when attributes are set.
     RttMpcControl& Control();
     void Apply(TcpSocketState& tcb);
 

@@ -77,10 +77,10 @@ class TDctcpEstimate
   public:
     explicit TDctcpEstimate(const TDctcpSettings& settings);
 
-    /// A window of data is over: its last RTT (above 0) and the share of its bytes that were marked.
+    /// Ends a window of data, with its last RTT (above 0) and the share of its bytes that were marked.
     void EndWindow(double rttNs, double markedShare);
 
-    /// A smaller least RTT than the windows' ends have shown.
+    /// Updates the minimum RTT between the ends of windows.
     void SeeRtt(double rttNs);
 
     const TDctcpState& State() const { return m_state; }

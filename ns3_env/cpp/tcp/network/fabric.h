@@ -21,7 +21,7 @@
 namespace ns3::env::tcp
 {
 
-/// Port by which packets leave a node for a neighbour.
+/// Port of a node towards a neighbour.
 struct Egress
 {
     uint32_t node;
@@ -68,7 +68,7 @@ class Fabric
 
     /// Payload bytes of TCP's and UDP's packets that reached their host.
     uint64_t DeliveredPayload() const { return m_network->DeliveredPayload(); }
-    /// Payload bytes of packets that a queue had no room for, or that a link lost.
+    /// Payload bytes of packets dropped by a full queue or lost on a link.
     uint64_t DroppedPayload() const;
     /// Losses by egress and cause, if any. A link's losses count at the egress before it.
     std::vector<LossRecord> LossRecords() const;

@@ -92,12 +92,12 @@ class Network
     void Send(Segment* segment);
     /// Drops it.
     void Drop(Segment* segment);
-    /// It has come over its last link.
+    /// Delivers a segment that has arrived over its last link.
     void Deliver(Segment* segment);
 
     TimerPool& Timers() { return m_timers; }
     Timeline& GetTimeline() const { return m_timers.GetTimeline(); }
-    /// Payload bytes that have come over their last link.
+    /// Payload bytes that have arrived over their last link.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 
   private:

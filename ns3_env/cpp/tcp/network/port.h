@@ -48,7 +48,7 @@ class Port
     {
         double rateBps;
         Picos delay;
-        Ptr<RateErrorModel> loss{}; ///< null: it loses none
+        Ptr<RateErrorModel> loss{}; ///< null: no loss
     };
 
     Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link);
@@ -76,7 +76,7 @@ class Port
     /// Put on the link so far, the link's header included.
     uint64_t TxBytes() const { return m_txBytes; }
     uint64_t TxPackets() const { return m_txPackets; }
-    /// Packets that came to the queue, lost ones included.
+    /// Packets that arrived at the queue, including lost ones.
     uint64_t Offered() const { return m_offered; }
     uint64_t Marked() const { return m_marked; }
     const LossCounts& Lost() const { return m_lost; }
@@ -119,7 +119,7 @@ class Port
     std::unique_ptr<PacketQueue> m_queue;
     DataRate m_rate;
     Link m_link;
-    Segment* m_slot{nullptr}; ///< in the device; while there is one, the queue gives none
+    Segment* m_slot{nullptr}; ///< in the device; while it is set, no packet leaves the queue
     Moment m_done;            ///< when the present packet's transmission ends
     bool m_doneArmed{false};
     std::optional<Moment>

@@ -38,7 +38,7 @@ struct Arrival
     bool marked{false};
 };
 
-/// Packets in the order in which they came.
+/// Packets in the order of arrival.
 class PacketQueue
 {
   public:
@@ -50,7 +50,7 @@ class PacketQueue
     virtual Arrival Enqueue(Segment* segment) = 0;
     /// Null if there is none.
     virtual Segment* Dequeue() = 0;
-    /// Reports whether an empty queue is also asked for a packet, as soon as the port could send one.
+    /// Reports whether Dequeue() is also called on an empty queue, as soon as the port is free.
     virtual bool CountsIdleTime() const { return false; }
     virtual QueueSpan Limit() const = 0;
 
@@ -80,7 +80,7 @@ class PacketQueue
 class Fifo final : public PacketQueue
 {
   public:
-    /// \param threshold none is reached by default
+    /// \param threshold infinite by default
     explicit Fifo(QueueSpan limit, QueueSpan threshold = {});
 
     Arrival Enqueue(Segment* segment) override;

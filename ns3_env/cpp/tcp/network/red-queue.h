@@ -29,7 +29,7 @@ class RedQueue final : public PacketQueue
     Ptr<RedQueueDisc> m_disc;
 };
 
-/// `length` in packets or in bytes as it is given, or as bytes of a number of BDPs.
+/// `length` in its unit, packets or bytes; a number of BDPs is converted to bytes.
 QueueSpan SpanOf(const QueueLength& length, const EgressFacts& facts);
 /// The same in the unit of `limit`, packets being full ones.
 double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressFacts& facts);

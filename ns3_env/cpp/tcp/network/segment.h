@@ -88,7 +88,7 @@ struct Segment
     uint32_t FrameBytes() const { return ipBytes + LINK_HEADER_BYTES; }
 };
 
-/// Segments that are made once and used again; all are gone with the pool.
+/// Segments that are reused; all are destroyed with the pool.
 class SegmentPool
 {
   public:

@@ -72,7 +72,7 @@ struct TcpSettings
     uint32_t segmentBytes{1448}; ///< payload of a full segment, whatever its options
     uint32_t initialWindowSegments{10};
     uint32_t segmentsPerAck{2};              ///< above 1 ACKs are delayed
-    Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the least RTO
+    Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the minimum RTO
     std::optional<AckNoise> ackNoise;
     bool sack{true};
     bool ecn{false};    ///< RFC 3168; controllers that need ECN bring their own (DCTCP)

@@ -37,7 +37,7 @@ class UdpStreams
     UdpStreams(const UdpStreams&) = delete;
     UdpStreams& operator=(const UdpStreams&) = delete;
 
-    /// Each will start when its time has come.
+    /// Schedules the start of each.
     void Schedule();
 
     StreamCounts Of(size_t stream) const;

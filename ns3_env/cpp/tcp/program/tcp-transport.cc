@@ -130,7 +130,7 @@ ReadSettings(JsonReader section)
 
 using Json = nlohmann::json;
 
-/// Reports whether it depends on marks: DCTCP's echo is exact, and without it DCTCP and its children are nothing.
+/// Reports whether it depends on marks: DCTCP's echo is exact, and without it DCTCP and its subclasses do not work.
 bool
 NeedsMarks(const TcpCongestionOps& controller)
 {

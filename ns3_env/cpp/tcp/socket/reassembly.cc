@@ -68,7 +68,7 @@ Reassembly::Add(SequenceNumber32 first, uint32_t bytes, SequenceNumber32& next)
     return true;
 }
 
-/// The block comes first, joined with those that touch it.
+/// Puts the block first, merged with adjacent ones.
 void
 Reassembly::Report(SackBlock block)
 {

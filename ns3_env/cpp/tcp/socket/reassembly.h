@@ -36,7 +36,7 @@ class Reassembly
     void ForgetBlocksUpTo(SequenceNumber32 next);
 
     uint32_t m_mostBytes;
-    std::map<SequenceNumber32, uint32_t> m_waiting; ///< bytes by their first, as they came
+    std::map<SequenceNumber32, uint32_t> m_waiting; ///< byte counts by first byte, as they arrived
     std::vector<SackBlock> m_blocks;
 };
 

@@ -29,7 +29,7 @@ Scoreboard::LoseBelowSacked()
         {
             return;
         }
-        index = IndexOf(std::prev(above)->second - 1); // the gap has nothing to count
+        index = IndexOf(std::prev(above)->second - 1); // there is nothing to count in the gap
     }
     if (sacked < DUPLICATES)
     {

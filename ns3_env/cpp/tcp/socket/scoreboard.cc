@@ -45,7 +45,7 @@ Scoreboard::Split(size_t index, uint32_t bytes)
     m_pieces.insert(m_pieces.begin() + static_cast<std::ptrdiff_t>(index), front);
 }
 
-/// Both are lost or neither, and none is SACKed.
+/// Merges two pieces that are both lost or both not lost, and not SACKed.
 void
 Scoreboard::MergeWithNext(size_t index)
 {

@@ -17,20 +17,20 @@
 namespace ns3::env::tcp
 {
 
-/// A piece of data that was sent at once and is not acknowledged.
+/// An unacknowledged piece of data that was sent as one.
 struct SentPiece
 {
     SequenceNumber32 first;
     uint32_t bytes{0};
     bool sacked{false};
     bool lost{false};
-    bool again{false}; ///< sent again since it was last taken for lost
+    bool again{false}; ///< retransmitted since it last counted as lost
     SentStamp stamp;
 
     SequenceNumber32 End() const { return first + SequenceNumber32(bytes); }
     /// Neither SACKed nor sent again.
     bool IsIdle() const { return !sacked && !again; }
-    /// Lost, and to be sent again.
+    /// Reports whether it is lost and waits for retransmission.
     bool IsWaiting() const { return lost && IsIdle(); }
 };
 
@@ -52,7 +52,7 @@ class Scoreboard
 
     /// SACKs are guessed from repeated ACKs if the connection has none.
     void SetSack(bool enabled) { m_sackEnabled = enabled; }
-    /// The first byte has this number; nothing was sent yet.
+    /// Sets the number of the first byte; call before anything is sent.
     void Begin(SequenceNumber32 first) { m_head = m_waitFrom = m_idleFrom = m_decided = first; }
     /// The application writes this number of bytes.
     void Add(uint32_t bytes) { m_size += bytes; }

@@ -281,7 +281,7 @@ Sender::CountSegments(AckFacts& ack)
     }
 }
 
-/// Nothing was lost, or all that was is there.
+/// Returns to the open state: nothing was lost, or all losses are repaired.
 void
 Sender::OnFullAck(AckFacts& ack)
 {

@@ -80,7 +80,7 @@ Sender::EnterRecovery(const AckFacts& ack)
     SendData(m_highestAck, m_settings.segmentBytes);
 }
 
-/// Sends the first segment again that is lost, or else the head.
+/// Retransmits the first lost segment, or else the head.
 void
 Sender::SendAgain()
 {

@@ -56,9 +56,9 @@ class Sender final : public Endpoint
     void Steer(uint32_t windowBytes, double payloadBps);
     /// The same before it dials.
     void SteerFromStart(uint32_t windowSegments, double payloadBps);
-    /// Moves the segment that waits for its turn to the time that the pace as it now is gives it.
+    /// Moves the paced segment that waits to the time of the present pacing rate.
     void Repace();
-    /// Held, it sends nothing new.
+    /// While held, it sends no new data.
     void SetHeld(bool held) { m_held = held; }
     /// Sends as much as it now may.
     void GoOn();
@@ -73,7 +73,7 @@ class Sender final : public Endpoint
     const SenderCounts& Counts() const { return m_counts; }
     /// Counts().acknowledgedBytes is brought up to date while an ACK is processed.
     uint64_t AcknowledgedBytes();
-    /// RTTs of data, one per ACK that gives any: of the last segment that it acknowledges, unless that was sent twice.
+    /// RTTs of data, at most one per ACK: of the last segment that it acknowledges, unless that was retransmitted.
     const RttSamples& Rtts() const { return m_rtts; }
     uint32_t WindowBytes() const { return m_tcb->m_cWnd.Get(); }
     /// The widest window.

@@ -80,7 +80,7 @@ TcpFlow::Open()
     Connection& connection = m_network.Open(m_tuple, TCP_PROTOCOL);
     m_receiver->Await(connection.back);
     m_sender->Dial(connection.there, m_spec.sizeBytes);
-    m_network.Close(connection); // its ends keep it
+    m_network.Close(connection); // its ends keep it alive
 }
 
 void

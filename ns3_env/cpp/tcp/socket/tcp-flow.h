@@ -23,7 +23,7 @@ namespace ns3::env::tcp
 
 class Steered;
 
-/// The two ends of a flow, made and not yet started.
+/// The two ends of a flow that has not started yet.
 struct EndpointPair
 {
     std::unique_ptr<Sender> sender;

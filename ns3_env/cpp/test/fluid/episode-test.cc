@@ -82,7 +82,7 @@ class Run
         return Of(flow).end - m_episode->GetScenario().flows[flow].flow.start - Of(flow).standalone;
     }
 
-    /// A flow's rate at `time`, of its steps until then.
+    /// A flow's rate at `time`, by its steps up to then.
     double RateAt(uint32_t flow, Picos time) const
     {
         double rate = -1;

@@ -35,9 +35,9 @@ using namespace ns3::env::fuzz;
 constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr uint32_t CAPACITY = 6;
 constexpr int EXCHANGES = 4;       ///< in a talk, each with damage
-constexpr int MOST_DECISIONS = 64; ///< in an episode, before it is given up
+constexpr int MOST_DECISIONS = 64; ///< in an episode, before it is aborted
 
-char s_line[64] = ""; ///< made before: handlers may do little
+char s_line[64] = ""; ///< formatted in advance: signal handlers may do little
 
 void
 Print(const char* text)
@@ -115,7 +115,7 @@ class Guard
                                                      BETWEEN_LINES};
 };
 
-/// An action that a policy may give.
+/// An action that a policy may choose.
 ActionRow
 GoodAction(Random& random)
 {
@@ -273,7 +273,7 @@ class ChannelFuzz
         agent.Send(Command::Step, due);
     }
 
-    /// A whole episode under strange but possible actions, in some of which words are damaged.
+    /// A whole episode under strange but possible actions, some with damaged words.
     void PlayEpisode(Random& random)
     {
         AgentChannel agent(CAPACITY);

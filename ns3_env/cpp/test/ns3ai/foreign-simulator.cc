@@ -146,7 +146,7 @@ Sum(std::string_view container)
     {
         if (NumberOf(data, 1) != FLOAT)
         {
-            raise(SIGSEGV); // the cast to a container of floats has given a null pointer
+            raise(SIGSEGV); // the cast to a container of floats has returned a null pointer
         }
         const std::string_view floats = FieldOf(data, 5);
         for (size_t at = 0; at + sizeof(float) <= floats.size(); at += sizeof(float))

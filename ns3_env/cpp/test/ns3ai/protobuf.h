@@ -46,7 +46,7 @@ class Message
                      Message().Text(1, "type.googleapis.com/ns3_ai_gym." + type).Inner(2, inner));
     }
 
-    /// Packed: floats and doubles as they lie in memory.
+    /// Packed: floats and doubles as in memory.
     template <typename T>
     Message& Packed(int field, const std::vector<T>& values)
     {

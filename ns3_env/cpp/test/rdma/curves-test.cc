@@ -30,7 +30,7 @@ constexpr int SAMPLES = 30;
 const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "curves";
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
-/// Controllers that must not lose their curves; any other is pinned by the curves that lie there.
+/// Controllers that must have curves; any other is compared if it has curves.
 constexpr const char* BUILT_IN[] = {"bcn",
                                     "dcqcn",
                                     "dctcp",
@@ -158,7 +158,7 @@ Read(const std::filesystem::path& file)
     return samples;
 }
 
-/// Controllers to be compared: those built in, and those of which curves lie there.
+/// Controllers to be compared: those built in, and those with curves in the folder.
 std::set<std::string>
 Pinned()
 {

@@ -96,7 +96,7 @@ TEST("whether a packet joins an empty queue or passes makes no difference")
     }
 }
 
-/// With PFC on nothing is ever lost, and pauses spread over two switches to the senders.
+/// With PFC on no packet is ever lost, and pauses spread over two switches to the senders.
 void
 PfcLossless(bool pfc)
 {
@@ -127,7 +127,7 @@ PfcLossless(bool pfc)
     }
 }
 
-/// A link that carries less than a frame at a time needs frames of headroom, or a pause comes too late.
+/// A link that carries less than a frame at a time needs frames of headroom, or a pause is too late.
 void
 Headroom(uint32_t frames)
 {
@@ -142,7 +142,7 @@ Headroom(uint32_t frames)
     ASSERT_EQ(net->Context().droppedPackets == 0, frames == 2, "lossless");
 }
 
-/// A packet or ACK lost at any place is sent again, and the flow ends.
+/// A packet or ACK lost at any place is retransmitted, and the flow completes.
 void
 LossRecovery(std::string what, PacketKind kind, uint64_t nth, bool needsTimeout)
 {

@@ -24,7 +24,8 @@ constexpr uint32_t RACKS = 8;
 constexpr const char* CONTROLLERS[] =
     {"dcqcn", "dctcp", "hpcc", "hpcc-pint", "nscc", "powertcp", "qcn", "swift", "timely"};
 
-/// A choice among spines for each packet, and links to spines that fail, some of them more than once, or at once.
+/// A choice among spines for each packet, and links to spines that fail, some of them more than once, or
+/// simultaneously.
 template <class Draw>
 PathSpec
 DrawnPaths(const Draw& draw, uint32_t hosts, uint32_t spines)

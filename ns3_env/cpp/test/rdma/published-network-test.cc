@@ -102,7 +102,7 @@ TEST("published: answers to duplicates")
     s.controllers[0].attributes = {{"Window", "1000000000"}};
     s.buffer.bufferBytes = 1ULL << 30;
     AddFlow(s, 0, 2, 4'000'000);
-    AddFlow(s, 0, 2, 4'000'000);  // makes the gap last: together at half the rate
+    AddFlow(s, 0, 2, 4'000'000);  // prolongs the gap: together at half the rate
     AddFlow(s, 2, 1, 50'000'000); // continues when the other flows have ended
     TestNetwork net(std::move(s));
     net.PortTo(3, 4).SetDropFilter(Callback<bool, const Packet&>(drops));
@@ -168,7 +168,7 @@ Nack(std::string what,
     Scenario s = Dumbbell(1, 100e9);
     s.published = published;
     s.buffer.pfc = false;
-    s.controllers[0].attributes = {{"Window", "1000000000"}}; // packets keep coming
+    s.controllers[0].attributes = {{"Window", "1000000000"}}; // packets continue to arrive
     AddFlow(s, 0, 1, 10'000'000);
     s.retransmissionTimeout = 100'000'000 * NS;
     TestNetwork net(std::move(s));
@@ -179,7 +179,7 @@ Nack(std::string what,
     ASSERT_EQ(nacks.size(), gapsNs.size() + 1, "NACKs");
     for (size_t i = 0; i < gapsNs.size(); ++i)
     {
-        // the next NACK answers the first packet that comes after the wait is over
+        // the next NACK answers the first packet after the wait
         const auto gap = static_cast<double>(nacks[i + 1] - nacks[i]) / NS;
         ASSERT_NEAR(gap, static_cast<double>(gapsNs[i]), 100.0, "NACK " << i);
     }
@@ -240,7 +240,7 @@ TEST("published: the end of a switch's transmission is an event only where somet
     ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
 }
 
-/// At 10 Gb/s sixteen senders come to gaps of more than 4 us, and cuts to the nanosecond of departures.
+/// At 10 Gb/s sixteen senders reach gaps of more than 4 us, and cuts to the nanosecond of departures.
 TEST("published: DCQCN's timers take their turn with departures")
 {
     const auto endsOf = [](bool turns)

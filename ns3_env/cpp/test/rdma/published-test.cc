@@ -90,7 +90,7 @@ TEST("an idle card looks again once, at the time it first saw or a repaced flow 
     ASSERT((looks == std::vector<int64_t>{100, 150, 310}), "times");
 }
 
-/// Counts how often it was asked.
+/// Counts its draws.
 class CountingSource final : public RandomSource
 {
   public:

@@ -70,7 +70,7 @@ TEST("the model follows eqs. 3.4, A.1, 3.7, 4.2 and 4.3")
     EXPECT_NEAR(m.upper, 0.75, 1e-12, "eq. 4.2");
     EXPECT_NEAR(m.queueBound, 3.0, 1e-12, "eq. 4.3");
 
-    // Eq. 3.7: at line rate, a round trip of inputs is still to come: (N - 1) BDP in all.
+    // Eq. 3.7: at line rate, a round trip of inputs is still pending: (N - 1) BDP in all.
     MpccControl delayed({});
     delayed.Decide(Dumbbell(4, 0, 78000));
     const double steps = std::round(78000.0 / 1080);

@@ -52,7 +52,7 @@ BBar(int horizon, double b)
     return m;
 }
 
-/// Models as networks give them: up to 300 flows, queues from none to far beyond the bound.
+/// Models as in networks: up to 300 flows, queues from empty to far beyond the bound.
 MpccModel
 RandomModel(std::mt19937_64& random)
 {

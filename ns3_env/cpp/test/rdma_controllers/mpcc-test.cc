@@ -144,7 +144,7 @@ TEST("a window takes effect when its computation is done, in order")
     EXPECT_EQ(now[4], now[3], "none after the flow's end");
     EXPECT_EQ(mpcc.Decisions(), 3, "all were made");
 
-    // On a network: the first change comes that much later, and slow flows are woken by it.
+    // On a network: the first change is that much later, and slow flows are woken by it.
     const auto firstChange = [](const std::string& time, uint32_t senders)
     {
         Scenario s = Incast(senders, 100'000, {{"ComputationTime", time}});

@@ -211,7 +211,7 @@ TEST("a retransmission that is lost waits for the timeout, and comes a third tim
     EXPECT_EQ(selective.record.duplicateBytes, 0, "nothing twice");
 }
 
-/// Sender without a network: packet 10 comes late.
+/// Sender without a network: packet 10 arrives late.
 TEST("a packet counts as lost when more than the reorder window have overtaken it")
 {
     for (const uint32_t window : {0U, 1U, 5U})

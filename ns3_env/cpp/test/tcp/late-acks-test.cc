@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of ACKs that come late by a random time: mean, bound, order, seeds.
+// Tests of ACKs delayed by a random time: mean, bound, order, seeds.
 #include "episodes.h"
 
 #include "ns3_env/cpp/test/suite.h"

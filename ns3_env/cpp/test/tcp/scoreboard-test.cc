@@ -26,7 +26,7 @@ SUITE("tcp-scoreboard");
 constexpr uint32_t SEGMENT = 1000;
 constexpr uint32_t WINDOW = 1 << 20;
 
-/// The project's scoreboard and ns-3's buffer, to which the same happens.
+/// The project's scoreboard and ns-3's buffer, with the same events.
 class BothSenders
 {
   public:
@@ -127,7 +127,7 @@ class BothSenders
     Ptr<TcpTxBuffer> m_buffer{CreateObject<TcpTxBuffer>(1)};
 };
 
-/// The project's reassembly and ns-3's buffer, to which the same comes.
+/// The project's reassembly and ns-3's buffer, with the same arrivals.
 class BothReceivers
 {
   public:

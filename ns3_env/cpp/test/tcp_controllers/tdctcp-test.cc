@@ -130,7 +130,7 @@ struct SocketNumbers
         tcb->m_lastAckedSeq += packets * 1000;
         tcb->m_lastRtt = MilliSeconds(rttMs);
         tcb->m_ecnState = marked ? TcpSocketState::ECN_ECE_RCVD : TcpSocketState::ECN_IDLE;
-        controller->PktsAcked(tcb, packets, Seconds(9)); // a smoothed RTT that nothing may read
+        controller->PktsAcked(tcb, packets, Seconds(9)); // a smoothed RTT that must not be read
         controller->IncreaseWindow(tcb, packets);
     }
 

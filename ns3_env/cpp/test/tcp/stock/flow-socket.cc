@@ -131,7 +131,7 @@ FlowSocket::CompleteFork(Ptr<Packet> packet,
 {
     if (m_endPoint == nullptr)
     {
-        return; // released since the SYN came
+        return; // released since the SYN arrived
     }
     DeallocateEndPoint(); // the base class makes it anew
     TcpSocketBase::CompleteFork(packet, header, from, to);
