@@ -63,7 +63,7 @@ class AgentChannel
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
     /// \param outputFd receives its output \throws ChannelError out of turn
     void Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms);
-    /// After Copied: the copy's process; negative: errno of the failure.
+    /// Process of the copy, after Copied; negative: errno of the failure.
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);

@@ -65,7 +65,7 @@ enum RowFlag : uint32_t
     ROW_TRUNCATED = 4,  ///< the episode was cut: no action
 };
 
-/// One flow that is due.
+/// A row of a decision: one flow that is due.
 struct DecisionRow
 {
     uint32_t flow{0};  ///< index in the scenario's flow list

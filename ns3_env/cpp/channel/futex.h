@@ -56,7 +56,7 @@ class AdaptiveSpin
 {
   public:
     AdaptiveSpin();
-    /// True as soon as `word` differs from `seen`; false when spinning gave up.
+    /// Returns true as soon as `word` differs from `seen`, false when it stops spinning.
     bool Await(const std::atomic<uint32_t>& word, uint32_t seen);
     /// The same until `done()` is true.
     template <typename Done>

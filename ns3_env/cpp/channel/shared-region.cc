@@ -17,7 +17,7 @@ namespace ns3::env
 namespace
 {
 
-/// Written within some ms, new memory included.
+/// Size of pieces that are written within some ms, including new memory.
 constexpr size_t PIECE_BYTES = size_t{8} << 20;
 constexpr uint64_t MAX_BLOB_BYTES = uint64_t{1} << 33;
 constexpr const char* SHORTER_THAN_DECLARED = "the blob is shorter than its sender declared";

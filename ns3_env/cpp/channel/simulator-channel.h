@@ -60,7 +60,7 @@ class SimulatorChannel
 
     /// Text that the agent wrote before its last command.
     std::string ReadBlob() const;
-    /// To be called before the message that refers to it.
+    /// Writes the blob; call before the message that refers to it.
     void WriteBlob(std::string_view text);
 
     /// Progress of the simulation: the agent kills a simulator whose counter stops.

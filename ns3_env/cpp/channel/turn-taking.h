@@ -83,7 +83,7 @@ class TurnTaking
     };
 
     bool IsLockStep() const;
-    /// After the present one; Adaptive if it was the last.
+    /// The mode to try after the present one; Adaptive if it was the last.
     Waiting NextTried() const;
     void BeginTrial(Waiting way);
     void CountInTrial(int64_t turnNs);

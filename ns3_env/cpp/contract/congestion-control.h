@@ -103,7 +103,7 @@ class CongestionControl : public Object
     /// Minimum pacing rate (bit/s) the controller ever sets.
     virtual double GetRateFloor(const FlowState& flow) const;
 
-    /// Before the first packet. The flow already sends at line rate with an unlimited window.
+    /// Called before the first packet. The flow already sends at line rate with an unlimited window.
     virtual void OnFlowStart(FlowState& flow);
 
     /// Called instead of OnFlowStart() for a flow that another controller has steered until now: continues from the
@@ -114,7 +114,8 @@ class CongestionControl : public Object
     /// one, so a controller with a rate that changes over time updates it here.
     virtual void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes);
 
-    /// For every acknowledgement and every NACK, after the flow's counters were updated, before it may send again.
+    /// Called for every acknowledgement and every NACK, after the flow's counters were updated, before it may send
+    /// again.
     virtual void OnAck(FlowState& flow, const AckSample& ack) = 0;
 
     /// A switch's feedback frame has arrived.
@@ -126,7 +127,7 @@ class CongestionControl : public Object
     /// A retransmission timeout has passed without an acknowledgement.
     virtual void OnTimeout(FlowState& flow, Picos now);
 
-    /// After the last byte was acknowledged.
+    /// Called after the last byte was acknowledged.
     virtual void OnFlowEnd(FlowState& flow, Picos now);
 
     /// Counters worth a row in the run folder, e.g. {"qp_solves", 812}: by flow, and summed over flows.

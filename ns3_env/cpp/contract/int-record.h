@@ -11,7 +11,7 @@ namespace ns3::env
 /// Maximum number of hops in one packet's telemetry (Zheng 2024, Fig. 5.1): a three-level fat-tree's longest path.
 inline constexpr uint32_t MAX_INT_HOPS = 5;
 
-/// Written when the packet leaves the egress port's queue (Zheng 2024, App. A.1; Li 2019, HPCC).
+/// Record of a hop, written when the packet leaves the egress port's queue (Zheng 2024, App. A.1; Li 2019, HPCC).
 struct IntRecord
 {
     uint64_t txBytes;    ///< bytes the port has sent before this packet

@@ -37,7 +37,7 @@ class Pacing
 
     double WindowBytes() const { return m_windowBytes; }
     double RateBps() const { return m_rateBps; }
-    /// No packet leaves before.
+    /// Time before which no packet leaves.
     Picos NextAvailable() const { return m_nextAvailable; }
 
     void SetWindow(double bytes) { m_windowBytes = bytes; }
@@ -62,7 +62,7 @@ class Pacing
         m_nextAvailable = now + Gap(wireBytes);
     }
 
-    /// Nothing leaves before `now`: the flow starts, or returns to an earlier packet.
+    /// Lets no packet leave before `now`: the flow starts, or returns to an earlier packet.
     void HoldUntil(Picos now) { m_nextAvailable = std::max(m_nextAvailable, now); }
 
     /// Earliest time at which the next packet may leave; NEVER while an ACK has to come first.

@@ -64,7 +64,8 @@ struct EcnConfig
     double kmaxBytes{400e3};
     double pmax{0.2};
     double atRateBps{25e9};
-    /// At any port; Kmin shrinks with it. Of a shallow buffer, above which no queue is ever marked.
+    /// Maximum Kmax of any port; Kmin shrinks with it. For shallow buffers, whose queues a larger Kmax would never
+    /// mark.
     double mostKmaxBytes{std::numeric_limits<double>::infinity()};
 };
 

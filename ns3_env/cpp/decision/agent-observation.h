@@ -51,7 +51,7 @@ class AgentObservation
 
     using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
 
-    /// With several paths, records of one path are compared with earlier ones of that path.
+    /// Selects the path: its records are only compared with earlier ones of that path.
     void ChangeWay(uint32_t way);
 
     HopRecords m_hops{};

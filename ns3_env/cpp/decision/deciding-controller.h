@@ -58,7 +58,7 @@ class DecidingController : public CongestionControl
     virtual std::string PolicyFile() const = 0;
     /// Requests a decision now.
     void Decide(Picos now);
-    /// The episode is cut while the flow lives.
+    /// Called when the episode is truncated while the flow lives.
     void OnCut(Picos now);
 
     /// @name For the broker
@@ -88,8 +88,7 @@ class DecidingController : public CongestionControl
     /// A NACK or a timeout reports a loss, and no decision is under way: the flow may be handed over.
     virtual void OnLoss(Picos /* now */) {}
 
-    /// From now on `successor`, which acts only on ACKs, NACKs and timeouts, steers the flow, without further
-    /// decisions.
+    /// Hands the flow over to `successor`, which acts only on ACKs, NACKs and timeouts, without further decisions.
     /// \return the window and rate that it has set
     ActionRow HandOver(Ptr<CongestionControl> successor, Picos now);
 

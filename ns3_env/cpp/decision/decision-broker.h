@@ -47,7 +47,7 @@ class DecisionBroker
 
     /// The flow needs a decision; it may not send until it has one.
     void RequestDecision(DecidingController& agent, Picos now);
-    /// The flow is over: its last row is part of the next batch.
+    /// Reports the flow's end: its last row is part of the next batch.
     void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
     /// Submits the collected decisions now.
     void Flush();

@@ -34,7 +34,7 @@ class EventLoop : public SimulatorImpl
     /// A hint to the running loop, if there is one (Timeline::FitGrain).
     static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
-    /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
+    /// Gives nodes their parts' timelines; `exchange` must live until the run ends. Call before any event.
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
     /// Calls the function as an event of the whole network: now, or at the end of the present window (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
@@ -77,7 +77,7 @@ class EventLoop : public SimulatorImpl
     Time Now() const override;
     Time GetDelayLeft(const EventId& id) const override;
     Time GetMaximumSimulationTime() const override;
-    /// The heap is the loop's own: the factory is not used.
+    /// Ignores the factory: the loop has its own heap.
     void SetScheduler(ObjectFactory schedulerFactory) override;
     uint32_t GetSystemId() const override;
     uint32_t GetContext() const override;

@@ -15,7 +15,7 @@
 namespace ns3::env
 {
 
-/// One appearance of an event.
+/// One entry of an event in the queue.
 struct EventEntry
 {
     Picos time;       ///< not negative

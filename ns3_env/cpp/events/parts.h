@@ -57,10 +57,11 @@ class Parts
     /// of one part with the same in their order. From within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
-    /// This process is a copy, made between windows: its threads are not in it. This thread then simulates all parts.
+    /// Continues in a copy of the process, made between windows and without its threads: this thread simulates all
+    /// parts.
     void GoOnAlone() { m_isAlone = true; }
 
-    /// Lets each part receive what other parts sent to it. Between windows.
+    /// Lets each part receive what other parts sent to it. Call between windows.
     void Settle(PartExchange& exchange);
 
     /// Simulates until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.

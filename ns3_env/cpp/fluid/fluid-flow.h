@@ -45,9 +45,9 @@ class FluidFlow final : public Flow
     /// Time from when its receiver has all of it to its end.
     Picos WayBack() const { return m_wayBack; }
     bool IsAwaited() const { return m_awaiting != nullptr; }
-    /// Its receiver has all of it; called if there is a listener.
+    /// Notifies the listener that the receiver has all of it; call only if IsAwaited().
     void Arrive();
-    /// Its end.
+    /// Ends the flow.
     void Finish();
     /// @}
 

@@ -69,7 +69,7 @@ class JsonReader
     bool Flag(const std::string& key);
     bool Flag(const std::string& key, bool otherwise) { return Has(key) ? Flag(key) : otherwise; }
     std::string Text(const std::string& key);
-    /// One of these texts.
+    /// The key's value, which must be one of these texts.
     std::string OneOf(const std::string& key, const std::vector<std::string>& choices);
     /// A number of [low, high].
     double Number(const std::string& key, double low, double high);

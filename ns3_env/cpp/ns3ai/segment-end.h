@@ -106,13 +106,14 @@ class SegmentEnd
     /// Elements of the vectors; 1 in the Gym interface.
     size_t Rows() const;
 
-    /// False if the peer has not read the last one within `timeoutS`. \throws TooLarge
+    /// Sends a message; false if the peer has not read the last one within `timeoutS`. \throws TooLarge
     bool Send(std::string_view message, double timeoutS);
-    /// Nothing if the peer has not written within `timeoutS`. \throws TooLarge for an impossible length
+    /// Receives a message; nothing if the peer has not written within `timeoutS`. \throws TooLarge for an impossible
+    /// length
     std::optional<std::string> Receive(double timeoutS);
     /// Sends an empty last message: nothing follows. Returns false as Send() does.
     bool Finish(double timeoutS);
-    /// The simulator has announced the end.
+    /// Reports whether the simulator has announced the end.
     bool Finished() const;
 
     /// Removes the segment's name; mappings stay. Does nothing if the name belongs to another segment by now.

@@ -236,7 +236,7 @@ class MultiplicativeRate final : public ActionMap
     bool m_windowed;
 };
 
-/// The action is the window in bytes, as MPCC computes it (Zheng 2024, sec. 4.3).
+/// Window in bytes as the action, as MPCC computes it (Zheng 2024, sec. 4.3).
 class AbsoluteWindow final : public ActionMap
 {
   public:

@@ -58,7 +58,7 @@ class DenseLayer
     std::vector<float> m_bias;   ///< (stride)
 };
 
-/// In place, over `count` floats (a multiple of LANES).
+/// Applies the activation in place to `count` floats (a multiple of LANES).
 void Activate(Activation activation, float* values, size_t count);
 
 /**

@@ -30,7 +30,7 @@ class PolicyCache
         return *policy;
     }
 
-    /// The episode is over.
+    /// Removes all policies at the end of an episode.
     static void Clear() { s_policies.clear(); }
 
   private:

@@ -29,7 +29,7 @@ struct TensorFile
     static TensorFile Read(const std::string& path);
 };
 
-/// In hexadecimal digits.
+/// SHA-256 of the tensors in hexadecimal digits.
 std::string Sha256(const std::map<std::string, Tensor>& tensors);
 
 } // namespace ns3::env

@@ -103,7 +103,7 @@ PcapOverrides(const std::string& prefix, const std::string& ports, uint32_t snap
     return record.empty() ? record : nlohmann::json{{"record", record}};
 }
 
-/// One scenario file, no policy outside. `overrides` is merged into its JSON.
+/// Runs one scenario file without an external policy. `overrides` is merged into its JSON.
 int
 RunFile(const std::string& scenarioPath,
         const std::string& outPath,

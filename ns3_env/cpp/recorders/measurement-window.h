@@ -25,7 +25,7 @@ class CommonInterval
     CommonInterval& operator=(const CommonInterval&) = delete;
 
     Picos Begin() const { return m_begin; }
-    /// Not after Begin() if the flows were never all active together.
+    /// The window's end; not after Begin() if the flows were never all active together.
     Picos End() const { return m_end; }
     /// Payload, by flow; empty if there was no such interval.
     const std::vector<uint64_t>& ReceivedBytes() const { return m_receivedBytes; }

@@ -82,7 +82,7 @@ NanosOf(Picos t)
     return t < 0 ? -1.0 : static_cast<double>(t) / PS_PER_NS;
 }
 
-/// No array grows by copying all that it has.
+/// Empty array with room for `count` elements, so that it does not grow by copying.
 Json
 ArrayOf(size_t count)
 {

@@ -58,7 +58,7 @@ LinkIds(const Hops& path)
     return ids;
 }
 
-/// Its (node, port) pairs.
+/// The path's (node, port) pairs.
 inline std::vector<std::pair<uint32_t, uint32_t>>
 PortsOf(const Hops& path)
 {

@@ -113,7 +113,7 @@ class Routing
     using TimeOfLink = std::function<Picos(const Neighbour&)>;
     /// The slowest of the shortest paths from each switch to the gate of `to`.
     std::vector<Way> CostliestTo(uint32_t to, const TimeOfLink& timeOf) const;
-    /// The node has got its neighbours.
+    /// Arranges a node that has its neighbours.
     void Arrange(uint32_t node);
 
     Graph m_graph;

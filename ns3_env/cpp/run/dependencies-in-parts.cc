@@ -209,8 +209,8 @@ DependenciesInParts::IsCreatedShort(uint32_t task)
     return least + Spec().delay[task] < m_racks.lookahead;
 }
 
-/// The task has started, or could be over within the next window: so the tasks that wait for it in its rack could
-/// start. Between windows.
+/// Updates tasks of its rack that wait for a task which has started, or could be over within the next window: they
+/// could start. Between windows.
 void
 DependenciesInParts::Foresee(uint32_t task)
 {

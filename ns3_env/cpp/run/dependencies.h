@@ -48,13 +48,13 @@ class Dependencies : public DeliveryListener
     virtual void Release(uint32_t task);
     /// The task's delay is over: a flow starts, a step ends.
     virtual void OnDelayOver(uint32_t task);
-    /// The task is over, now.
+    /// Notes that the task is over now.
     virtual void OnOver(uint32_t task);
 
     const DependencySpec& Spec() const { return m_spec; }
     bool IsStep(uint32_t task) const { return task >= m_flows; }
     const std::vector<uint32_t>& WaitingFor(uint32_t task) const { return m_next[task]; }
-    /// One of those that `task` waits for is over. \returns whether it was the last
+    /// Notes that one dependency of `task` is over. \returns whether it was the last
     bool CountOff(uint32_t task) { return --m_left[task] == 0; }
     /// Notes the start of a task that was released at `released`. \returns when its delay will be over
     Picos NoteBegin(uint32_t task, Picos released);

@@ -96,7 +96,7 @@ Episode::Create(const FlowEntry& entry)
     return hosted;
 }
 
-/// The flow is live from now on.
+/// Makes the flow live.
 void
 Episode::Enter(Hosted& hosted)
 {

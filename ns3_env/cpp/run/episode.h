@@ -95,14 +95,14 @@ class Episode
     void Begin();
     /// Truncates and records the flows in progress; once nothing runs any more.
     void End();
-    /// Neither the last flow's end nor the time limit ends the episode. Before Begin().
+    /// Lets neither the last flow's end nor the time limit end the episode. Call before Begin().
     void StayOpen() { m_isOpen = true; }
     /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
     void Add(const FlowEntry& entry);
     /// Passes errors in a flow that is to start to the callback, instead of throwing them through the simulator's
     /// events.
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
-    /// For controllers of flows that are added.
+    /// The scenario, to which controllers of added flows can be added.
     Scenario& OpenScenario() { return m_scenario; }
     /// @}
     /// Ends the run from within, at the current time.
@@ -120,7 +120,7 @@ class Episode
     Picos EndTime() const { return m_endTime; }
     /// RTTs of all recorded flows together; null if not recorded.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
-    /// Null if no flow waits for another.
+    /// Dependencies of flows; null if no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }
     /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
@@ -156,7 +156,7 @@ class Episode
     virtual const Racks* GetRacks() const { return nullptr; }
     /// Starts a created flow, now or at its start time.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
-    /// Before the first event of the run.
+    /// Called before the first event of the run.
     virtual void OnRunBegins() {}
     /// All flows are recorded.
     virtual void OnRunEnds() {}

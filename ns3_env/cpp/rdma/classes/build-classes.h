@@ -23,7 +23,7 @@ void ConfigureClasses(SwitchPort& port, const NetworkRules& rules, const Scenari
 std::vector<ClassQueue>
 QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
-/// The run is over.
+/// Finishes the classes' records at the end of the run.
 void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
 /// @name A class of a switch's or a host's port; `several`: there are several

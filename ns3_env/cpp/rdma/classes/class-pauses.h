@@ -33,7 +33,7 @@ class ClassPauses
         own.total += paused ? -now : now; // the sum of ends minus the sum of starts
     }
 
-    /// The link has failed: no class is paused any more.
+    /// Ends all pauses, as the link has failed.
     void ReleaseAll(Picos now)
     {
         for (uint32_t i = 0; i < MOST_CLASSES; ++i)

@@ -42,7 +42,7 @@ class ClassPort : public SwitchPort
     void ConfigureClasses(const NetworkRules& rules, const std::vector<TrafficClass>& classes);
     /// Keeps time-weighted statistics of each class's queue in [origin, end).
     void RecordClasses(Picos origin, Picos end);
-    /// The run is over.
+    /// Finishes the records at the end of the run.
     void FinishRecords(Picos now);
 
     const std::vector<Queue>& Queues() const { return m_queues; }

@@ -48,7 +48,7 @@ class DcqcnTimers
     DcqcnTimers(const DcqcnTimers&) = delete;
     DcqcnTimers& operator=(const DcqcnTimers&) = delete;
 
-    /// The rate was cut: the increase counts from now.
+    /// Restarts the increase after a cut of the rate.
     void RestartIncrease()
     {
         m_increase.next.Cancel();

@@ -37,7 +37,7 @@ class Nscc : public CongestionControl
     /// Payload that this ACK reports as arrived, in order or not.
     double Arrived(const PathFacts& path, const AckSample& ack);
     void Average(const PathFacts& path, double delay, Picos now);
-    /// True if it has decided on this ACK.
+    /// Returns whether it has decided on this ACK.
     bool AdaptQuickly(const FlowState& flow, bool marked, double delay, Picos now);
     void Increase(double bytes, double delay);
     void Decrease(const PathFacts& path, Picos now);

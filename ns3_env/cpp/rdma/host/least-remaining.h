@@ -25,9 +25,9 @@ class LeastRemainingQueue
 {
   public:
     bool IsEmpty() const { return m_answers.IsEmpty() && m_flows.empty(); }
-    /// In O(log flows), as Pop().
+    /// Adds a packet in O(log flows), as Pop().
     void Push(Packet* packet);
-    /// Null if there is none.
+    /// Removes the next packet; null if there is none.
     Packet* Pop();
 
   private:

@@ -20,7 +20,7 @@ class Nic : public Port
 
     virtual void AddFlow(QueuePair& flow);
     virtual void RemoveFlow(QueuePair& flow);
-    /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
+    /// Call after everything that may write a flow's window or rate: its waiting packet may have moved, and a
     /// change is reported by the trace source "WindowAndRate".
     void TakeWindowAndRate(QueuePair& flow, Picos now);
     /// Call after any other change that lets a flow send sooner or later.

@@ -46,15 +46,14 @@ class QueuePair final : public WireFlow
     void SetPath(Nic& sender, Route forward, Route backward);
     const Route& Forward() const { return m_forward; } ///< the switches' ports
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
-    /// No switch writes a record, though there is room for them on the wire.
+    /// Stops switches from writing records, though packets keep room for them.
     void DropRecords() { m_telemetry = Telemetry::None; }
     bool HasRecords() const
     {
         return m_telemetry == Telemetry::Exact || m_telemetry == Telemetry::Quantised;
     }
     void SetRecovery(const GoBackN& recovery);
-    /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
-    /// most.
+    /// Enables selective repeat. At most `capBytes` of payload are in flight, from the first unacknowledged byte on.
     void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
     /// Sets how the cards at both ends answer its packets.
     void SetNic(const NicConfig& config);
@@ -87,7 +86,7 @@ class QueuePair final : public WireFlow
     static constexpr uint32_t NO_PLACE = UINT32_MAX;
     uint32_t Place() const { return m_place; }
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
-    /// Window and rate, changes since the last report go to the NIC's trace source.
+    /// Window and rate; changes since the last report go to the NIC's trace source.
     Pacing& WindowAndRate() { return m_pacing; }
     /// @}
 
@@ -103,7 +102,7 @@ class QueuePair final : public WireFlow
 
     bool IsFinished() const { return m_endTime >= 0; }
     Picos EndTime() const override { return m_endTime; }
-    /// In order; of a stream all that arrived.
+    /// Bytes received in order; for a stream, all that arrived.
     uint64_t ReceivedBytes() const override { return IsFinished() ? m_sizeBytes : m_expected; }
     uint64_t RetransmittedBytes() const override { return m_retransmitted; }
     uint64_t Timeouts() const override { return m_timeouts; }

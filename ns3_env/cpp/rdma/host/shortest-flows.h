@@ -26,7 +26,7 @@ class ShortestFlows
   public:
     void Add(QueuePair& flow);
     void Remove(QueuePair& flow);
-    /// One of them, perhaps, is ready at another time than it was, or has more or less left.
+    /// Called when a flow's ready time or remaining bytes may have changed.
     void OnChange(const QueuePair& flow);
 
     /// The flow to be served, or null if none is ready.

@@ -29,7 +29,7 @@ class AssociatedPoint
         }
         return m_point == congestionPoint;
     }
-    /// The flow is at line rate again.
+    /// Forgets the point, as the flow is at line rate again.
     void Forget() { m_point.reset(); }
 
   private:

@@ -26,7 +26,7 @@ enum class LinkEvents : uint8_t
     /// The same in a divided network: a node's arrivals precede its other events of the same instant, in order of
     /// ports, so that the order of scheduling does not matter.
     MergedByPort,
-    /// Each transmission's end and each arrival, so that those of one instant run in the order in which
+    /// An event for each transmission's end and each arrival, so that those of one instant run in the order in which
     /// transmissions began.
     PerFrame,
 };

@@ -84,7 +84,7 @@ class Port : public Object
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
-    /// From now on its trace sources may have listeners.
+    /// Enables its trace sources, which may have listeners from now on.
     void Watch()
     {
         m_traced = true;
@@ -98,7 +98,7 @@ class Port : public Object
     /// Stops sending; drops all packets in flight from this end, and those that wait at a switch. The peer's pause is
     /// void.
     void Fail(Picos now);
-    /// It sends again. A switch that has no room for more pauses its peer anew.
+    /// Resumes sending. A switch without room for more pauses its peer again.
     void Recover(Picos now);
     bool IsDown() const { return m_outage && m_outage->down; }
     /// Drops a packet that was to leave here while the link is down, or that has no path.

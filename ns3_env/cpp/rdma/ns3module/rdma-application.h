@@ -39,7 +39,7 @@ class RdmaApplication : public Application
     /// Number of the flow in traces, results and captures; NO_FLOW before the simulation starts.
     uint32_t GetFlowId() const { return m_flow; }
     bool IsCompleted() const { return m_completed; }
-    /// From its start until its last byte was acknowledged; 0 before.
+    /// Time from its start until its last byte was acknowledged; 0 before.
     Time GetCompletionTime() const { return m_duration; }
     /// The controller's window, in bytes, and its rate, in bit/s.
     double GetWindow() const { return m_window; }

@@ -36,7 +36,7 @@ class RdmaHelper : public PcapHelperForDevice
     /// An attribute of the whole network: switches, packets, marking (RdmaNetwork).
     void SetNetworkAttribute(const std::string& name, const AttributeValue& value);
 
-    /// These nodes are switches.
+    /// Makes these nodes switches.
     void InstallSwitch(const NodeContainer& nodes);
     void InstallSwitch(Ptr<Node> node) { InstallSwitch(NodeContainer(node)); }
     /// Joins two nodes, with a device at each. \returns the two

@@ -86,7 +86,8 @@ class RdmaNetDevice : public NetDevice
                   const Address& dest,
                   uint16_t protocolNumber) override;
     Ptr<Node> GetNode() const override { return m_node; }
-    /// The address is 02, the number of the node's RDMA devices before, and the node's id. Captures have 02:00.
+    /// Sets the node, and the address: 02, the number of the node's earlier RDMA devices, and the node's id. Captures
+    /// have 02:00.
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override { return true; }
     void SetReceiveCallback(ReceiveCallback callback) override { m_receive = callback; }

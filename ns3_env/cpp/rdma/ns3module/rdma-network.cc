@@ -27,7 +27,7 @@ namespace
 
 Ptr<RdmaNetwork> g_network; ///< of the present simulation
 
-/// From now on ns3::Simulator is the engine's event loop, in picoseconds.
+/// Makes ns3::Simulator the engine's event loop, in picoseconds.
 void
 ChooseEventLoop()
 {

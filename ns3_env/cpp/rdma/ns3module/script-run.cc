@@ -157,7 +157,7 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
     }
 }
 
-/// This process is a copy of one that ran (Simulator.branch).
+/// Continues in a copy of the process (Simulator.branch).
 void
 ScriptRun::BecomeCopy(const CopyTerms& terms)
 {

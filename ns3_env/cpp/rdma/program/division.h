@@ -36,7 +36,7 @@ class PartContexts final : public PartExchange
   public:
     explicit PartContexts(uint32_t parts);
 
-    /// Each context.
+    /// All contexts.
     const std::vector<std::unique_ptr<NetworkContext>>& All() const { return m_contexts; }
     /// Packets from `from`, of part `source`, go to another part from now on.
     void AddPassage(Port& from, uint32_t source, uint32_t destination)

@@ -12,7 +12,8 @@
 namespace ns3::env::rdma
 {
 
-/// A link is down while at least one of its outages lasts. Routes are those of the links that were up `convergence` ago.
+/// Failures of links: a link is down while at least one of its outages lasts. Routes are those of the links that were
+/// up `convergence` ago.
 class Failures
 {
   public:

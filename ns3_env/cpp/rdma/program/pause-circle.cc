@@ -82,7 +82,7 @@ class Search
         return port != nullptr ? QueueOf(*port, m_several, ClassOf(place)).Front() : nullptr;
     }
 
-    /// Its queue empties.
+    /// Empties its queue.
     void Drain(const Place& place)
     {
         for (const Packet* packet = FirstOf(place); packet != nullptr; packet = packet->next)

@@ -16,7 +16,7 @@ class JsonReader;
 namespace ns3::env::rdma
 {
 
-/// Nothing if each flow has its route: neither key is present. \throws ScenarioError
+/// Reads the keys; nothing if each flow has its route: neither key is present. \throws ScenarioError
 std::optional<PathSpec> ReadPaths(JsonReader& root);
 
 /// \param fluid whether flows are fluids \throws ScenarioError if the scenario's switches cannot choose per packet

@@ -99,11 +99,11 @@ class Rules final : public NetworkRules
     /// A draw for every packet.
     std::unique_ptr<rdma::EcnMarker>
     MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override;
-    /// One timer, turns by place, ACKs that pass a pause.
+    /// A card with one timer, turns by place, and ACKs that pass a pause.
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
     std::unique_ptr<env::NextHopOrder> MakeNextHopOrder(const Graph& graph) const override;
-    /// In proportion to the rate, though above 200 Gb/s HPCC then overestimates the load of links.
+    /// Unit in proportion to the rate, though above 200 Gb/s HPCC then overestimates the load of links.
     uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const override;
     /// Base RTT + bytes and headers, without telemetry, at the slowest link: a packet is serialised twice.
     Picos Standalone(uint64_t sizeBytes,
@@ -111,7 +111,7 @@ class Rules final : public NetworkRules
                      const Hops& forward,
                      const Hops& backward,
                      uint32_t ackEvery) const override;
-    /// Of each path by its slowest link, whichever host sends.
+    /// Maximum of each path by its slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
     /// HPCC's window wraps if BDP * rate exceeds 64 bits.
     bool WrapsWindows() const override { return true; }

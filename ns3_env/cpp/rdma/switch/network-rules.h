@@ -72,7 +72,7 @@ class NetworkRules
     virtual Picos Timeout(Picos safe) const { return safe; }
     /// Starts a flow at its start time.
     virtual void Start(const std::function<void()>& flow) const;
-    /// Sees a flow's controller before the flow exists.
+    /// Prepares a flow's controller before the flow exists.
     virtual void Prepare(CongestionControl& control) const;
 };
 

@@ -30,8 +30,8 @@ class SharedBuffer
     uint64_t CommittedBytes() const { return m_committed; }
     uint64_t UsedBytes() const { return m_used; }
 
-    /// False if the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free;
-    /// or the pool is full.
+    /// Returns false if the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be
+    /// free; or the pool is full.
     [[gnu::always_inline]] bool Admits(uint32_t port, uint32_t bytes) const;
     /// Reports whether adding and removing a packet would change nothing, and request no pause: it need not be counted.
     [[gnu::always_inline]] bool LetsPass(uint32_t port, uint32_t bytes) const;
@@ -42,9 +42,9 @@ class SharedBuffer
     [[gnu::always_inline]] uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
-    /// True if the port's neighbour has to be paused now; it then counts as paused.
+    /// Returns true if the port's neighbour has to be paused now; it then counts as paused.
     [[gnu::always_inline]] bool TakePause(uint32_t port);
-    /// True if it is paused and has to be resumed now; it then counts as resumed.
+    /// Returns true if it is paused and has to be resumed now; it then counts as resumed.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
     /// Reports whether the port's neighbour is to be paused, and whether the port's bytes let it resume.
     bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }

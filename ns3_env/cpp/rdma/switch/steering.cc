@@ -15,7 +15,7 @@ namespace ns3::env::rdma
 namespace
 {
 
-/// Not that of marks and losses, so that they do not depend on who chooses.
+/// Random stream of paths; not that of marks and losses, so that these do not depend on the balancing.
 constexpr int64_t STREAM_OF_PATHS = 2;
 constexpr uint32_t PORT_OF_PATHS = UINT32_MAX;
 

@@ -65,7 +65,7 @@ class Steering
     void SetLink(uint32_t a, uint32_t b, bool up);
 
   private:
-    /// Null if the switch `node` knows no path.
+    /// The next port of a packet; null if the switch `node` knows no path.
     SwitchPort* NextPort(const Packet& packet, uint32_t node, Picos now);
     NextHops& HopsTo(uint32_t host, uint32_t node);
     void Find(NextHops& hops, uint32_t host, uint32_t node);

@@ -187,14 +187,14 @@ class Switch : public Object
 
     /// Forwards a packet that arrived by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
-    /// A packet that entered by `ingressPort` has left the queue.
+    /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
     void Release(uint32_t ingressPort, uint32_t bytes);
 
     /// @name The link at a port
     /// @{
-    /// It has failed: no neighbour is paused there any more.
+    /// Forgets the pause of a neighbour, as the link has failed.
     virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
-    /// It is back: the neighbour is paused if its packets still in the buffer require it.
+    /// Pauses the neighbour of a repaired link if its packets still in the buffer require it.
     virtual void PauseIfNeeded(SwitchPort& port);
     /// @}
 

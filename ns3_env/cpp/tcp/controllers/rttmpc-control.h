@@ -182,10 +182,11 @@ class RttMpcControl
     /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it is only counted.
     double OnAck(int64_t nowNs, int64_t rttNs);
 
-    /// Likewise: a loss ends any increase of the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
+    /// Handles a loss: it ends any increase of the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec.
+    /// 4.2).
     double OnLoss();
 
-    /// Nothing was in flight until now: eq. 6 excludes the time since the last ACK.
+    /// Resumes after a time without data in flight: eq. 6 excludes the time since the last ACK.
     void Resume(int64_t nowNs) { m_nowNs = nowNs; }
 
     double RateBps() const { return m_rateBps; }                ///< r(n)

@@ -121,7 +121,7 @@ class TDctcp : public TcpDctcp
     TDctcpSettings Settings() const;
     void EndWindow(Ptr<TcpSocketState> tcb);
     TDctcpDecision Decide(const TcpSocketState& tcb) const;
-    /// In bytes, no less than LeastWindow.
+    /// Window in bytes, at least LeastWindow.
     uint32_t WindowOf(double packets, const TcpSocketState& tcb) const;
 
     double m_gradientWeight; ///< attribute Beta

@@ -138,7 +138,7 @@ Put(std::span<uint8_t> bytes, size_t at, uint16_t value)
     bytes[at + 1] = static_cast<uint8_t>(value);
 }
 
-/// Also covers the pseudo header (RFC 793, section 3.1).
+/// Checksum that includes the pseudo header (RFC 793, section 3.1).
 uint16_t
 TransportChecksum(uint8_t protocol, std::span<const uint8_t> ip, std::span<const uint8_t> segment)
 {

@@ -79,7 +79,7 @@ Port::RunQueue()
     }
 }
 
-/// From the device to the link.
+/// Passes the segment from the device to the link.
 void
 Port::Start(Segment* segment)
 {

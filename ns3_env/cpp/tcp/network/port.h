@@ -62,7 +62,7 @@ class Port
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
     /// Closes the statistics at `end`.
     void Finish(Picos end);
-    /// It outlives the port, or leaves before.
+    /// Adds an observer, which outlives the port or is removed before.
     void Add(PortObserver& observer) { m_observers.push_back(&observer); }
     void Remove(PortObserver& observer) { std::erase(m_observers, &observer); }
 
@@ -71,9 +71,9 @@ class Port
     {
         return m_queue->Bytes() + (m_slot != nullptr ? m_slot->ipBytes : 0);
     }
-    /// In the queue, as it is now: without the one that the device will have taken.
+    /// Packets in the queue now, without the one that the device has already taken.
     uint32_t QueuedPackets() const;
-    /// Put on the link so far, the link's header included.
+    /// Bytes put on the link so far, including the link's header.
     uint64_t TxBytes() const { return m_txBytes; }
     uint64_t TxPackets() const { return m_txPackets; }
     /// Packets that arrived at the queue, including lost ones.
@@ -82,7 +82,7 @@ class Port
     const LossCounts& Lost() const { return m_lost; }
     /// Payload bytes of UDP's datagrams of `stream` that were lost.
     uint64_t LostOf(const FiveTuple& stream) const;
-    /// Null if none are kept.
+    /// Statistics of the queue; null if not recorded.
     const QueueStats* Stats() const { return m_stats ? &*m_stats : nullptr; }
 
   private:

@@ -48,7 +48,7 @@ class PacketQueue
     PacketQueue& operator=(const PacketQueue&) = delete;
 
     virtual Arrival Enqueue(Segment* segment) = 0;
-    /// Null if there is none.
+    /// Removes the next segment; null if there is none.
     virtual Segment* Dequeue() = 0;
     /// Reports whether Dequeue() is also called on an empty queue, as soon as the port is free.
     virtual bool CountsIdleTime() const { return false; }
@@ -101,7 +101,7 @@ class Fifo final : public PacketQueue
 /// \throws ScenarioError if the queue has no room for a full packet, or RED's thresholds are out of order
 std::unique_ptr<PacketQueue> MakeQueue(const QueueSettings& settings, const EgressFacts& facts);
 
-/// One that never drops.
+/// Makes a queue that never drops.
 std::unique_ptr<PacketQueue> MakeEndlessQueue();
 
 } // namespace ns3::env::tcp

@@ -45,7 +45,7 @@ inline constexpr uint8_t CWR = 128;
 inline constexpr uint8_t NOT_ECT = 0;
 inline constexpr uint8_t CONGESTION_EXPERIENCED = 3;
 
-/// From a first sequence number to one behind the last.
+/// Range from a first sequence number to one behind the last.
 using SackBlock = std::pair<SequenceNumber32, SequenceNumber32>;
 
 /// Options of a TCP header.
@@ -59,7 +59,7 @@ struct TcpOptions
     uint8_t blocks{0};             ///< of selective acknowledgement: used entries of `sack`
     std::array<SackBlock, MOST_BLOCKS> sack;
 
-    /// On the wire, with the padding.
+    /// Bytes on the wire, with the padding.
     uint32_t Bytes() const;
 };
 

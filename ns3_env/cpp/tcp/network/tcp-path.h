@@ -35,7 +35,7 @@ class TcpPath
     const Hops& Backward() const { return m_backward; }
     /// `maxBaseRtt` is the network's. The base RTT is that of a full segment which is acknowledged at once.
     PathFacts Facts(Picos maxBaseRtt) const;
-    /// From the SYN until the sender may send data.
+    /// Time from the SYN until the sender may send data.
     Picos Handshake() const;
     /**
      * From the SYN to the last byte's ACK of a message alone whose sender knows the path's rate: the handshake and its

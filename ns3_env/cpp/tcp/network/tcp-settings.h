@@ -37,7 +37,7 @@ struct EcnThreshold
     QueueLength threshold;
     /// Absent: the threshold applies at any rate. Otherwise at this rate, and grows with a port's rate.
     std::optional<double> atRateBps{};
-    /// It is never shorter; in packets.
+    /// Minimum of the threshold, in packets.
     double leastPackets{0};
 };
 
@@ -82,8 +82,8 @@ struct TcpSettings
     uint32_t socketBufferBytes{64U
                                << 20}; ///< at the sender and at the receiver; no window is wider
     QueueSettings queue;               ///< at each egress of a switch
-    /// At each egress of a host; absent: a FIFO that never drops. ns-3's TCP does not limit its data there (Linux:
-    /// TSQ): at a host's link that is the bottleneck, its flows' whole windows queue.
+    /// Queue at each egress of a host; absent: a FIFO that never drops. ns-3's TCP does not limit its data there
+    /// (Linux: TSQ): at a host's link that is the bottleneck, its flows' whole windows queue.
     std::optional<QueueSettings> hostQueue;
 };
 

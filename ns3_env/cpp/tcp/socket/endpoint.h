@@ -42,7 +42,7 @@ class Endpoint : public Listener
 
     bool IsConnected() const { return m_state == State::Established; }
     TcpCongestionOps& CongestionOps() const { return *m_control; }
-    /// Its trace sources tell of windows, rates and more.
+    /// The socket's variables, with trace sources of windows, rates and more.
     TcpSocketState& Variables() const { return *m_tcb; }
 
   protected:
@@ -55,7 +55,7 @@ class Endpoint : public Listener
         Established,
     };
 
-    /// The segment is valid and its ECN field was seen.
+    /// Processes a valid segment, after its ECN field.
     virtual void Process(const Segment& segment) = 0;
     /// Reports whether none of the payload is within the receive window.
     virtual bool IsOutOfWindow(const Segment&) const { return false; }

@@ -28,7 +28,7 @@ struct SentPiece
     SentStamp stamp;
 
     SequenceNumber32 End() const { return first + SequenceNumber32(bytes); }
-    /// Neither SACKed nor sent again.
+    /// Reports whether it is neither SACKed nor retransmitted.
     bool IsIdle() const { return !sacked && !again; }
     /// Reports whether it is lost and waits for retransmission.
     bool IsWaiting() const { return lost && IsIdle(); }
@@ -77,7 +77,7 @@ class Scoreboard
     bool IsSentAgainUpTo(SequenceNumber32 end) const;
     bool IsHeadSentAgain() const { return !m_pieces.empty() && m_pieces.front().again; }
 
-    /// From a first number, up to another one.
+    /// Range from a first number up to another one.
     struct Range
     {
         SequenceNumber32 first;
@@ -97,10 +97,10 @@ class Scoreboard
     /// @name Guesses
     /// @{
     void LoseHead();
-    /// One more segment behind the head has arrived, whichever it was.
+    /// Notes that one more unknown segment behind the head has arrived.
     void GuessSack();
     void ForgetGuesses();
-    /// After a time-out.
+    /// Marks all as lost after a time-out.
     void LoseAll(bool forgetSacks);
     /// @}
 

@@ -132,7 +132,7 @@ Sender::OnConnected()
 
 // --- the application -----------------------------------------------------------------------------
 
-/// It writes as much as there is room for.
+/// Writes as much as there is room for.
 void
 Sender::Supply()
 {

@@ -94,7 +94,7 @@ class Reader
     {
     }
 
-    /// False at the end.
+    /// Moves to the next field; false at the end.
     bool Next()
     {
         if (m_rest.empty())

@@ -235,7 +235,7 @@ TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.1
     }
 }
 
-/// A proof is worth something only if it can fail. The control never has such models.
+/// A proof is only useful if it can fail. The control itself never has such models.
 TEST("what is not optimal is not proven")
 {
     // Inputs that must drain more than there is.

@@ -43,9 +43,9 @@ class TestEpisode
     TestEpisode(const TestEpisode&) = delete;
     TestEpisode& operator=(const TestEpisode&) = delete;
 
-    /// Until every flow that has an end is done, or the scenario's time limit.
+    /// Runs until every finite flow is done, or to the scenario's time limit.
     void Run();
-    /// On to `time`.
+    /// Continues to `time`.
     void RunUntil(Picos time);
 
     Fabric& Net() { return *m_fabric; }
