@@ -55,7 +55,7 @@ AdaptiveSpin::Budget()
 void
 AdaptiveSpin::Learn(bool paid)
 {
-    // A failed spin costs its whole budget, and perhaps the peer its core: stop faster than start.
+    // A failed spin costs its whole budget, and perhaps the peer its core: give up faster than start.
     // One that pays shows the present length of a turn, for which half a budget may be too short.
     m_budgetNs = paid ? MAX_SPIN_NS : m_budgetNs / 2;
 }

@@ -10,7 +10,7 @@ namespace ns3::env
 {
 
 /// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats every
-/// so many events; outside of it, steps beat that are long in a large network or with very many flows.
+/// so many events; outside of it, long steps of large networks or of very many flows beat.
 class Heartbeat
 {
   public:

@@ -54,7 +54,7 @@ class Parts
     /// Reports whether parts run a window, and not events of the whole network.
     bool IsPlaying() const { return m_isPlaying; }
     /// Calls the function between windows, where it may touch any part, in order of `time` and then of `key`; reports
-    /// of one part with the same in their order. From within a part.
+    /// of one part with equal ones in the order of their calls. Call from within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
     /// Continues in a copy of the process, made between windows and without its threads: this thread simulates all

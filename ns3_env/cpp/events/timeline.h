@@ -83,7 +83,7 @@ class Timeline
     }
     /// Reserves the place of an event scheduled now for `delay` from now. It may stay empty.
     Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
-    /// `event` uses a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
+    /// Arms `event` for a reserved place, or for one with a number below FIRST_NUMBER, that has not passed; it must live
     /// until then.
     void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {

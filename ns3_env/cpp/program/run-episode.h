@@ -16,8 +16,7 @@ class Transport;
 /// Outcome of an episode.
 struct EpisodeOutcome
 {
-    std::string
-        results; ///< JSON; empty if the episode was interrupted, or they were written elsewhere
+    std::string results; ///< JSON; empty if interrupted, or written elsewhere
     std::string warning; ///< of the scenario; mostly empty
     bool reset{false};   ///< the agent requested another episode instead of a step
     bool close{false};   ///< the agent requested the end of the process

@@ -155,7 +155,7 @@ RttsToJson(const RttSamples& rtts)
             {"percentiles_ns", std::move(percentiles)}};
 }
 
-/// The table of flows. \param its additional columns
+/// The table of flows. \param more its additional columns
 void
 WriteFlows(std::ostream& out,
            const Episode& episode,

@@ -187,7 +187,7 @@ DependenciesInParts::Tell(uint32_t task)
     }
 }
 
-/// The task could start within the next window. Between windows.
+/// The task could start within the next window. Called between windows.
 void
 DependenciesInParts::Create(uint32_t task)
 {
@@ -210,7 +210,7 @@ DependenciesInParts::IsCreatedShort(uint32_t task)
 }
 
 /// Updates tasks of its rack that wait for a task which has started, or could be over within the next window: they
-/// could start. Between windows.
+/// could start. Called between windows.
 void
 DependenciesInParts::Foresee(uint32_t task)
 {

@@ -180,7 +180,7 @@ Episode::StartWaiting(uint32_t flow)
     ReportAllStarted();
 }
 
-/// \returns lower bound of the time from its start until its receiver has all of it
+/// \returns a lower bound of the time from its start until its receiver has all of it
 Picos
 Episode::CreateWaiting(uint32_t flow)
 {

@@ -93,7 +93,7 @@ class Episode
     /// @{
     /// Schedules the first flows.
     void Begin();
-    /// Truncates and records the flows in progress; once nothing runs any more.
+    /// Truncates and records the flows in progress; call once nothing runs any more.
     void End();
     /// Lets neither the last flow's end nor the time limit end the episode. Call before Begin().
     void StayOpen() { m_isOpen = true; }

@@ -154,7 +154,7 @@ Hpcc::React(FlowState& flow, const Measure& measure)
         const double maxC = m_utilisation.Get() / m_eta;
         const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
         const double factor = multiplicative ? maxC : 1.0;
-        // The reference counts rates in whole bits per second. An idle path (u = 0) allows any rate: it is clamped to
+        // The reference counts rates in whole bits per second. An idle path (u = 0) allows any rate, clamped to
         // line rate.
         const double most = path.hostRateBps + 1;
         const uint64_t divided = Whole(std::min(m_referenceRateBps.Get() / factor, most));

@@ -26,7 +26,7 @@ class PowerControl : public CongestionControl
     double Power() const { return m_power; }
 
   protected:
-    /// Algorithms 1 and 2: smoothing of a measured power over tau, measured over `interval`.
+    /// Algorithms 1 and 2: smoothing over tau of a power measured over `interval`.
     void Smooth(const PathFacts& path, double power, Picos interval);
     /// UPDATEWINDOW (eq. 7), and the pacing rate w / tau.
     void UpdateWindow(FlowState& flow);

@@ -28,7 +28,7 @@ enum class Answer : uint8_t
 {
     None,
     Now,   ///< the packet has become its answer
-    Later, ///< with an answer that goes to the card later
+    Later, ///< as Now, but it goes to the card later
 };
 
 /**
@@ -92,7 +92,7 @@ class QueuePair final : public WireFlow
 
     /// @name Receiver
     /// @{
-    /// Turns a data packet into its ACK or NACKin place, if it is answered.
+    /// Turns a data packet into its ACK or NACK in place, if it is answered.
     Answer OnData(Packet& packet, Picos now);
     /// @}
 

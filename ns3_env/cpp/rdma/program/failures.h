@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Failures of a network's links in time, and when its switches learn of them.
+// Failures of a network's links over time, and when its switches learn of them.
 #ifndef NS3_ENV_RDMA_PROGRAM_FAILURES_H
 #define NS3_ENV_RDMA_PROGRAM_FAILURES_H
 

@@ -147,7 +147,7 @@ class Search
     bool m_several;
     std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; packets that drain leave them
     std::map<Place, const Port*> m_ports;
-    std::set<Place> m_held; ///< paused for ever
+    std::set<Place> m_held; ///< paused forever
 };
 
 } // namespace

@@ -19,7 +19,7 @@ namespace
 constexpr int64_t STREAM_OF_PATHS = 2;
 constexpr uint32_t PORT_OF_PATHS = UINT32_MAX;
 
-constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd: all paths stay distinct: 2^32 / golden ratio
+constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< 2^32 / golden ratio; odd: paths stay distinct
 
 bool
 IsAnswer(const Packet& packet)

@@ -49,7 +49,7 @@ struct Red
     double highestProbability{0.1}; ///< at `most`
     double averageWeight{0.002};    ///< of one arrival in the average
     bool gentle{true};
-    bool ecn{false}; ///< marks ECN-capable packets instead of dropping it
+    bool ecn{false}; ///< marks ECN-capable packets instead of dropping them
 };
 
 /// The queue at an egress. One packet more waits in the device, and one is being transmitted.

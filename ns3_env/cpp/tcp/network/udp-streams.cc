@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of UDP datagrams at a constant ratenext to TCP's flows.
+// Streams of UDP datagrams at a constant rate, next to TCP's flows.
 #include "udp-streams.h"
 
 #include "segment.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of UDP datagrams at a constant ratenext to TCP's flows.
+// Streams of UDP datagrams at a constant rate, next to TCP's flows.
 #ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 #define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 

@@ -240,7 +240,7 @@ TEST("published: the end of a switch's transmission is an event only where somet
     ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
 }
 
-/// At 10 Gb/s sixteen senders reach gaps of more than 4 us, and cuts to the nanosecond of departures.
+/// At 10 Gb/s sixteen senders reach gaps of more than 4 us, and rate cuts in the nanosecond of departures.
 TEST("published: DCQCN's timers take their turn with departures")
 {
     const auto endsOf = [](bool turns)
