@@ -34,7 +34,7 @@ class AgentChannel
 
     /**
      * Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
-     * Returns Message::None when there is none yet, or when a signal came.
+     * Returns Message::None if there is none yet, or on a signal.
      * \throws ChannelError for a simulator of another build.
      */
     Message Wait(double timeoutS);

@@ -15,20 +15,20 @@
  *
  *   simulator                         agent (Python)
  *   Ready                         ->
- *                                 <-  Reset (the blob holds the scenario) or Close
+ *                                 <-  Reset (the blob contains the scenario) or Close
  *   Decisions (rows)              ->
  *                                 <-  Step (an action per row that needs one), Reset or Close
  *   Transitions (rows, actions)   ->
  *                                 <-  Step (no actions), Reset or Close
  *   Decisions or Transitions      ->
- *                                 <-  Branch (another channel's files, and how the copy goes on)
+ *                                 <-  Branch (another channel's files, and how the copy continues)
  *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
- *                                 <-  Step, Reset, Close or Branch, as the message before Branch wants it
+ *                                 <-  Step, Reset, Close or Branch, as the message before Branch requires
  *   EpisodeEnd (blob: results)    ->
- *   Error (blob: what was wrong)  ->
+ *   Error (blob: the error)  ->
  *
  * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
- * and the simulator inherits, so nothing is left behind, whoever is killed.
+ * and the simulator inherits, so nothing is left behind if either is killed.
  */
 namespace ns3::env
 {

@@ -43,14 +43,14 @@ class SimulatorChannel
 
     /**
      * Sleeps until the agent has answered the last message.
-     * After a Step there are exactly as many Actions() as published rows that need one, and each is right.
+     * After a Step there are exactly as many Actions() as published rows that need one, and each is valid.
      * \throws ChannelError for a command that breaks the protocol.
      */
     Command Wait();
     /**
-     * Obeys Command::Branch: the process is copied, and the copy asks on its own channel what was asked here.
-     * Either then waits. \return in the copy, whose Heartbeat() is another, how it is to go on
-     * \throws ChannelError in a copy whose channel is none
+     * Obeys Command::Branch: the process is copied, and the copy repeats the present request on its own channel. Both
+     * then wait. \return in the copy, whose Heartbeat() is another, how it has to continue
+     * \throws ChannelError in a copy with an invalid channel
      */
     std::optional<CopyTerms> Branch();
     /// The actions of the last Step.

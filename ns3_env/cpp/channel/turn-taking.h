@@ -52,7 +52,7 @@ class LivingChannel
 
 /**
  * The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
- * played for a while in each way; the one that takes the least time is kept, until it is time to try again.
+ * run for a while in each mode; the fastest is kept, until it is time to try again.
  */
 class TurnTaking
 {

@@ -66,7 +66,7 @@ struct CongestionNotification
  *
  * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
  * A new controller is one file in rdma/controllers/, its test and one line of CMake, or a plugin
- * (docs/extending.md); every parameter is an ns-3 attribute. What goes on inside is shown by trace sources: states are
+ * (docs/extending.md); every parameter is an ns-3 attribute. Trace sources show its internal state: states are
  * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
  * knowing the controller (recorders/controller-log.h).
  */

@@ -43,10 +43,10 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
 }
 
 /**
- * Time that a device takes to put `bytes` on a link of `rateBps`, or to pace them.
+ * Time that a device needs to put `bytes` on a link of `rateBps`, or to pace them.
  *
- * The published simulator truncates the binary fraction of a second, which for round decimal figures lies
- * just below the whole nanosecond: 1048 B at 1 Gb/s take 8383 ns, not 8384.
+ * The published simulator truncates the binary fraction of a second, which for round decimal figures is just below the
+ * whole nanosecond: 1048 B at 1 Gb/s need 8383 ns, not 8384.
  */
 inline Picos
 SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)

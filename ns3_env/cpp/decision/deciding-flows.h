@@ -27,8 +27,8 @@ class DecidingFlows
 {
   public:
     /**
-     * \param channel where flows under "agent" get their decisions; null refuses them
-     * \throws ScenarioError where a policy's file is none, or transitions have nowhere to go
+     * \param channel from which flows under "agent" get their decisions; null refuses them
+     * \throws ScenarioError if a policy's file is invalid, or transitions have no channel
      */
     DecidingFlows(const Scenario& scenario, SimulatorChannel* channel);
     ~DecidingFlows();

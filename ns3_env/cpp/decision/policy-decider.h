@@ -36,7 +36,7 @@ struct ExplorationSettings
 
 /**
  * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
- * al. 2021), or the policy's with noise. Its numbers hang on the episode's seed and the flow alone.
+ * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed and the flow.
  */
 class Exploration
 {

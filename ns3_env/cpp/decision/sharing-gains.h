@@ -15,12 +15,12 @@ namespace ns3::env
 {
 
 /**
- * Compares what happens on a link with processor sharing, under which the flows there would share it equally and none
- * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link takes for what is
- * left of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
+ * Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
+ * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
+ * of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
  * nothing, an idle one loses, and one that serves short flows first gains.
  *
- * A flow's link is the one of its path that would take it the longest, as of its last call. Endless flows are on no
+ * A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
  * link.
  */
 class SharingGains

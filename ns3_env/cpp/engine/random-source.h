@@ -22,7 +22,7 @@ class RandomSource
 };
 
 /**
- * All of one ns-3 stream. Making it takes a millisecond of arithmetic, which a network that draws nothing
+ * Numbers of a single ns-3 stream. Creating it needs a millisecond of arithmetic, which a network that draws nothing
  * (no loss, no marks between the thresholds) need not pay at every reset.
  */
 class OneStream final : public RandomSource

@@ -18,8 +18,8 @@ namespace ns3::env
 {
 
 /**
- * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread, but
- * for those that play parts: what other threads schedule is not taken.
+ * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
+ * except those that simulate parts: events scheduled by other threads are not accepted.
  */
 class EventLoop : public SimulatorImpl
 {

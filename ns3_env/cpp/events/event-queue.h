@@ -32,8 +32,8 @@ struct EventEntry
 
 /**
  * Gives entries back in order. Time never goes back: no entry lies before the last one taken. The wheel's
- * slots are a grain wide, so fine that most hold one entry; what lies beyond its end goes into a four-ary
- * heap and stays there. The order does not depend on the grain, only the speed does.
+ * slots are a grain wide, so fine that most hold one entry; entries beyond its end go into a four-ary heap and stay
+ * there. The order does not depend on the grain, only the speed does.
  */
 class EventQueue
 {

@@ -27,10 +27,10 @@ class PartExchange
 
 /**
  * The parts of a divided network. Nothing that happens in one part reaches another within the lookahead; so each part
- * plays a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
- * called Run(), come the events of the whole network (its timeline), which are before the parts' events of the same
- * time, and what parts reported. Windows depend on events and the lookahead alone: the results are the same
- * for any division and any number of threads.
+ * simulates a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
+ * called Run(), events of the whole network run (its timeline), before the parts' events of the same time, and reports
+ * of parts. Windows depend only on events and the lookahead: the results are the same for any division and any number
+ * of threads.
  */
 class Parts
 {

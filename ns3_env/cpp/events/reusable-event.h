@@ -14,8 +14,8 @@ namespace ns3::env
 {
 
 /**
- * Calls `(owner->*Method)()` each time it comes due: a member of its owner, beside what the method reads. The same
- * object may stand in the event queue more than once; it must outlive the simulation run. Under another simulator
+ * Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
+ * same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
  * implementation than EventLoop it goes through ns3::Simulator.
  */
 template <class T, void (T::*Method)()>

@@ -43,7 +43,7 @@ class RearmedEvent : public EventImpl
 
 /**
  * Runs events in order of time, and events of one time in the order in which they were scheduled. A re-armed event is
- * neither allocated, counted nor given an EventId. One thread at a time plays it.
+ * neither allocated, counted nor given an EventId. One thread at a time runs it.
  */
 class Timeline
 {

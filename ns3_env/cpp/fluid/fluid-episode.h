@@ -20,9 +20,9 @@ namespace ns3::env
 {
 
 /**
- * A scenario's flows as fluids. Their rates are found anew whenever a flow starts or is through, a stream begins or
- * stops, or the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost,
- * and what answers data takes nothing.
+ * A scenario's flows as fluids. Their rates are recomputed whenever a flow starts or ends, a stream starts or stops, or
+ * the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost, and answers
+ * need no capacity.
  */
 class FluidEpisode final : public Episode
 {

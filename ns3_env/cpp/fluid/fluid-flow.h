@@ -15,8 +15,8 @@ namespace ns3::env
 {
 
 /**
- * A flow without packets. Its fluid begins when it starts, and it ends as long after the last of it as a flow alone
- * with its packets ends after a fluid alone: by headers, hops, delays and a handshake.
+ * A flow without packets. Its fluid starts with it. The time from the last of the fluid to the flow's end is that by
+ * which a single flow of packets ends after a single fluid: headers, hops, delays and a handshake.
  */
 class FluidFlow final : public Flow
 {

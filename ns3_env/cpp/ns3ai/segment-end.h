@@ -33,7 +33,7 @@ void Post(SyncBlock& block, volatile uint8_t& semaphore);
  * Waits for semaphores of a block.
  *
  * A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
- * at intervals that grow with what it has waited, to 2 ms at most. A peer of our own wakes it: its Post()
+ * at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
  * calls the futex of the four bytes.
  */
 class ByteWait
@@ -83,7 +83,7 @@ class TooLarge : public std::length_error
 /**
  * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
  *
- * Where objects lie in it depends on the Boost: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+ * Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
  * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
  */
 class SegmentEnd

@@ -36,9 +36,9 @@ MultiplicativeFactor(double alpha, double a)
 }
 
 /**
- * The window of so many whole packets as fit into `bytes`. It counts their payload, as what is in flight does: with a
- * window of a packet's bytes on the wire a second packet leaves beside the first. The tolerance keeps a whole number
- * of packets whole through the rounding of a product.
+ * The window of the number of whole packets that fit into `bytes`. It counts their payload, as the data in flight does:
+ * with a window of a packet's bytes on the wire a second packet would leave with the first. The tolerance keeps a whole
+ * number of packets whole through the rounding of a product.
  */
 double
 FloorToPackets(double bytes, double payload)

@@ -59,9 +59,9 @@ class PolicyNetwork
 
     /**
      * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
-     * \param carried an LSTM goes on from the state of the flow's last decision, and may be without a shortcut
+     * \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
      * \param tensors those of the file; all must be of the network
-     * \throws ScenarioError naming a tensor that is missing, is too much, or has another shape
+     * \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
      */
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,

@@ -24,8 +24,8 @@ struct EpisodeOutcome
 
 /**
  * Runs one episode of the scenario in a fresh simulation and clears it away.
- * \param channel where agent flows get their decisions; null refuses scenarios with agents
- * \param open opens the stream that the results go to, once they are there; without it they are in the outcome
+ * \param channel from which agent flows get their decisions; null refuses scenarios with agents
+ * \param open opens the stream for the results, once they exist; without it they are in the outcome
  * \throws ScenarioError
  */
 EpisodeOutcome RunEpisode(std::string scenarioJson,

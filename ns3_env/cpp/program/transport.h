@@ -50,8 +50,8 @@ class Transport
 
     /// @name Of an episode
     /// @{
-    /// Reads the keys of a scenario that only this transport has; its nodes and links are already read. \throws
-    /// ScenarioError
+    /// Reads the keys of a scenario that only this transport has; its nodes and links are already read.
+    /// \throws ScenarioError
     virtual void ReadKeys(JsonReader& root, Scenario& scenario) = 0;
     /// The network of the scenario that was read last, with its flows. \throws ScenarioError
     virtual std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) = 0;

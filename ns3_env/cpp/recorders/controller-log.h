@@ -48,9 +48,9 @@ struct ControllerChange
 };
 
 /**
- * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, whatever they
- * are called: states are TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that
- * stays as it was at the flow's start has none.
+ * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
+ * TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
+ * start has none.
  */
 class ControllerLog
 {

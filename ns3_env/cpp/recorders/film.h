@@ -15,10 +15,10 @@ namespace ns3::env
 {
 
 /**
- * Samples while the network runs, and once more as the run ends: then, what ports sent adds up to all they sent.
+ * Samples while the network runs, and once more as the run ends, so that the samples of sent bytes add up to the total.
  *
- * Ports (hosts' ones too) have a row where anything differs from the sample before: the queue's length, and what was
- * sent, and how long it was paused, since then. Flows have a row at each sample while they are live.
+ * Ports (also hosts' ports) have a row if anything differs from the sample before: the queue's length, and the bytes
+ * sent and the time paused since then. Flows have a row at each sample while they are live.
  */
 class Film
 {

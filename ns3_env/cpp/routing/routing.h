@@ -45,9 +45,9 @@ class Routing
     }
 
     /**
-     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. Where
-     * next hops are equal, the hash picks one of them in their order.
-     * \throws ScenarioError where there is no path, or more than MAX_PATH_SWITCHES.
+     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
+     * equal, the hash picks one of them in their order.
+     * \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
      */
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 

@@ -25,7 +25,7 @@ std::vector<TypeId::AttributeInformation> AttributesBelow(TypeId type, TypeId ba
  * Sets `values`, names and texts, on an object of `type`.
  * \param base the parent whose attributes are not named to a user, nor its parents'
  * \param subject whose attributes they are, for a message: "controller 'hpcc'"
- * \throws ScenarioError for a name that there is not, or a text that it does not take
+ * \throws ScenarioError for an unknown name, or a text that is invalid for it
  */
 void SetAttributes(ObjectBase& object,
                    TypeId type,

@@ -20,10 +20,10 @@ struct Racks
 };
 
 /**
- * Each task begins at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
- * A task that waits for another of the same rack begins when that one is over, as in a network that is played as a
- * whole; news from another rack takes the lookahead. A step without a host is an event of the whole network, and what
- * follows it begins at once.
+ * Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
+ * A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
+ * whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
+ * successors start at once.
  *
  * Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
  * task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.

@@ -14,8 +14,8 @@ namespace ns3::env
 {
 
 /**
- * A flow is over, for those that wait for it, when its receiver has its last byte: what comes next in a collective
- * needs the data, and not the sender's knowledge of them. A task begins when all that it waits for is over, not before
+ * A flow is over, for tasks that wait for it, when its receiver has its last byte: the next step of a collective needs
+ * the data, not the sender's knowledge of them. A task starts when all its dependencies are over, not before
  * its start; a flow then starts after its delay, a step is over after its own.
  */
 class Dependencies : public DeliveryListener

@@ -15,7 +15,7 @@ namespace ns3::env
 class JsonReader;
 
 /**
- * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which take time at a
+ * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
  * host and send nothing.
  */
 struct DependencySpec

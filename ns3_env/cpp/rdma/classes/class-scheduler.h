@@ -19,8 +19,8 @@ namespace ns3::env::rdma
  * class send while it has any credit left and so run into debt by less than a frame (surplus round robin, Adiseshu 1996):
  * no frame's length must be known beforehand. Together: transmission selection of IEEE 802.1Qaz.
  *
- * The least weight's quantum is one full frame, so that every visit sends. What a class has over when it has nothing to
- * send is lost; debts stay.
+ * The smallest weight's quantum is one full frame, so that every visit sends. A class without packets loses its credit;
+ * debts stay.
  */
 class ClassScheduler
 {

@@ -24,9 +24,9 @@ MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 /**
  * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
  *
- * Decisions may take simulated time. The window then takes effect that much later, and the model knows:
- * the time counts as input delay (tau_1), and windows still on their way as inputs. Every decision takes its
- * own time as if the flow had a processor for it, and all take effect in the order in which they were made:
+ * Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
+ * as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
+ * separate processor, and all take effect in the order in which they were made:
  * a quicker one waits for those before it.
  */
 class Mpcc : public CongestionControl

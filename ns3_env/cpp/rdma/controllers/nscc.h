@@ -12,7 +12,7 @@ namespace ns3::env::rdma
 /**
  * Network signalled congestion control after Ultra Ethernet 1.0 (sec. 3.6.13): a window, no pacing. A mark
  * without delay is one path's, which spraying evens out; delay without a mark is a queue that empties; both together
- * cut the window, once per round trip. A network that is far from the window is met by what has
+ * cut the window, once per round trip. If the network is far from the window, the window is set to the data that
  * arrived in a round trip (quick adaptation).
  *
  * Left out: credits of the receiver, trimmed packets (switches here trim none), and the choice of paths, which is the switches'.

@@ -17,9 +17,9 @@ namespace ns3::env::rdma
 {
 
 /**
- * ACKs and NACKs first; then data of the flow with the least remaining bytes, a flow's in the order in which they came.
- * What remains of a flow here is what the first of its packets here carries, and all behind it. Flows with as much come
- * in the order of these packets; endless ones and streams are last.
+ * ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
+ * flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
+ * of these packets; endless ones and streams are last.
  */
 class LeastRemainingQueue
 {

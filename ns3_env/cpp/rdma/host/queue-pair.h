@@ -33,8 +33,8 @@ enum class Answer : uint8_t
 
 /**
  * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
- * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
- * table alone and is answered by nothing (SetOpenLoop).
+ * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
+ * and is not answered (SetOpenLoop).
  */
 class QueuePair final : public WireFlow
 {

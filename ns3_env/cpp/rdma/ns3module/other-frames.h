@@ -19,9 +19,9 @@ namespace ns3::env
 {
 
 /**
- * Carries what a card is given by ns-3's stacks: each frame is a packet of the engine, which waits, is marked and is
+ * Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
  * dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
- * and source port) keep one path where flows do.
+ * and source port) keep one path if flows do.
  */
 class OtherFrames
 {

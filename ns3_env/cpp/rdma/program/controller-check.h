@@ -20,7 +20,7 @@ inline constexpr uint32_t CHECKED_HOOKS = 500;
  * empty, zero and enormous), timers running between the hooks: a window and a rate no lower than the floors
  * it declares, a rate no higher than the link's, no act after its flow's end, no counter below zero.
  *
- * Each flow is a simulation of its own; the same flows at each call. None where all were kept.
+ * Each flow is a separate simulation; the flows are the same at each call. None if all promises were kept.
  */
 std::optional<std::string> BrokenPromise(const std::string& controller);
 

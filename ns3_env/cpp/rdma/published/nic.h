@@ -16,8 +16,8 @@ namespace ns3::env::rdma::published
 /**
  * The one timer of a network card. It is armed when the card finds nothing to
  * send, for the earliest pacing time among all flows with bytes left, flows with a closed window included.
- * Where that time has passed already, nothing is armed, and a paced flow beside such a flow waits for the
- * next ACK. A pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
+ * If that time has passed already, nothing is armed, and a paced flow next to such a flow waits for the next ACK. A
+ * pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
  */
 class WakeUp
 {
@@ -71,7 +71,7 @@ class WakeUp
 };
 
 /**
- * A network card with one timer (WakeUp), on which a pause holds back ACKs only under some controllers
+ * A network card with one timer (WakeUp), on which a pause stops ACKs only under some controllers
  * (docs/sources/published-simulator.md, "Bytes on the wire"), and whose turn is a place in the list of
  * flows that is not counted back for those that have left it. A flow with more acknowledged than sent is blocked by its
  * window; without one it sends the rest again, even when it has ended.

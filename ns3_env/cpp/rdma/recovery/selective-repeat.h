@@ -14,12 +14,12 @@ namespace ns3::env::rdma
 {
 
 /**
- * A sender's account of one flow, in packet numbers. A packet counts as lost where one sent more than `reorderPackets`
- * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to anything that
- * left after the timeout all that was in flight at it and is not acknowledged: what was only late would have come
- * before. A recovery begins with the first packet that counts as lost, sends each such packet again once, lowest first,
- * and ends when all is acknowledged that was sent before its last retransmission. A retransmission that is lost is the
- * timeout's.
+ * A sender's account of one flow, in packet numbers. A packet counts as lost if one sent more than `reorderPackets`
+ * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to a packet that
+ * left after the timeout, all packets that were in flight at it and are not acknowledged: late ones would have arrived
+ * before. A recovery starts with the first packet that counts as lost, retransmits each such packet once, lowest first,
+ * and ends when all is acknowledged that was sent before its last retransmission. A lost retransmission waits for the
+ * timeout.
  */
 class SelectiveSender
 {

@@ -14,8 +14,8 @@ namespace ns3::env::rdma
 
 /**
  * Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
- * shared pool, then the port's headroom, where there is one. One class; with several, each class of a port is
- * what is called a port here.
+ * shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
+ * a port here.
  */
 class SharedBuffer
 {

@@ -36,7 +36,7 @@ double PredictRtt(const RttMpcStep& step, double largestNs);
 double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
 
 /**
- * b_e: what is left after `dtNs` of an extreme that goes back to the mean (Lynn et al. 2020, eq. 3).
+ * b_e: an extreme after `dtNs` of its return to the mean (Lynn et al. 2020, eq. 3).
  *
  * The paper's step x + (mean - x) dt / tau is the first order of its continuous form, which is what is
  * computed: 37 % of the distance is left after tau however many steps led there, and a step longer than tau
@@ -166,12 +166,12 @@ struct RttMpcCounters
 
 /**
  * One flow's controller: time and RTT of each ACK in, a pacing rate out, which is finite and between the least and the largest
- * rate for any numbers in any order. A clock that stands still or runs back is a step of no length.
+ * rate for any numbers in any order. A clock that stops or runs backwards is a step of length zero.
  *
- * Eqs. 3 to 6 take every ACK. Eq. 7 is asked once per RTT, when the last answer's effect is seen: asked at every ACK, it would repeat
- * an answer that has not worked yet, a whole RTT long, and the rate would swing from bound to bound.
+ * Eqs. 3 to 6 use every ACK. Eq. 7 is evaluated once per RTT, when the last answer's effect shows: at every ACK, it
+ * would repeat an answer without effect yet, a whole RTT long, and the rate would swing from bound to bound.
  *
- * Start, the length of a probe and what follows one that finds nothing are this project's (docs/sources/tcp.md).
+ * Start, the length of a probe and the reaction to one without a result are this project's (docs/sources/tcp.md).
  */
 class RttMpcControl
 {

@@ -49,7 +49,7 @@ class Fabric
      * Both ends of a flow, not started.
      * \param sourcePort no other live flow of these hosts has it
      * \param controller the congestion controller and its attributes (ListCongestionOps)
-     * \throws ScenarioError where there is no path or no such controller
+     * \throws ScenarioError if there is no path or no such controller
      */
     std::unique_ptr<TcpFlow>
     Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller);

@@ -37,9 +37,9 @@ class PortObserver
 };
 
 /**
- * An egress port. Waiting packets are those in the queue and the one in the device that is not on its way to the link
- * yet, each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the
- * order of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
+ * An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
+ * each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
+ * of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
  */
 class Port
 {

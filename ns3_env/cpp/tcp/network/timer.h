@@ -16,7 +16,7 @@ class TimerPool;
 
 /**
  * Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
- * the instant at which it is set; an event that comes due before that, of an earlier setting, only moves on.
+ * the instant at which it is set; an event of an earlier setting that is due before only re-arms.
  */
 class Timer
 {

@@ -23,9 +23,9 @@ std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 uint32_t StreamFrameBytes(uint32_t payloadBytes);
 
 /**
- * The streams of one network: datagrams of the scenario's payload, each due at its own time. What is due while a
- * socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as soon as it can, and not after
- * the stop.
+ * The streams of one network: datagrams of the scenario's payload, each due at its own time. Datagrams that are due
+ * while a socket's buffer of bytes (TcpSettings) waits at the host's link are delayed, leave as soon as they can, and
+ * not after the stop.
  */
 class UdpStreams
 {

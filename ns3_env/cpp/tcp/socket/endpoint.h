@@ -20,8 +20,8 @@ namespace ns3::env::tcp
 
 /**
  * One end of a connection. Congestion control, its state, RTT estimate and recovery are ns-3's objects, called as
- * ns-3's socket calls them, in its order: results are the same bits. What no flow of a scenario does is not here: FIN,
- * timestamps, data both ways, a closed window, giving up.
+ * ns-3's socket calls them, in its order: results are the same bits. Features that no flow of a scenario uses are
+ * omitted: FIN, timestamps, data in both directions, a closed window, abandoning a connection.
  */
 class Endpoint : public Listener
 {

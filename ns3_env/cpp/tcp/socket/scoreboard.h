@@ -36,8 +36,8 @@ struct SentPiece
 
 /**
  * The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
- * time in proportion to what is in flight: pieces are found by halving, SACKed ones are known as runs, and the search
- * for what to send next goes on where the last one ended.
+ * time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
+ * search for the next range continues where the last one ended.
  */
 class Scoreboard
 {

@@ -31,9 +31,9 @@ struct EndpointPair
 };
 
 /**
- * A message (or an endless one) on a connection of its own. It begins with the handshake and is over when the last byte
- * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's may
- * be listened to: "CongestionWindow", "PacingRate", ...
+ * A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
+ * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
+ * be connected: "CongestionWindow", "PacingRate", ...
  *
  * Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
  */

@@ -60,7 +60,7 @@ class TelemetryProbe
 };
 
 /**
- * Three senders into one link. A small packet of sender 2 goes first, so that the others' packets
+ * Three senders into one link. A small packet of sender 2 goes first, so that the packets of the other two
  * (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
  */
 void

@@ -22,7 +22,7 @@ constexpr Picos NS = PS_PER_NS;
 
 /**
  * A packet may leave at the very instant of a cut. A departure that was scheduled before the timer keeps the
- * old rate for its gap; one scheduled after it has the new one. Without events the timer comes first.
+ * old rate for its gap; one scheduled after it has the new one. Without events the timer acts first.
  */
 void
 TimerTie(bool events)

@@ -297,8 +297,8 @@ TEST("base RTT and BDP_max follow eqs. 2.2 and 2.3")
 
 /**
  * Zheng 2024, Fig. 3.6 and sec. 3.4: three flows, two bottlenecks. Flow 0 passes both; flow 1 shares the link
- * from switch 1 to 2 with it, flow 2 the link from switch 3 to the receiver. Of the two queues a sender takes
- * the longer one as its state, so both go back to zero "while preventing the under utilization".
+ * from switch 1 to 2 with it, flow 2 the link from switch 3 to the receiver. Of the two queues a sender uses the longer
+ * one as its state, so both return to zero "while preventing the under utilization".
  */
 TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6)")
 {
