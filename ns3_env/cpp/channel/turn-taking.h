@@ -27,7 +27,7 @@ enum class Waiting : uint32_t
 struct Place
 {
     Waiting way;
-    int32_t core; ///< that it shares (ShareCore, Spread), or keeps off (Spin)
+    int32_t core; ///< the core that it shares (ShareCore, Spread) or avoids (Spin)
 };
 
 /// Cores that the calling thread may use.
@@ -92,14 +92,14 @@ class TurnTaking
     int m_channels;
     size_t m_cores;
     Waiting m_way{Waiting::Adaptive};
-    Waiting m_best{Waiting::Adaptive}; ///< of the trials so far
+    Waiting m_best{Waiting::Adaptive}; ///< best mode of the trials so far
     Waiting m_kept{Waiting::Adaptive}; ///< by the last trials
     Stage m_stage{Stage::Other};
     bool m_waitsAtOnce{false};
     bool m_answersSoon{false};
     uint32_t m_turns{0}; ///< of this trial, or since the last one
     uint32_t m_turnsBetween{FEWEST_BETWEEN};
-    uint32_t m_turnsInARow{0}; ///< that speak against the stage: in lock-step, or not
+    uint32_t m_turnsInARow{0}; ///< turns that contradict the stage: in lock-step, or not
     int64_t m_sentNs{0};
     int64_t m_handedOverNs{0};
     int64_t m_trialNs{0};

@@ -45,7 +45,7 @@ struct AckSample
     uint64_t ackedBytes{0};      ///< cumulative in-order payload at the receiver
     uint64_t newlyAckedBytes{0}; ///< payload that this ACK adds (0 for a duplicate)
     bool ecnMarked{false};       ///< the acknowledged data packet met congestion
-    uint32_t way{0}; ///< that the data took, another for each; 0 of a flow that has but one
+    uint32_t way{0}; ///< number of the path that the data used; 0 for a flow with only one
     std::span<const IntRecord> hops{}; ///< one record per switch passed, sender's side first
     Picos shorterBacklog{0}; ///< the largest of all hops, which IntRequest::shorterBacklog asks for
 };
@@ -58,7 +58,7 @@ struct CongestionNotification
     double deltaBytes{0};  ///< dQ = q - q_old, likewise
     /// -Fb of Jiang 2015, eq. 1 in levels of 0 to 63, where 63 means q0 (2 w + 1); 0 if Fb >= 0
     uint32_t feedback{0};
-    uint32_t congestionPoint{0}; ///< the queue that it is about
+    uint32_t congestionPoint{0}; ///< the queue of the feedback
 };
 
 /**

@@ -19,7 +19,7 @@ struct TrafficClass
 {
     std::string name;
     double weight{0}; ///< 0: strict priority over later classes; else its share among weights
-    bool pfc{true}; ///< its own pauses and headroom; without, packets above its threshold are lost
+    bool pfc{true};   ///< has pauses and headroom; without, packets above its threshold are lost
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;
 

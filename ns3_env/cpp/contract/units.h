@@ -25,8 +25,8 @@ inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
 /// Conversion of a serialisation or pacing time to ticks.
 enum class Rounding : uint8_t
 {
-    Exact,      ///< nearest picosecond
-    TruncateNs, ///< whole nanoseconds, cut off (docs/sources/published-simulator.md, "Time and units")
+    Exact, ///< nearest picosecond
+    TruncateNs, ///< truncated to whole nanoseconds (docs/sources/published-simulator.md, "Time and units")
 };
 
 /// Time of `bytes` at `rateBps` by exact arithmetic, as in base RTTs.

@@ -36,7 +36,7 @@ class AgentObservation
   private:
     struct Congestion
     {
-        double queue{0};      ///< of the hop's BDP
+        double queue{0};      ///< as a share of the hop's BDP
         double switchRate{0}; ///< of its bandwidth
         double rateBps{0};
         double flows{0};
@@ -56,7 +56,7 @@ class AgentObservation
 
     HopRecords m_hops{};
     HopRecords m_hopsBefore{};                  ///< at the last decision
-    uint32_t m_way{0};                          ///< that both are of
+    uint32_t m_way{0};                          ///< path of both
     std::map<uint32_t, HopRecords> m_otherWays; ///< of each its m_hopsBefore
     Picos m_shorterBacklog{0};
     uint8_t m_hopCount{0};

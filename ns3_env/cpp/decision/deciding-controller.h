@@ -130,7 +130,7 @@ class DecidingController : public CongestionControl
     SharingGains* m_gains{nullptr};
     JobCosts* m_jobs{nullptr};
 
-    Ptr<CongestionControl> m_successor; ///< that the flow is handed over to
+    Ptr<CongestionControl> m_successor; ///< receives the flow at a hand-over
     AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};

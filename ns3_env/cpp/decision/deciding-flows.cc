@@ -20,7 +20,7 @@ namespace ns3::env
 namespace
 {
 
-const std::string NO_FILE;                   ///< of the policy across the channel
+const std::string NO_FILE;                   ///< file name of the policy across the channel
 const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyController
 const std::string ACROSS = "agent";          ///< users' name of AgentController
 

@@ -63,7 +63,7 @@ class DecidingFlows
     struct Member
     {
         DecidingController* controller;
-        const Group* group; ///< of the whole network
+        const Group* group; ///< the group in the whole network
         uint32_t source;    ///< host
     };
 

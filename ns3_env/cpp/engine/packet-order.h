@@ -42,7 +42,7 @@ class PacketOrder
     uint64_t Arrived() const { return m_arrived; }
     /// Packets that arrived out of order.
     uint64_t Late() const { return m_late; }
-    /// The most arrivals between the first packet that overtook one and that one (RFC 4737, "extent"), as far as MOST.
+    /// Maximum number of arrivals between a packet and the first that overtook it (RFC 4737, "extent"), up to MOST.
     uint64_t Distance() const { return m_distance; }
 
   private:

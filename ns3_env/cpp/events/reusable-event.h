@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Event that is re-armed rather than allocated anew.
+// Event that is re-armed instead of allocated again.
 #ifndef NS3_ENV_EVENTS_REUSABLE_EVENT_H
 #define NS3_ENV_EVENTS_REUSABLE_EVENT_H
 

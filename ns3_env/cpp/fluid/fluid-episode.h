@@ -55,7 +55,7 @@ class FluidEpisode final : public Episode
     FluidRoute LinksOf(const Hops& path) const;
     std::vector<double> Capacities() const;
     std::vector<FluidRoute> StreamLinks() const;
-    /// Rates are found anew when everything of this instant has happened.
+    /// Schedules new rates, for after all events of this instant.
     void Change();
     void Share();
     void TakeThrough(Picos now);
@@ -68,9 +68,9 @@ class FluidEpisode final : public Episode
     std::vector<uint32_t> m_firstLink; ///< index of each node's first port's
     FluidStreams m_streams;
     std::vector<FluidFlow*> m_running; ///< with fluid left to send, in the order of their starts
-    std::vector<double> m_carried; ///< bytes on the wire by each link, of flows that are through
-    uint64_t m_delivered{0};       ///< payload bytes of flows that are through
-    QueueStats m_empty;            ///< of each queue
+    std::vector<double> m_carried;     ///< bytes on the wire by each link, of finished flows
+    uint64_t m_delivered{0};           ///< payload bytes of finished flows
+    QueueStats m_empty;                ///< of each queue
     WindowAndRateCallback m_report;
     EventId m_next;
     bool m_changed{false};

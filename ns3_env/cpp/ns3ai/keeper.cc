@@ -67,7 +67,7 @@ EndAs(int status)
 {
     if (WIFSIGNALED(status))
     {
-        prctl(PR_SET_DUMPABLE, 0); // its core, not one of ours
+        prctl(PR_SET_DUMPABLE, 0); // the command may dump core, the keeper not
         signal(WTERMSIG(status), SIG_DFL);
         sigset_t all;
         sigfillset(&all);

@@ -17,7 +17,7 @@ class Transport;
 struct EpisodeOutcome
 {
     std::string results; ///< JSON; empty if interrupted, or written elsewhere
-    std::string warning; ///< of the scenario; mostly empty
+    std::string warning; ///< about the scenario; mostly empty
     bool reset{false};   ///< the agent requested another episode instead of a step
     bool close{false};   ///< the agent requested the end of the process
 };

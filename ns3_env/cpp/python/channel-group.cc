@@ -57,7 +57,7 @@ TakeRows(ChannelGroup& self, int64_t slots, bool partly)
         {
             continue;
         }
-        self.Ends()[i]->Wait(0); // it is there
+        self.Ends()[i]->Wait(0); // the message is there
         counts[i] = messages[i].size();
         timesNs[i] = static_cast<double>(self.Ends()[i]->TimePs()) / 1000;
         const auto slot0 = static_cast<int64_t>(i) * slots;

@@ -55,7 +55,7 @@ class Routing
     /// path.
     std::vector<const Neighbour*> NextHops(uint32_t node, uint32_t to) const;
 
-    /// The link between two nodes is one no more, or again; hops that were handed out are void.
+    /// Removes the link between two nodes, or restores it; hops returned before are invalid.
     void SetLink(uint32_t a, uint32_t b, bool up);
 
     /// The path of the base RTT for a flow on `path`.

@@ -38,7 +38,7 @@ Through(uint64_t bytes, uint64_t count, const Hops& links)
 
 Spread::Spread(const Routing& routing, uint32_t from, uint32_t to)
 {
-    routing.Path(from, to, {}); // which there is
+    routing.Path(from, to, {}); // throws if there is none
     std::set<uint32_t> nodes{from};
     while (*nodes.begin() != to)
     {

@@ -55,7 +55,7 @@ class DependenciesInParts final : public Dependencies
     {
         uint32_t begins;        ///< node, or NOWHERE
         uint32_t ends;          ///< node, or NOWHERE
-        uint32_t unforeseen;    ///< of those it waits for, neither over nor near
+        uint32_t unforeseen;    ///< dependencies that are neither over nor near
         bool isForeseen{false}; ///< counted off at those that wait for it in its rack
         bool isCreated{false};
         Picos news{0}; ///< when it has heard of all that is over in other racks

@@ -32,8 +32,8 @@ struct DependencySpec
     std::vector<int32_t> job;       ///< index into `jobs`, -1 without
     std::vector<int32_t> part;      ///< index into `parts`, -1 without
     std::vector<int32_t> iteration;
-    std::vector<int32_t> rank; ///< that computes or sends
-    std::vector<int32_t> peer; ///< that receives, -1 of a step
+    std::vector<int32_t> rank; ///< rank that computes or sends
+    std::vector<int32_t> peer; ///< rank that receives, -1 for a step
     /// @}
 
     size_t Tasks() const { return delay.size(); }

@@ -371,7 +371,7 @@ Episode::End()
     }
     if (m_dependencies)
     {
-        for (FlowEntry& entry : m_scenario.flows) // that waited in vain has not lived
+        for (FlowEntry& entry : m_scenario.flows) // one that waited in vain never started
         {
             const bool started = m_records[entry.flow.id].baseRtt > 0;
             entry.flow.start = started ? entry.flow.start : std::max(entry.flow.start, m_endTime);

@@ -32,7 +32,7 @@ struct ClassQueue
     uint64_t bytes;
     uint64_t txBytes;        ///< sent so far
     Picos paused;            ///< how long its peer has held it back so far
-    uint64_t pauseFrames;    ///< that its peer sent it
+    uint64_t pauseFrames;    ///< frames received from its peer
     const QueueStats* stats; ///< null if no statistics are kept
 };
 
@@ -46,8 +46,8 @@ struct EgressQueue
     uint64_t bytes;
     uint64_t txBytes;                  ///< sent so far
     Picos paused;                      ///< how long its peer has held it back so far
-    uint64_t pauseFrames;              ///< that its peer sent it
-    uint64_t pauseFramesSent;          ///< that it sent its peer
+    uint64_t pauseFrames;              ///< frames received from its peer
+    uint64_t pauseFramesSent;          ///< frames sent to its peer
     const QueueStats* stats;           ///< null if no statistics are kept
     std::vector<ClassQueue> classes{}; ///< empty if there is one class
 };
@@ -86,7 +86,7 @@ struct PauseCircle
     {
         uint32_t node;
         uint32_t port;
-        uint32_t peer; ///< which pauses it
+        uint32_t peer; ///< the node that pauses it
     };
 
     std::vector<Held> ports; ///< each waits for the next, the last for the first; empty: no circle

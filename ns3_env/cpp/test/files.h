@@ -17,7 +17,7 @@ namespace ns3::env::test
 
 using Bytes = std::vector<uint8_t>;
 
-/// Gone at the end of the scope.
+/// Folder that is removed at the end of the scope.
 class TemporaryFolder
 {
   public:

@@ -174,7 +174,7 @@ Hpcc::React(FlowState& flow, const Measure& measure)
     }
 }
 
-[[gnu::flatten]] void // as it would be, were React() called only here
+[[gnu::flatten]] void // inlined as if React() were called only here
 Hpcc::OnAck(FlowState& flow, const AckSample& ack)
 {
     if (ack.hops.empty())

@@ -46,7 +46,7 @@ class LeastRemainingQueue
     void Wait(const Packet& first);
 
     PacketFifo m_answers;
-    std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< of the flows that have some here
+    std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< by flow with packets here
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> m_flows;
     uint64_t m_order{0};
 };

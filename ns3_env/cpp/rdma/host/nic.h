@@ -52,7 +52,7 @@ class Nic : public Port
 
     /// The next packet of a flow that is ready.
     Packet* Take(QueuePair& flow, Picos now);
-    /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
+    /// Called when a flow's waiting packet was moved (FlowState::SetRateAndRepace); the card checks again in any case.
     virtual void OnRepaced(const QueuePair&, Picos) {}
 
     /// A flow may be ready at another time than it was.

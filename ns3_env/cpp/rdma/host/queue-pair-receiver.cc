@@ -21,7 +21,7 @@ QueuePair::IsAnswered(const Packet& packet, Picos now, PacketKind& answer)
     if (packet.sequence > m_expected)
     {
         ++m_outOfOrder;
-        // One NACK is enough while it and its answer are on the way: the sender goes back to the gap at once.
+        // One NACK is enough while it and its answer are in flight: the sender returns to the gap at once.
         if (m_expected == m_nackedGap && now < m_nextNackAt)
         {
             return false;

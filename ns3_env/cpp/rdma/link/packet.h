@@ -56,7 +56,7 @@ enum class Telemetry : uint8_t
     None,
     Exact,     ///< an IntRecord per hop
     Quantised, ///< the same, rounded to HPCC's header units
-    OneByte,   ///< of all hops the largest utilisation (UtilisationMeter)
+    OneByte,   ///< the largest utilisation of all hops (UtilisationMeter)
 };
 
 inline constexpr size_t CACHE_LINE = 64;

@@ -207,7 +207,7 @@ class Port : public Object
     struct Outage
     {
         bool down{false};
-        Picos busyUntil{0};   ///< as it was when the link failed
+        Picos busyUntil{0};   ///< its value when the link failed
         uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
     };
 

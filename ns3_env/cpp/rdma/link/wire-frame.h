@@ -26,7 +26,7 @@ struct FlowHeaders
     uint32_t payloadBytes; ///< of a full packet; packet sequence numbers count packets
     uint64_t sizeBytes;    ///< of the flow's one message
     bool reliable{true}; ///< false of a stream: an unreliable connection, a message in each packet
-    bool selective{false};   ///< it repeats selectively: a packet may follow the last one
+    bool selective{false};   ///< selective repeat: a packet may follow the last one
     uint8_t dscp{DATA_DSCP}; ///< its upper three bits are the priority
 };
 

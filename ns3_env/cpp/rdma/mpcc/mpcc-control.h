@@ -108,7 +108,7 @@ class MpccControl
     Regulator m_regulator;
     std::unique_ptr<MpccQp> m_qp; ///< from the first decision that needs it
     std::vector<double> m_past;   ///< ring of windows, in units of BDP_max
-    size_t m_next{0};             ///< where the next window goes
+    size_t m_next{0};             ///< index of the next window
     size_t m_known{0};            ///< windows remembered
     double m_first{0.0};          ///< the window before the first decision
 };

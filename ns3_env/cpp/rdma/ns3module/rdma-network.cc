@@ -215,7 +215,7 @@ RdmaNetwork::Build()
 void
 RdmaNetwork::End()
 {
-    const Ptr<RdmaNetwork> self = g_network; // until this is over
+    const Ptr<RdmaNetwork> self = g_network; // keeps the object until this returns
     if (m_run)
     {
         m_run->End();

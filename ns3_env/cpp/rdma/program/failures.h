@@ -30,7 +30,7 @@ class Failures
     {
         Port* a;
         Port* b;
-        int outages{0}; ///< that last
+        int outages{0}; ///< outages in progress
         int known{0};   ///< the same, as known to switches
     };
 

@@ -106,7 +106,7 @@ class Nic final : public rdma::Nic
     std::vector<QueuePair*> m_list; ///< in the order they started; null for a flow that has left
     size_t m_served{0};             ///< index of the flow served last
     WakeUp m_wakeUp;
-    bool m_acksPassPause; ///< of all controllers
+    bool m_acksPassPause; ///< for all controllers
     TypeId m_dcqcn;
     TypeId m_timely;
 };

@@ -64,7 +64,7 @@ class SharedBuffer
         uint64_t bytes; ///< in reserve and pool
         uint32_t alphaShift;
         bool pauses;  ///< whether it may pause its neighbour
-        bool pausing; ///< its neighbour
+        bool pausing; ///< pauses its neighbour
     };
 
     /// Bytes in the pool, of a port's `bytes`.

@@ -25,7 +25,7 @@ struct NextHops
 {
     std::vector<SwitchPort*> ports;
     std::array<uint32_t, 2> turn{}; ///< the next in turn, for data and for answers
-    uint64_t version{0};            ///< of the routes that they are of
+    uint64_t version{0};            ///< version of the routes behind these ports
 };
 
 /// Chooses among several next hops.

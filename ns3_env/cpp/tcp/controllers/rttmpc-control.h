@@ -151,7 +151,7 @@ enum class RttMpcPhase : uint8_t
     Steady,    ///< follows the optimum
     ProbeDown, ///< empties the queue to see l_P
     ProbeUp,   ///< fills the queue to see l_B
-    Watch,     ///< has filled it, and waits for the RTT to show it
+    Watch,     ///< has filled the queue, and waits for the RTT to show it
 };
 
 struct RttMpcCounters
@@ -220,7 +220,7 @@ class RttMpcControl
     int64_t m_nowNs{0};       ///< time of the last ACK
     double m_sinceStepNs{0};  ///< dt(n)
     double m_sinceProbeNs{0}; ///< time in phase Steady
-    double m_probeLeftNs{0};  ///< of the probe that is going on
+    double m_probeLeftNs{0};  ///< time left of the present probe
     double m_probeRttNs{0};   ///< the RTT when it began
     double m_expectedNs{0};   ///< rise of the RTT by eq. 2
     double m_beforeBps{0}; ///< the rate before the probe; in Start, the one that the RTT now shows

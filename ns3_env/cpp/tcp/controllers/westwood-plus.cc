@@ -5,7 +5,8 @@
 namespace ns3::env::tcp
 {
 
-/// ns-3 schedules the estimate an RTT ahead for the bare controller, and runs it after that is gone.
+/// Westwood+ that cancels its estimate at its end: ns-3 schedules it an RTT ahead, and runs it after the controller is
+/// destroyed.
 class WestwoodPlus final : public TcpWestwoodPlus
 {
   public:

@@ -94,7 +94,7 @@ class Fabric
     std::vector<Egress> m_egresses;
     Ptr<RandomVariableStream> m_losses;
     Ptr<RandomVariableStream> m_ackNoise; ///< null: none
-    int64_t m_streams;                    ///< of random numbers, handed out so far
+    int64_t m_streams;                    ///< random streams allocated so far
 };
 
 } // namespace ns3::env::tcp

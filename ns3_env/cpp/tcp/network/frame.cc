@@ -63,7 +63,7 @@ WriteIp(const Segment& segment, Writer& out)
     out.One(segment.ecn);
     out.Two(segment.ipBytes);
     out.Two(segment.id);
-    out.Two(0); // whole, and may be cut
+    out.Two(0); // not fragmented, but may be
     out.One(static_cast<uint8_t>(FIRST_TTL - segment.hop));
     out.One(segment.protocol);
     out.Two(0);

@@ -50,7 +50,7 @@ struct Channel
 {
     FiveTuple tuple{};
     std::vector<Port*> hops;                          ///< from the source on
-    Listener* end{nullptr};                           ///< that listens at the destination
+    Listener* end{nullptr};                           ///< the listener at the destination
     std::function<void(const Segment&)> datagramSink; ///< a stream's, at the destination
     uint16_t* nextId{nullptr}; ///< of the IP packets of this pair of hosts and protocol
     Connection* connection{nullptr};
@@ -86,7 +86,7 @@ class Network
     /// Number of connections.
     size_t Connections() const { return m_connections.size(); }
 
-    /// A segment on `channel`, to be filled and sent; it is IP's next.
+    /// Makes the next IP packet on `channel`, to be filled and sent.
     Segment* Make(Channel& channel);
     /// Sends it, with the lengths that follow from its payload and its options.
     void Send(Segment* segment);

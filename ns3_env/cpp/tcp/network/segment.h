@@ -28,7 +28,7 @@ inline constexpr uint32_t UDP_HEADER_BYTES = 8;
 inline constexpr uint32_t HEADER_BYTES = IP_HEADER_BYTES + TCP_HEADER_BYTES;
 /// Bytes that the link adds: PPP's protocol field.
 inline constexpr uint32_t LINK_HEADER_BYTES = 2;
-/// TCP's options are no longer.
+/// Maximum length of TCP's options.
 inline constexpr uint32_t MAX_OPTION_BYTES = 40;
 
 /// Bits of TCP's header (RFC 793, RFC 3168).
@@ -66,9 +66,9 @@ struct TcpOptions
 /// A segment of TCP or a datagram of UDP with its IP header; only the length of the payload is stored.
 struct Segment
 {
-    Channel* channel{nullptr}; ///< that it travels on
+    Channel* channel{nullptr}; ///< its path
     Segment* next{nullptr};    ///< in the pool, in a queue or on a link
-    Moment arrival;            ///< over the link that it is on
+    Moment arrival;            ///< at the end of its present link
     uint32_t hop{0};           ///< links that are behind it
     uint32_t ipBytes{0};       ///< with its headers, without the link's
     uint32_t payload{0};       ///< bytes

@@ -50,7 +50,7 @@ class TcpPath
     Hops m_forward;
     Hops m_backward;
     uint32_t m_segmentBytes;
-    uint32_t m_synOptionBytes; ///< that a SYN has more
+    uint32_t m_synOptionBytes; ///< additional bytes of a SYN
 };
 
 } // namespace ns3::env::tcp

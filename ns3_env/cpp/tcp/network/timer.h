@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Timer that is set anew far more often than it runs out.
+// Timer that is reset far more often than it runs out.
 #ifndef NS3_ENV_TCP_NETWORK_TIMER_H
 #define NS3_ENV_TCP_NETWORK_TIMER_H
 
@@ -42,7 +42,7 @@ class Timer
 
         Timer* timer{nullptr};
         TimerPool* pool{nullptr};
-        uint32_t queued{0}; ///< its entries in the loop's queue
+        uint32_t queued{0}; ///< number of its entries in the loop's queue
     };
 
     void OnDue(const Moment& now);

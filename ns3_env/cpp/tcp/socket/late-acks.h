@@ -43,7 +43,7 @@ class LateAcks
     Ptr<RandomVariableStream> m_rtts;
     Picos m_baseRtt;
     std::deque<Waiting> m_waiting;
-    Timer m_next; ///< of the first
+    Timer m_next; ///< timer of the first
 };
 
 } // namespace ns3::env::tcp

@@ -66,7 +66,7 @@ class Scoreboard
     {
         return Tail() >= first ? static_cast<uint32_t>(Tail() - first) : 0;
     }
-    uint32_t SentBytes() const { return m_sent; } ///< of those that are not acknowledged
+    uint32_t SentBytes() const { return m_sent; } ///< unacknowledged bytes sent
     uint32_t Lost() const { return m_lost; }
     uint32_t SentAgain() const { return m_again; }
     uint32_t InFlight() const { return m_sent - m_sacked - m_lost + m_again; }
@@ -121,7 +121,7 @@ class Scoreboard
     uint32_t m_segmentBytes;
     bool m_sackEnabled{true};
     SequenceNumber32 m_head{0};
-    uint32_t m_size{0}; ///< of all that is not acknowledged, sent or not
+    uint32_t m_size{0}; ///< unacknowledged bytes, sent or not
     uint32_t m_sent{0};
     uint32_t m_sacked{0};
     uint32_t m_lost{0};

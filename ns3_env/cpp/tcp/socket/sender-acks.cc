@@ -263,7 +263,7 @@ Sender::Increase(uint32_t segments)
     m_control->IncreaseWindow(m_tcb, segments);
     if (before > WIDEST_WINDOW_BYTES && m_tcb->m_cWnd.Get() < WIDEST_WINDOW_BYTES / 2)
     {
-        m_tcb->m_cWnd = before; // it has passed 32 bits
+        m_tcb->m_cWnd = before; // it has overflowed 32 bits
     }
 }
 

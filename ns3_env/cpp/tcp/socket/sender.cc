@@ -14,7 +14,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< that the application writes at once
+constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< segments per write of the application
 constexpr Picos SOON = 1;
 constexpr double PERCENT = 100;
 

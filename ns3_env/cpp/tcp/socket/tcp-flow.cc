@@ -210,7 +210,7 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
     m_report = std::move(report);
     if (m_controller)
     {
-        return; // it writes them itself
+        return; // the controller writes them itself
     }
     m_sender->Variables().TraceConnectWithoutContext("CongestionWindow",
                                                      Callback<void, uint32_t, uint32_t>(

@@ -248,7 +248,7 @@ class ChannelFuzz
         }
     }
 
-    /// Good actions or bad ones; bad ones never leave.
+    /// Answers with good or bad actions; bad ones must be refused before they are sent.
     void Answer(AgentChannel& agent, Region& region, Random& random)
     {
         const auto due = static_cast<uint32_t>(

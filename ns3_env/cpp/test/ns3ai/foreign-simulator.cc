@@ -203,7 +203,7 @@ class Simulator
     Lockable* m_lockable;
 };
 
-/// Commits the fault that a test asks for. True: the message has been sent.
+/// Commits the fault that a test requests. True: the message has been sent.
 bool
 Misbehave(Simulator& simulator)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the published simulator's deviations, each by itself.
+// Tests of the published simulator's deviations, one at a time.
 #include "test-network.h"
 
 #include "ns3/rng-stream.h"

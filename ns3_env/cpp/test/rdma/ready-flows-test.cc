@@ -22,7 +22,7 @@ namespace
 
 SUITE("rdma-ready-flows");
 
-/// The same flows in a plain list, looked through from one end to the other.
+/// The same flows in a plain list, searched linearly.
 class PlainList
 {
   public:

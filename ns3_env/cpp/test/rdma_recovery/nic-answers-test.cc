@@ -121,7 +121,7 @@ FirstCut(Picos cnpDelay, Picos* end = nullptr)
 
 TEST("a delay of CNPs shifts DCQCN's first cut by exactly that")
 {
-    // Packets leave, and so look at the rate, one packet's time after another.
+    // Packets leave, and thus read the rate, one packet time apart.
     const Picos prompt = FirstCut(0);
     ASSERT_GT(prompt, 0, "it cuts");
     constexpr Picos PACKET = 83'840;

@@ -67,7 +67,7 @@ Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos de
 class OnTheWay : private PortObserver
 {
   public:
-    /// \param fabric simulates no more when this is gone
+    /// \param fabric must simulate no more when this is destroyed
     explicit OnTheWay(const Fabric& fabric);
 
     OnTheWay(const OnTheWay&) = delete;

@@ -70,7 +70,7 @@ TEST("a flow alone has the link's rate, less the headers")
         episode.RunUntil(5 * PS_PER_MS);
         const auto bits = static_cast<double>(episode.Flow(0).ReceivedBytes() - before) * 8;
         const double possible = 4e-3 * RATE * 1448 / static_cast<double>(FrameBytes(1448));
-        // BBR lets its queue drain for a while now and then, to see the base RTT.
+        // BBR drains its queue now and then, to measure the base RTT.
         const double tolerance = episode.Flow(0).Sender().IsPaced() ? 0.05 : 1e-3;
         EXPECT_NEAR(bits, possible, possible * tolerance, controller);
     }

@@ -53,7 +53,7 @@ class Mixed
   private:
     Scenario m_scenario;
     TestEpisode m_episode;
-    std::optional<UdpStreams> m_streams; ///< gone before the network
+    std::optional<UdpStreams> m_streams; ///< destroyed before the network
 };
 
 /// Departure times of datagrams at a port.

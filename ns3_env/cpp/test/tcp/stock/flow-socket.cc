@@ -133,7 +133,7 @@ FlowSocket::CompleteFork(Ptr<Packet> packet,
     {
         return; // released since the SYN arrived
     }
-    DeallocateEndPoint(); // the base class makes it anew
+    DeallocateEndPoint(); // the base class creates it again
     TcpSocketBase::CompleteFork(packet, header, from, to);
 }
 
