@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NSCC controller, by the delay and the mark of each packet, for flows whose packets are spread over many paths.
+// NSCC controller, by the delay and the mark of each packet, for flows spread over many paths.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 

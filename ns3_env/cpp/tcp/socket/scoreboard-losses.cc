@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Segments that a sender counts as lost, by SACKs, by guesses and after time-outs, and queries of them.
+// Segments that a sender counts as lost, by SACKs, guesses and time-outs, and queries of them.
 #include "scoreboard.h"
 
 #include <algorithm>
