@@ -113,7 +113,7 @@ AgentChannel::Take()
     {
         throw ChannelError(DIFFERENT_BUILDS);
     }
-    // Read once: the other side may write on.
+    // Read once: the other side may continue to write.
     const uint32_t rowCount = m_control->rowCount;
     if (rowCount > m_rows.size())
     {

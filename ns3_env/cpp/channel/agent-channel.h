@@ -21,7 +21,7 @@ namespace ns3::env
 class AgentChannel
 {
   public:
-    /// Makes the region for `capacity` rows. \throws ChannelError
+    /// Creates the region for `capacity` rows. \throws ChannelError
     explicit AgentChannel(uint32_t capacity);
     ~AgentChannel();
     AgentChannel(const AgentChannel&) = delete;
@@ -34,11 +34,11 @@ class AgentChannel
 
     /**
      * Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
-     * Returns Message::None when there is none yet, or when a signal came.
+     * Returns Message::None if there is none yet, or on a signal.
      * \throws ChannelError for a simulator of another build.
      */
     Message Wait(double timeoutS);
-    /// Index of an end with a message; -1 when none has one yet. Wait(0) of that end then takes it.
+    /// Index of an end with a message; -1 if no end has one yet. Wait(0) of that end then reads it.
     static int WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS);
 
     /// The message taken last.
@@ -61,9 +61,9 @@ class AgentChannel
      */
     void Send(Command command, uint32_t actionCount = 0);
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
-    /// \param outputFd takes what it prints \throws ChannelError out of turn
+    /// \param outputFd receives its output \throws ChannelError out of turn
     void Branch(const AgentChannel& other, int outputFd, const CopyTerms& terms);
-    /// After Copied: the copy's process; negative: errno of what went wrong.
+    /// Process of the copy, after Copied; negative: errno of the failure.
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);
@@ -73,7 +73,7 @@ class AgentChannel
     friend class ChannelGroup;
 
     bool HasMessage() const;
-    /// Waits for a message as `way` has it, and leaves it; false where none came in time.
+    /// Waits for a message in mode `way`, without reading it; false if none came in time.
     bool Await(Waiting way, double timeoutS);
     /// The message that is there. \throws ChannelError
     Message Take();

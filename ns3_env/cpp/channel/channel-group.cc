@@ -24,7 +24,7 @@ bool
 ChannelGroup::Wait(double timeoutS)
 {
     m_turns.BeginsToWait(MonotonicNs());
-    // Those on our core first: they need it. Then it is ours to spin on.
+    // Ends on this core first: they need it. Then it is free for spinning.
     for (const bool ours : {true, false})
     {
         for (size_t i = 0; i < m_ends.size(); ++i)
@@ -43,7 +43,7 @@ ChannelGroup::Wait(double timeoutS)
 std::span<const DecisionRow>
 ChannelGroup::Decisions(const AgentChannel& end)
 {
-    // Read once: the other side may write on. What is wrong, taking the message says.
+    // Read once: the other side may continue to write. Reading the message later reports any error.
     const uint32_t count = end.m_control->rowCount;
     const bool decisions = end.HasMessage() && count <= end.m_rows.size() &&
                            end.m_control->message == static_cast<uint32_t>(Message::Decisions);
@@ -67,7 +67,7 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
     {
         m_places[i] = PlaceOf(m_turns.Way(), i, m_core, m_cores);
     }
-    // Those elsewhere first: they begin while we wake the others.
+    // Ends on other cores first: they start while the rest are woken.
     for (const bool ours : {false, true})
     {
         for (size_t i = 0; i < m_ends.size(); ++i)

@@ -25,10 +25,10 @@ class ChannelGroup
 
     std::span<AgentChannel* const> Ends() const { return m_ends; }
 
-    /// Waits until each has a message, which stays where it is; false where one has none after `timeoutS` seconds.
+    /// Waits until each has a message, which stays unread; false if one has none after `timeoutS` seconds.
     bool Wait(double timeoutS);
 
-    /// Rows of a message that is there; none where it is anything but decisions, or wrong.
+    /// Rows of a message that has arrived; empty if it is invalid or no Decisions message.
     static std::span<const DecisionRow> Decisions(const AgentChannel& end);
 
     /**
@@ -43,11 +43,11 @@ class ChannelGroup
     bool IsOurs(size_t index) const;
 
     std::vector<AgentChannel*> m_ends;
-    std::vector<int32_t> m_cores; ///< that this process may use
-    std::vector<Place> m_places;  ///< of the turn under way
-    int32_t m_core{-1};           ///< where the agent was when it sent
+    std::vector<int32_t> m_cores; ///< cores that this process may use
+    std::vector<Place> m_places;  ///< of the present turn
+    int32_t m_core{-1};           ///< the agent's core when it sent
     TurnTaking m_ofAll;
-    TurnTaking& m_turns; ///< of all; of a single channel, which takes some turns by itself, its own
+    TurnTaking& m_turns; ///< of the group; a single channel, with some turns by itself, has its own
 };
 
 } // namespace ns3::env

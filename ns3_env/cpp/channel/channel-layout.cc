@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hash of the channel's layout, by which both ends see whether they are of one build.
+// Hash of the channel's layout, by which both ends check that they are of one build.
 #include "channel-layout.h"
 
 #include <bit>
@@ -64,7 +64,7 @@ HashLayout()
 uint64_t
 ChannelLayoutHash()
 {
-    // Asked for with each message; the table has some thousand bytes.
+    // Used with each message; the table has some thousand bytes.
     static const uint64_t hash = HashLayout();
     return hash;
 }

@@ -15,20 +15,20 @@
  *
  *   simulator                         agent (Python)
  *   Ready                         ->
- *                                 <-  Reset (the blob holds the scenario) or Close
+ *                                 <-  Reset (the blob contains the scenario) or Close
  *   Decisions (rows)              ->
  *                                 <-  Step (an action per row that needs one), Reset or Close
  *   Transitions (rows, actions)   ->
  *                                 <-  Step (no actions), Reset or Close
  *   Decisions or Transitions      ->
- *                                 <-  Branch (another channel's files, and how the copy goes on)
+ *                                 <-  Branch (another channel's files, and how the copy continues)
  *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
- *                                 <-  Step, Reset, Close or Branch, as the message before Branch wants it
+ *                                 <-  Step, Reset, Close or Branch, as the message before Branch requires
  *   EpisodeEnd (blob: results)    ->
- *   Error (blob: what was wrong)  ->
+ *   Error (blob: the error)  ->
  *
  * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
- * and the simulator inherits, so nothing is left behind, whoever is killed.
+ * and the simulator inherits, so nothing is left behind if either is killed.
  */
 namespace ns3::env
 {
@@ -37,14 +37,14 @@ namespace ns3::env
 enum class Message : uint32_t
 {
     None = 0,
-    Ready = 1,      ///< attached; wants a Reset
+    Ready = 1,      ///< attached; expects a Reset
     Decisions = 2,  ///< rows are due
-    EpisodeEnd = 3, ///< the blob holds the episode's results; wants a Reset
-    Error = 4,      ///< the blob describes what was wrong; wants a Reset
+    EpisodeEnd = 3, ///< the blob contains the episode's results; expects a Reset
+    Error = 4,      ///< the blob describes the error; expects a Reset
     Transitions =
-        5, ///< rows, and the actions that a policy in the simulator took on them; wants a Step of none
+        5, ///< rows, and the actions of a policy in the simulator on them; expects an empty Step
     Copied =
-        6, ///< a copy of the process runs, or none could be made; wants what the message before wanted
+        6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
 };
 
 /// Commands of the agent.
@@ -52,7 +52,7 @@ enum class Command : uint32_t
 {
     None = 0,
     Step = 1,   ///< actions are there, in the order of the rows that need one
-    Reset = 2,  ///< begin the episode of the scenario in the blob (also in mid-episode)
+    Reset = 2,  ///< start the episode of the scenario in the blob (also in mid-episode)
     Close = 3,  ///< end the process
     Branch = 4, ///< copy the process; the copy serves another channel of the agent's
 };
@@ -65,7 +65,7 @@ enum RowFlag : uint32_t
     ROW_TRUNCATED = 4,  ///< the episode was cut: no action
 };
 
-/// One flow that is due.
+/// A row of a decision: one flow that is due.
 struct DecisionRow
 {
     uint32_t flow{0};  ///< index in the scenario's flow list
@@ -86,7 +86,7 @@ static_assert(sizeof(ActionRow) == ACTION_WIDTH * sizeof(double));
 static_assert(sizeof(DecisionRow) == 16 + FIELD_COUNT * sizeof(double));
 static_assert(std::is_standard_layout_v<DecisionRow> && std::is_trivially_copyable_v<DecisionRow>);
 
-/// A FieldSpec as it stands in the region.
+/// A FieldSpec as laid out in the region.
 struct SchemaField
 {
     char name[32];
@@ -109,7 +109,7 @@ struct ChannelHeader
     uint64_t rowsOffset;
     uint64_t actionsOffset;
     int32_t blobFd;   ///< of the blob's memory file, the same number in both processes
-    int32_t agentPid; ///< the process whose end is the simulator's end
+    int32_t agentPid; ///< the simulator ends when this process does
     // Written by the simulator when it attaches.
     uint64_t simulatorLayoutHash;
     uint32_t fieldCount;
@@ -122,17 +122,17 @@ struct CopyFiles
 {
     int32_t channel;
     int32_t blob;
-    int32_t output; ///< takes what the copy prints
+    int32_t output; ///< receives the copy's output
 };
 
 /// Terms on which a copy of the simulator continues.
 struct CopyTerms
 {
-    int64_t untilPs; ///< when its episode ends at the latest; negative: as the scenario says
-    uint32_t asks; ///< 0: of what is to be decided nothing is asked, and flows keep window and rate
+    int64_t untilPs; ///< latest end of its episode; negative: that of the scenario
+    uint32_t asks;   ///< 0: no decisions are asked for, and flows keep window and rate
 };
 
-/// The words that change hands; each side's own on a cache line of its own.
+/// The words that both sides access; those that each side writes have a separate cache line.
 struct ChannelControl
 {
     // The simulator's.
@@ -142,7 +142,7 @@ struct ChannelControl
     uint32_t rowCount;
     int64_t timePs;
     uint64_t simulatorBlobBytes;
-    int32_t copyPid; ///< of Copied; negative: errno of what went wrong
+    int32_t copyPid; ///< of Copied; negative: errno of the failure
     // The agent's.
     alignas(64) std::atomic<uint32_t> agentSequence; ///< futex word: commands sent
     std::atomic<uint32_t> agentSleeps;               ///< in futex wait for simulatorSequence
@@ -189,7 +189,7 @@ RegionBytes(uint32_t capacity)
 /// Hash (FNV-1a) of everything both ends must agree on: structures, offsets and the field table.
 uint64_t ChannelLayoutHash();
 
-/// The error of either end for a peer whose hash is another.
+/// The error of either end if the peer has another hash.
 inline constexpr const char* DIFFERENT_BUILDS =
     "the simulator and the Python module ns3_env._native are of different builds: "
     "install the package again";

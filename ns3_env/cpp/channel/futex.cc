@@ -17,7 +17,7 @@ namespace ns3::env
 namespace
 {
 
-// A sleeping wake-up costs about 45 us, a spun one less than 1; what either side does in its turn takes 10 to 80.
+// A sleeping wake-up costs about 45 us, a spun one less than 1; either side's work in a turn takes 10 to 80.
 constexpr int64_t MAX_SPIN_NS = 100'000;
 constexpr int64_t MIN_SPIN_NS = 2'000;
 constexpr uint32_t WAITS_BETWEEN_PROBES = 64;
@@ -41,7 +41,7 @@ AdaptiveSpin::Budget()
     }
     if (m_budgetNs < MIN_SPIN_NS)
     {
-        // Given up: try again now and then, for the work between two messages may have changed.
+        // Spinning was given up: retry now and then, as the work between two messages may have changed.
         if (++m_idleWaits < WAITS_BETWEEN_PROBES)
         {
             return 0;
@@ -55,8 +55,8 @@ AdaptiveSpin::Budget()
 void
 AdaptiveSpin::Learn(bool paid)
 {
-    // A spin that fails has cost its whole budget and the peer perhaps its core: give up faster than we start.
-    // One that pays says how long a turn takes now, which half a budget may be too short for.
+    // A failed spin costs its whole budget, and perhaps the peer its core: give up faster than start.
+    // One that pays shows the present length of a turn, for which half a budget may be too short.
     m_budgetNs = paid ? MAX_SPIN_NS : m_budgetNs / 2;
 }
 
@@ -121,7 +121,7 @@ FutexWaitAny(const std::vector<FutexWord>& words, int64_t timeoutNs)
         }
     }
 #endif
-    // Before Linux 5.16: sleep on one of them, briefly; the caller looks at the others between.
+    // Before Linux 5.16: sleep on one of them, briefly; the caller checks the other words in between.
     FutexWait(*words.front().word, words.front().seen, std::min<int64_t>(timeoutNs, 200'000));
 }
 

@@ -20,7 +20,7 @@ MonotonicNs()
     return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-/// Tells the core that it is in a spin.
+/// Hints to the core that this is a spin loop.
 inline void
 Relax()
 {
@@ -51,12 +51,12 @@ SpinUntil(Done done, int64_t budgetNs)
     return false;
 }
 
-/// Spins at most 100 us for a word to change, and learns not to where that does not pay.
+/// Spins at most 100 us for a word to change, and learns not to if that does not pay.
 class AdaptiveSpin
 {
   public:
     AdaptiveSpin();
-    /// True as soon as `word` differs from `seen`; false when spinning gave up.
+    /// Returns true as soon as `word` differs from `seen`, false when it stops spinning.
     bool Await(const std::atomic<uint32_t>& word, uint32_t seen);
     /// The same until `done()` is true.
     template <typename Done>
@@ -89,7 +89,7 @@ AdaptiveSpin::AwaitUntil(Done done)
     return paid;
 }
 
-/// A word and what it held when it was looked at last.
+/// A word and its value at the last look.
 struct FutexWord
 {
     const std::atomic<uint32_t>* word;

@@ -29,7 +29,7 @@ WatchParent(pid_t parent, int pidfd)
         }
         else
         {
-            // No pidfd_open (Linux before 5.3, some sandboxes): look often.
+            // No pidfd_open (Linux before 5.3, some sandboxes): poll often.
             const timespec nap{0, 50'000'000};
             nanosleep(&nap, nullptr);
         }

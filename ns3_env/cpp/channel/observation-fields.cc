@@ -61,7 +61,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
-    // What the network lost, as its sender knows it.
+    // Losses of the network, as the sender knows them.
     {Field::RepeatedFraction,
      "repeated_fraction",
      "1",
@@ -69,10 +69,10 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Own},
-    // What service a flow has had, and what it still needs: the quantities that LAS and SRPT schedule by.
+    // A flow's attained and remaining service: the quantities that LAS and SRPT schedule by.
     {Field::Attained, "attained", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
     {Field::Remaining, "remaining", "1", "BDP of the path", 0.0, 1e9, FieldSource::Own},
-    // Layer 2: 0 before the first frame. Data packets carry nothing for it.
+    // Layer 2: 0 before the first frame. Data packets do not carry it.
     {Field::NotifiedOffset,
      "notified_offset",
      "1",
@@ -147,7 +147,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      1e15,
      FieldSource::Own},
     {Field::JobCost, "job_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
-    // One field of the header holds the least of all hops, as flow_count holds the number of flows at one.
+    // One field of the header is the minimum of all hops, as flow_count is the number of flows at one.
     {Field::FairShare,
      "fair_share",
      "1",
@@ -155,7 +155,7 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1.0,
      FieldSource::Flows},
-    // A switch that schedules by the least remaining time would serve so much first (Hong 2012, PDQ).
+    // Backlog that a switch would serve first under least remaining time (Hong 2012, PDQ).
     {Field::ShorterBacklog,
      "shorter_backlog",
      "1",

@@ -56,7 +56,7 @@ enum class Field : uint8_t
     // Clock.
     TimeNs,
     IntervalNs,
-    // What completion takes, for rewards.
+    // Time until completion, for rewards.
     Cost,
     SharingGain,
     Slowdown,
@@ -73,9 +73,9 @@ enum class FieldSource : uint8_t
 {
     Own,        ///< nothing: the sender knows it by itself, or by one bit of the ACK
     Timestamp,  ///< when the packet left
-    Bottleneck, ///< queue and rate of the most congested hop alone
+    Bottleneck, ///< only queue and rate of the most congested hop
     Flows,      ///< and how many flows share it
-    Shorter,    ///< what is left of the flow, and what shorter flows have left at one hop
+    Shorter,    ///< remaining bytes of the flow, and of shorter flows at one hop
     HopRecords, ///< a record of every hop
     Frames,     ///< nothing: a feedback frame of a switch
 };
@@ -92,8 +92,8 @@ struct FieldSpec
 {
     Field field;
     const char* name;       ///< at most 31 characters
-    const char* unit;       ///< of the value as it stands in the record; "1" where normalised
-    const char* normaliser; ///< what the raw quantity was divided by; "" where none
+    const char* unit;       ///< of the value in the record; "1" if normalised
+    const char* normaliser; ///< divisor of the raw quantity; "" if none
     double low;             ///< least value (inclusive)
     double high;            ///< largest value (inclusive); values are clipped to [low, high]
     FieldSource source;

@@ -16,7 +16,7 @@ namespace ns3::env
  */
 pid_t CopyProcess();
 
-/// Opens what process `pid` has under the descriptor `fd` (close-on-exec); -1 (errno) if that fails.
+/// Opens the file that process `pid` has under the descriptor `fd` (close-on-exec); -1 (errno) if that fails.
 int OpenFileOf(pid_t pid, int fd);
 
 } // namespace ns3::env

@@ -17,7 +17,7 @@ namespace ns3::env
 namespace
 {
 
-/// Written within some ms, new memory included.
+/// Size of pieces that are written within some ms, including new memory.
 constexpr size_t PIECE_BYTES = size_t{8} << 20;
 constexpr uint64_t MAX_BLOB_BYTES = uint64_t{1} << 33;
 constexpr const char* SHORTER_THAN_DECLARED = "the blob is shorter than its sender declared";
@@ -124,7 +124,7 @@ SharedRegion::Create(const char* name, size_t bytes)
     {
         FailWithErrno("cannot size a memory file to " + std::to_string(bytes) + " B");
     }
-    // Nobody can cut it short under the other's feet any more (SIGBUS); where seals are unknown, trust has to do.
+    // Neither side can truncate it under the other any more (SIGBUS); without seals, each has to trust the other.
     fcntl(region.m_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region.m_fd, 0);
     if (data == MAP_FAILED)

@@ -12,17 +12,17 @@
 namespace ns3::env
 {
 
-/// A new memory file (close-on-exec), above the standard streams, which a child process gets anew where they are
-/// closed. \throws ChannelError
+/// A new memory file (close-on-exec), above the standard streams, which a child process reopens if they are closed.
+/// \throws ChannelError
 int CreateMemoryFile(const char* name, unsigned flags = 0);
 
 /// A new, empty file of that kind. \throws ChannelError
 int CreateBlobFile();
 
-/// The file's first `bytes`. \throws ChannelError where there are fewer, or more than any text has.
+/// The file's first `bytes`. \throws ChannelError if there are fewer, or more than any text has.
 std::string ReadBlobFile(int fd, uint64_t bytes);
 
-/// Replaces what the file holds, piece by piece. \throws ChannelError
+/// Replaces the file's content, piece by piece. \throws ChannelError
 void WriteBlobFile(int fd, std::string_view text);
 
 /// A broken region, a peer of another build, or a turn out of order.

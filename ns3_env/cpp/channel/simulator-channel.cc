@@ -48,7 +48,7 @@ SimulatorChannel::SimulatorChannel(int channelFd, int blobFd)
     {
         throw ChannelError(DIFFERENT_BUILDS);
     }
-    // Read once: what has been checked is what is used, whatever the other side does to the header later.
+    // Read once: only the checked value is used, whatever the other side does to the header later.
     const uint32_t capacity = m_header->capacity;
     if (capacity == 0 || m_header->regionBytes != m_region.Bytes() ||
         m_region.Bytes() != RegionBytes(capacity) || m_header->controlOffset != CONTROL_OFFSET ||

@@ -30,9 +30,9 @@ class SimulatorChannel
      */
     explicit SimulatorChannel(int channelFd);
 
-    /// Rows one message can hold; send more in several Decisions messages, each answered by its Step.
+    /// Maximum rows of one message; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
-    /// The process that made the channel.
+    /// The process that created the channel.
     int AgentPid() const { return m_header->agentPid; }
 
     /// The region's rows, to be filled in place before Publish(kind, timePs, count).
@@ -43,14 +43,14 @@ class SimulatorChannel
 
     /**
      * Sleeps until the agent has answered the last message.
-     * After a Step there are exactly as many Actions() as published rows that need one, and each is right.
+     * After a Step there are exactly as many Actions() as published rows that need one, and each is valid.
      * \throws ChannelError for a command that breaks the protocol.
      */
     Command Wait();
     /**
-     * Obeys Command::Branch: the process is copied, and the copy asks on its own channel what was asked here.
-     * Either then waits. \return in the copy, whose Heartbeat() is another, how it is to go on
-     * \throws ChannelError in a copy whose channel is none
+     * Obeys Command::Branch: the process is copied, and the copy repeats the present request on its own channel. Both
+     * then wait. \return in the copy, whose Heartbeat() is another, how it has to continue
+     * \throws ChannelError in a copy with an invalid channel
      */
     std::optional<CopyTerms> Branch();
     /// The actions of the last Step.
@@ -60,10 +60,10 @@ class SimulatorChannel
 
     /// Text that the agent wrote before its last command.
     std::string ReadBlob() const;
-    /// To be called before the message that refers to it.
+    /// Writes the blob; call before the message that refers to it.
     void WriteBlob(std::string_view text);
 
-    /// Signs of life of the simulation: the agent kills a simulator that computes on and gives none.
+    /// Progress of the simulation: the agent kills a simulator whose counter stops.
     std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
 
   private:
@@ -77,11 +77,11 @@ class SimulatorChannel
     ChannelControl* m_control;
     std::span<DecisionRow> m_rows;
     ActionRow* m_actionRows;
-    std::vector<ActionRow> m_actions; ///< a copy: what has been checked no longer changes
+    std::vector<ActionRow> m_actions; ///< a copy: checked values no longer change
     int m_blobFd;
     AdaptiveSpin m_spin;
     CoreChoice m_core;
-    Waiting m_waiting{Waiting::Adaptive}; ///< what the agent asked for last
+    Waiting m_waiting{Waiting::Adaptive}; ///< as the agent last requested
     uint32_t m_seen{0};                   ///< the last command's sequence number
     uint32_t m_expected{0};               ///< actions due for the last message
     Message m_published{Message::None};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How two processes that take short turns wait for each other: spinning, or asleep on one core.
+// How two processes with short turns wait for each other: spinning, or asleep on one core.
 #include "turn-taking.h"
 
 #include <algorithm>
@@ -10,17 +10,17 @@ namespace ns3::env
 namespace
 {
 
-// An agent that works on after it has sent wants the other core for the simulator.
+// An agent that continues to work after it has sent leaves the other core to the simulator.
 constexpr int64_t AT_ONCE_NS = 30'000;
 // In longer turns a wake-up across cores (about 45 us) hardly counts.
 constexpr int64_t SHORT_TURN_NS = 1'000'000;
-// What one side computes in a short turn, and some more; it sleeps where the other takes longer.
+// Somewhat more than one side computes in a short turn; a side sleeps if the other needs longer.
 constexpr int64_t SPIN_NS = 300'000;
-// So many turns in a row say that an agent plays in lock-step, or no longer does.
+// Turns in a row after which an agent counts as running in lock-step, or no longer does.
 constexpr uint32_t TURNS_TO_CHANGE = 16;
-// Of a turn in which somebody else had the core, or the agent learned, so much counts.
+// Most that is counted of a turn in which another process had the core, or the agent learned.
 constexpr int64_t LONGEST_COUNTED_NS = 4'000'000;
-// Spinning takes a second core: it has to be worth it.
+// Spinning occupies a second core: it has to be worth it.
 constexpr double WORTH_A_CORE = 0.9;
 
 std::atomic<int> g_channels{0}; ///< of this process
@@ -42,7 +42,7 @@ Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uin
     const auto changed = [&] { return word.load(std::memory_order_acquire) != seen; };
     const auto changedLater = [&]
     {
-        sched_yield(); // to others on this core, which have work
+        sched_yield(); // to other threads on this core that have work
         return changed();
     };
     switch (way)
@@ -144,7 +144,7 @@ TurnTaking::Sends(int64_t nowNs)
 {
     const int64_t turnNs = nowNs - m_sentNs;
     m_sentNs = nowNs;
-    // A reset or an update of the agent now and then changes nothing.
+    // An occasional reset or update of the agent has no effect.
     m_turnsInARow = IsLockStep() == (m_stage == Stage::Other) ? m_turnsInARow + 1 : 0;
     if (m_turnsInARow == TURNS_TO_CHANGE)
     {
@@ -252,7 +252,7 @@ CoreChoice::Take(const Place& place)
             CPU_CLR(place.core, &cores);
         }
     }
-    // Where the system refuses, the simulator stays where it is: only time is lost.
+    // If the system refuses, the simulator stays on its cores: only time is lost.
     sched_setaffinity(0, sizeof cores, &cores);
 }
 

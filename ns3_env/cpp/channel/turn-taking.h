@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How two processes that take short turns wait for each other: spinning, or asleep on one core.
+// How two processes with short turns wait for each other: spinning, or asleep on one core.
 #ifndef NS3_ENV_CHANNEL_TURN_TAKING_H
 #define NS3_ENV_CHANNEL_TURN_TAKING_H
 
@@ -14,11 +14,11 @@
 namespace ns3::env
 {
 
-/// Way in which either side waits for the other.
+/// Mode in which either side waits for the other.
 enum class Waiting : uint32_t
 {
     Adaptive = 0,  ///< each on any core; it spins as long as that pays (AdaptiveSpin)
-    Spin = 1,      ///< each on a core of its own; fast while both are idle otherwise
+    Spin = 1,      ///< each on a separate core; fast while both are idle otherwise
     ShareCore = 2, ///< all on the agent's core: no wake-up crosses cores, and no core spins
     Spread = 3, ///< several simulators: over all cores; one spins on each but the agent's (PlaceOf)
 };
@@ -27,7 +27,7 @@ enum class Waiting : uint32_t
 struct Place
 {
     Waiting way;
-    int32_t core; ///< that it shares (ShareCore, Spread), or keeps off (Spin)
+    int32_t core; ///< the core that it shares (ShareCore, Spread) or avoids (Spin)
 };
 
 /// Cores that the calling thread may use.
@@ -37,7 +37,7 @@ std::vector<int32_t> AllowedCores();
 /// agent's first; the first one on any other core spins there, and all later ones sleep.
 Place PlaceOf(Waiting way, size_t index, int32_t agentCore, std::span<const int32_t> cores);
 
-/// Spins for `word` to change, as `way` has it; false when it is time to sleep.
+/// Spins for `word` to change, in mode `way`; false when it is time to sleep.
 bool Spin(Waiting way, AdaptiveSpin& adaptive, const std::atomic<uint32_t>& word, uint32_t seen);
 
 /// Counts a channel of this process as long as it lives.
@@ -52,12 +52,12 @@ class LivingChannel
 
 /**
  * The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
- * played for a while in each way; the one that takes the least time is kept, until it is time to try again.
+ * run for a while in each mode; the fastest is kept, until it is time to try again.
  */
 class TurnTaking
 {
   public:
-    /// \param channels that take the turn together; where the process has more, it is no lock-step
+    /// \param channels that share the turn; with more in the process there is no lock-step
     /// \param cores that they may use
     explicit TurnTaking(int channels = 1, size_t cores = 2);
 
@@ -70,7 +70,7 @@ class TurnTaking
     Waiting Way() const { return m_way; }
 
     static constexpr uint32_t TRIAL_TURNS = 512;
-    /// Turns until the next trials, twice as many after trials that change nothing.
+    /// Turns until the next trials, doubled after trials that change nothing.
     static constexpr uint32_t FEWEST_BETWEEN = 4096;
     static constexpr uint32_t MOST_BETWEEN = 65536;
 
@@ -78,12 +78,12 @@ class TurnTaking
     enum class Stage
     {
         Other,  ///< no lock-step
-        Trials, ///< of one way after the other
+        Trials, ///< of one mode after the other
         Kept,
     };
 
     bool IsLockStep() const;
-    /// After the present one; Adaptive where it was the last.
+    /// The mode to try after the present one; Adaptive if it was the last.
     Waiting NextTried() const;
     void BeginTrial(Waiting way);
     void CountInTrial(int64_t turnNs);
@@ -92,14 +92,14 @@ class TurnTaking
     int m_channels;
     size_t m_cores;
     Waiting m_way{Waiting::Adaptive};
-    Waiting m_best{Waiting::Adaptive}; ///< of the trials so far
+    Waiting m_best{Waiting::Adaptive}; ///< best mode of the trials so far
     Waiting m_kept{Waiting::Adaptive}; ///< by the last trials
     Stage m_stage{Stage::Other};
     bool m_waitsAtOnce{false};
     bool m_answersSoon{false};
     uint32_t m_turns{0}; ///< of this trial, or since the last one
     uint32_t m_turnsBetween{FEWEST_BETWEEN};
-    uint32_t m_turnsInARow{0}; ///< that speak against the stage: in lock-step, or not
+    uint32_t m_turnsInARow{0}; ///< turns that contradict the stage: in lock-step, or not
     int64_t m_sentNs{0};
     int64_t m_handedOverNs{0};
     int64_t m_trialNs{0};
@@ -120,7 +120,7 @@ class StayOnCore
     bool m_stays;
 };
 
-/// The simulator's part: goes to the agent's core, keeps off it, or runs on any.
+/// The simulator's part: moves to the agent's core, keeps off it, or runs on any.
 class CoreChoice
 {
   public:

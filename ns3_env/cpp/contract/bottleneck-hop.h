@@ -26,19 +26,19 @@ struct StateSwitch
     double queueBytes{0.0};      ///< Q
     double flows{1.0};           ///< N, at least 1
     double rateBps{0.0};         ///< R_link
-    double inputDelayNs{0.0};    ///< tau_1 in time: until what the sender does reaches the queue
+    double inputDelayNs{0.0};    ///< tau_1 in time: until the sender's action reaches the queue
     double feedbackDelayNs{0.0}; ///< tau_2 in time: until the sender learns of the queue
 };
 
 /**
- * The hop with the longest queue by `rule` (the first of equals; Zheng 2024, Algorithm 1). Where all queues
- * are empty, the hop with the least fair share (largest N / R_link), so that the window goes to its share
- * (docs/sources/mpcc.md). Rates come from the records, so every topology works.
+ * The hop with the longest queue by `rule` (the first of equals; Zheng 2024, Algorithm 1). If all queues are empty, the
+ * hop with the smallest fair share (largest N / R_link), so that the window goes to its share (docs/sources/mpcc.md).
+ * Rates come from the records, so every topology works.
  *
  * Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
  * behind it (feedback). The state queue's own waiting is part of the model, not of the delay.
  *
- * Without records (no switch on the path) the sender's own link stands in: N = 1, an empty queue.
+ * Without records (no switch on the path) the sender's link replaces them: N = 1, an empty queue.
  */
 StateSwitch SelectStateSwitch(std::span<const IntRecord> hops,
                               const PathFacts& path,

@@ -10,7 +10,7 @@
 namespace ns3::env
 {
 
-/// One of the first three is there.
+/// Clock of decisions; one of the first three members is set.
 struct ClockSpec
 {
     std::optional<double>
@@ -20,7 +20,7 @@ struct ClockSpec
             ///< many BDPs, having seen nothing
     std::optional<Picos> interval; ///< all live flows at a fixed interval
     bool onNotification{false};    ///< per flow: at each feedback frame of a switch
-    std::optional<Picos> quantum;  ///< decisions due within this time are handed over together;
+    std::optional<Picos> quantum;  ///< decisions due within this time are made together;
                                    ///< absent: each on the spot (the clock per_ack)
 };
 

@@ -20,7 +20,7 @@ class DecisionTimes
     uint64_t Count() const { return m_count; }
     /// Exact; 0 without decisions.
     double Mean() const { return m_count > 0 ? m_sum / static_cast<double>(m_count) : 0.0; }
-    /// The middle of the bin below whose end a share `p` of the durations lies; 0 without decisions.
+    /// The middle of the bin of the `p`-quantile of the durations; 0 without decisions.
     double Percentile(double p) const;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Declares a controller to ns-3: its attributes with their ranges, and what it lets be traced.
+// Declares a controller to ns-3: its attributes with their ranges, and its trace sources.
 #ifndef NS3_ENV_CONTRACT_DECLARATION_H
 #define NS3_ENV_CONTRACT_DECLARATION_H
 
@@ -21,7 +21,7 @@
 namespace ns3::env
 {
 
-/// A number that users may change, and what it may be: from `least` to `most`.
+/// A number that users may change, in the range from `least` to `most`.
 template <class T>
 struct Ranged
 {
@@ -134,7 +134,7 @@ class Declaration
         return Trace(name, help, member, "ns3::TracedValueCallback::Uint64");
     }
 
-    /// A bound, which nobody could deploy: it has all flows of a scenario, and tables do not rank it.
+    /// An undeployable bound: it has all flows of a scenario, and tables do not rank it.
     Declaration& Reference()
     {
         m_tid.SetGroupName(REFERENCE_GROUP);

@@ -15,7 +15,7 @@ namespace ns3::env
 /// The size of a flow that never ends: no link carries as much in the longest run.
 inline constexpr uint64_t ENDLESS_BYTES = 1'000'000'000'000'000'000;
 
-/// A flow as its controller sees it: facts to read, window and rate to write. What these two mean: Pacing.
+/// A flow as its controller sees it: facts to read, window and rate to write. See Pacing for the meaning of these two.
 class FlowState
 {
   public:
@@ -40,7 +40,7 @@ class FlowState
     static constexpr double NO_WINDOW = Pacing::NO_WINDOW;
 
     /// @name Window and rate
-    /// Written inside a hook of the controller they take effect when it returns. Written anywhere else (a
+    /// Values written inside a hook of the controller apply when it returns. Written anywhere else (a
     /// timer, an agent's answer), WindowAndRateWritten() has to follow.
     /// @{
     /// A flow may send while inflight < window; below one packet see WindowOfOnePacketPer().
@@ -49,7 +49,7 @@ class FlowState
     void SetRate(double bps) { m_pacing.SetRate(bps); }
     /// Sets the rate, and moves the packet already waiting for its turn by the difference (HPCC).
     void SetRateAndRepace(double bps) { m_pacing.SetRateAndRepace(bps); }
-    /// The flow goes on at once where window and rate now let it.
+    /// The flow sends at once if window and rate now allow it.
     virtual void WindowAndRateWritten() {}
     /// @}
 

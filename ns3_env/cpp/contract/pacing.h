@@ -15,12 +15,12 @@ namespace ns3::env
 {
 
 /**
- * A flow's window and rate, and what they mean for its packets:
+ * A flow's window and rate, and their meaning for its packets:
  *
- * - A packet may leave while the payload in flight is less than the window. The test is on what is in flight
+ * - A packet may leave while the payload in flight is less than the window. The test is on the data in flight
  *   already, so a window may overshoot by less than a packet.
  * - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
- * - A window below one packet's payload lets one packet go every packet / window base RTTs, and none before
+ * - A window below one packet's payload lets one packet leave every packet / window base RTTs, and none before
  *   the last one's ACK (docs/decisions/0003-mpcc.md).
  */
 class Pacing
@@ -37,7 +37,7 @@ class Pacing
 
     double WindowBytes() const { return m_windowBytes; }
     double RateBps() const { return m_rateBps; }
-    /// No packet leaves before.
+    /// Time before which no packet leaves.
     Picos NextAvailable() const { return m_nextAvailable; }
 
     void SetWindow(double bytes) { m_windowBytes = bytes; }
@@ -62,7 +62,7 @@ class Pacing
         m_nextAvailable = now + Gap(wireBytes);
     }
 
-    /// Nothing leaves before `now`: the flow starts, or goes back to an earlier packet.
+    /// Lets no packet leave before `now`: the flow starts, or returns to an earlier packet.
     void HoldUntil(Picos now) { m_nextAvailable = std::max(m_nextAvailable, now); }
 
     /// Earliest time at which the next packet may leave; NEVER while an ACK has to come first.
@@ -108,7 +108,7 @@ class Pacing
     bool TakeRepaced() { return std::exchange(m_repaced, false); }
 
   private:
-    /// Between a packet of `wireBytes` and the next one, at the rate as it is. Mostly asked for again.
+    /// Gap between a packet of `wireBytes` and the next one at the present rate; cached, as it is mostly the same.
     Picos Gap(uint32_t wireBytes)
     {
         if (wireBytes != m_gapBytes || m_rateBps != m_gapRateBps)

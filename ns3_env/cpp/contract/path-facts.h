@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts of a flow's path that are known before its first packet: rates, delays, BDP.
+// Facts of a flow's path before its first packet: rates, delays, BDP.
 #ifndef NS3_ENV_CONTRACT_PATH_FACTS_H
 #define NS3_ENV_CONTRACT_PATH_FACTS_H
 
@@ -26,13 +26,13 @@ struct PathHop
 /// Facts of a flow's path; they never change while the flow lives.
 struct PathFacts
 {
-    double hostRateBps{0}; ///< R_in,max: rate of the sender's link
-    Picos baseRtt{0};      ///< RTT of one full packet alone on this path (Zheng 2024, eq. 2.2)
-    double slowestBps{0};  ///< least link rate on the path that baseRtt is of
-    Picos maxBaseRtt{0};   ///< the largest such RTT between any two hosts
-    double bdpBytes{0};    ///< baseRtt * hostRateBps / 8 (Zheng 2024, eq. 2.3)
-    double maxBdpBytes{0}; ///< maxBaseRtt * hostRateBps / 8
-    double minRateBps{0};  ///< least pacing rate
+    double hostRateBps{0};       ///< R_in,max: rate of the sender's link
+    Picos baseRtt{0};            ///< RTT of one full packet on this idle path (Zheng 2024, eq. 2.2)
+    double slowestBps{0};        ///< minimum link rate on the path of baseRtt
+    Picos maxBaseRtt{0};         ///< the largest such RTT between any two hosts
+    double bdpBytes{0};          ///< baseRtt * hostRateBps / 8 (Zheng 2024, eq. 2.3)
+    double maxBdpBytes{0};       ///< maxBaseRtt * hostRateBps / 8
+    double minRateBps{0};        ///< minimum pacing rate
     uint32_t payloadBytes{1000}; ///< of a full packet
     uint32_t packetBytes{1048};  ///< a full packet on the wire, telemetry included
     Rounding rounding{Rounding::Exact};
@@ -40,7 +40,8 @@ struct PathFacts
     std::vector<PathHop> hops;
     std::vector<uint64_t> links; ///< ids of all links, sender's side first
 
-    /// Window of a rate: W = maxBDP * rate / line rate in whole bytes, a packet at least (docs/sources/published-simulator.md, "Sender").
+    /// Window of a rate: W = maxBDP * rate / line rate in whole bytes, at least a packet
+    /// (docs/sources/published-simulator.md, "Sender").
     double WindowAt(double rateBps) const
     {
         return std::max<double>(payloadBytes, std::floor(maxBdpBytes * rateBps / hostRateBps));

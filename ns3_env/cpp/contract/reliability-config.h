@@ -15,18 +15,17 @@ namespace ns3::env
 struct SelectiveRepeatConfig
 {
     Picos rtoLow{100'000'000}; ///< the timeout while few packets are in flight
-    uint32_t rtoLowPackets{3}; ///< so many are few
+    uint32_t rtoLowPackets{3}; ///< up to this number are few
     std::optional<double> bdpCap{
         1.0};                   ///< in flight at most, BDPs of the longest path; absent: no cap
-    uint32_t reorderPackets{0}; ///< by which a packet may come late before it counts as lost
+    uint32_t reorderPackets{0}; ///< packets that may overtake one before it counts as lost
 };
 
 /// Options of network cards besides plain sending and receiving.
 struct NicConfig
 {
-    Picos cnpDelay{
-        0}; ///< a mark is told by a packet of its own that leaves so much later; 0: by the ACK
-    Picos ackDelay{0};    ///< from a packet's arrival to its answer
+    Picos cnpDelay{0}; ///< delay of the separate packet that reports a mark; 0: the ACK reports it
+    Picos ackDelay{0}; ///< from a packet's arrival to its answer
     uint32_t ackEvery{1}; ///< packets in order that one ACK answers
 
     bool IsAny() const { return cnpDelay > 0 || ackDelay > 0 || ackEvery > 1; }

@@ -9,18 +9,18 @@
 namespace ns3::env
 {
 
-/// Rule for what an ingress port may use beyond its reserve.
+/// Rule for the buffer of an ingress port beyond its reserve.
 enum class PoolSharing : uint8_t
 {
-    Thresholds, ///< up to a share of what is free, then its headroom: a pause reaches the peer in time
-    Complete, ///< whatever is free: nothing is kept for a pause that never comes
+    Thresholds, ///< up to a share of the free buffer, then its headroom: a pause reaches the peer in time
+    Complete, ///< the whole free buffer: no reserve for a pause that never comes
 };
 
 /// The packet that a port sends next: of a switch, and of a host among its own flows.
 enum class Scheduling : uint8_t
 {
-    Fifo,          ///< in the order in which they came; a host's flows in turn
-    LeastRemaining ///< of the flow with the least bytes left, by way of buffers that are never full
+    Fifo,          ///< in the order of arrival; a host's flows in turn
+    LeastRemaining ///< of the flow with the fewest bytes left, with buffers that are never full
 };
 
 /// Size of a buffer without a limit: more than any run sends.
@@ -34,14 +34,14 @@ struct SharedBufferConfig
     uint32_t resumeOffsetBytes{3072};
     uint32_t alphaShift{3}; ///< threshold = free >> shift at the rate of the hosts' links
     bool pfc{true};
-    PoolSharing sharing{PoolSharing::Thresholds}; ///< given by the network's rules (NetworkRules)
-    /// Full frames of headroom beyond 3 * rate * delay: one that the peer has begun when the pause
-    /// arrives, one that the pause had to wait for. The published simulator has none, and so can drop
-    /// packets where a link holds less than a frame.
+    PoolSharing sharing{PoolSharing::Thresholds}; ///< set by the network's rules (NetworkRules)
+    /// Full frames of headroom beyond 3 * rate * delay: one that the peer is sending when the pause arrives, one that
+    /// the pause had to wait for. The published simulator has none, and so can drop packets if fewer bytes than a frame
+    /// fit on a link.
     uint32_t headroomFrames{2};
 };
 
-/// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, whose names are in brackets).
+/// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, with its names in brackets).
 struct CongestionPointConfig
 {
     bool enabled{false};
@@ -51,7 +51,7 @@ struct CongestionPointConfig
     double sampleJitter{0.15};     ///< each interval is longer or shorter by up to this share
     bool adaptiveSampling{true};   ///< shorter intervals, down to 18.5 kB of 150, as |Fb| grows
     double sampleProbability{0.0}; ///< above 0: each frame with this probability, not by bytes
-    bool negativeOnly{true};       ///< a frame only where Fb < 0; otherwise at each sample
+    bool negativeOnly{true};       ///< a frame only if Fb < 0; otherwise at each sample
 
     bool operator==(const CongestionPointConfig&) const = default;
 };
@@ -64,7 +64,8 @@ struct EcnConfig
     double kmaxBytes{400e3};
     double pmax{0.2};
     double atRateBps{25e9};
-    /// At any port; Kmin shrinks with it. Of a shallow buffer, above which no queue is ever marked.
+    /// Maximum Kmax of any port; Kmin shrinks with it. For shallow buffers, whose queues a larger Kmax would never
+    /// mark.
     double mostKmaxBytes{std::numeric_limits<double>::infinity()};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Traffic classes of a network: what a port does with each.
+// Traffic classes of a network: how a port serves each.
 #ifndef NS3_ENV_CONTRACT_TRAFFIC_CLASS_H
 #define NS3_ENV_CONTRACT_TRAFFIC_CLASS_H
 
@@ -14,12 +14,12 @@ namespace ns3::env
 /// Number of PFC priorities (IEEE 802.1Q, 36).
 inline constexpr size_t MOST_CLASSES = 8;
 
-/// One class; those of a network stand in the order in which they are served.
+/// One class; a network's classes are listed in the order in which they are served.
 struct TrafficClass
 {
     std::string name;
-    double weight{0}; ///< 0: served before all that come later; else its share beside other weights
-    bool pfc{true};   ///< its own pauses and headroom; without, what exceeds its threshold is lost
+    double weight{0}; ///< 0: strict priority over later classes; else its share among weights
+    bool pfc{true};   ///< has pauses and headroom; without, packets above its threshold are lost
     EcnConfig ecn;
     CongestionPointConfig congestionPoints;
 

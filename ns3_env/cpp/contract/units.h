@@ -16,7 +16,7 @@ using Picos = int64_t;
 
 inline constexpr Picos NEVER = std::numeric_limits<Picos>::max();
 
-/// No time is longer: three weeks, of which some can still be added up.
+/// Upper bound of times: about three weeks, several of which can still be added up.
 inline constexpr double LONGEST_PS = 2e18;
 
 inline constexpr Picos PS_PER_NS = 1000;
@@ -25,11 +25,11 @@ inline constexpr Picos PS_PER_SECOND = 1'000'000'000'000;
 /// Conversion of a serialisation or pacing time to ticks.
 enum class Rounding : uint8_t
 {
-    Exact,      ///< nearest picosecond
-    TruncateNs, ///< whole nanoseconds, cut off (docs/sources/published-simulator.md, "Time and units")
+    Exact, ///< nearest picosecond
+    TruncateNs, ///< truncated to whole nanoseconds (docs/sources/published-simulator.md, "Time and units")
 };
 
-/// Time of `bytes` at `rateBps` by exact arithmetic: what base RTTs are made of.
+/// Time of `bytes` at `rateBps` by exact arithmetic, as in base RTTs.
 inline Picos
 IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
 {
@@ -43,10 +43,10 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
 }
 
 /**
- * Time that a device takes to put `bytes` on a link of `rateBps`, or to pace them.
+ * Time that a device needs to put `bytes` on a link of `rateBps`, or to pace them.
  *
- * The published simulator truncates the binary fraction of a second, which for round decimal figures lies
- * just below the whole nanosecond: 1048 B at 1 Gb/s take 8383 ns, not 8384.
+ * The published simulator truncates the binary fraction of a second, which for round decimal figures is just below the
+ * whole nanosecond: 1048 B at 1 Gb/s need 8383 ns, not 8384.
  */
 inline Picos
 SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Observation of one flow by its agent: what its ACKs have said since the last decision.
+// Observation of one flow by its agent: feedback of its ACKs since the last decision.
 #include "agent-observation.h"
 
 #include "ns3_env/cpp/contract/int-record.h"
@@ -15,7 +15,7 @@ namespace
 constexpr double BITS = 8.0;
 constexpr double PS_PER_MS = 1e9;
 
-/// Bits per second of `bytes` in `duration`; 0 where no time passed.
+/// Bits per second of `bytes` in `duration`; 0 if no time passed.
 double
 Rate(double bytes, Picos duration)
 {

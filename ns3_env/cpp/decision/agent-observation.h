@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Observation of one flow by its agent: what its ACKs have said since the last decision.
+// Observation of one flow by its agent: feedback of its ACKs since the last decision.
 #ifndef NS3_ENV_DECISION_AGENT_OBSERVATION_H
 #define NS3_ENV_DECISION_AGENT_OBSERVATION_H
 
@@ -22,12 +22,12 @@ class AgentObservation
 {
   public:
     void OnAck(const AckSample& ack);
-    /// One whose packet carried no telemetry, though others do.
+    /// An ACK whose packet carried no telemetry, though other packets do.
     void OnBareAck(const AckSample& ack);
     void OnNotification(const CongestionNotification& frame);
 
-    /// The record at `now`; `lastAction` is the agent's own last one, and `rule` says which hop the state's
-    /// fields are of. Begins a new interval.
+    /// The record at `now`; `lastAction` is the agent's own last one, and `rule` selects the hop of the state's fields.
+    /// Starts a new interval.
     ObservationRecord Take(const Flow& flow, Picos now, double lastAction, Bottleneck rule);
 
     /// Makes the interval in progress the flow's first, as the last record preceded the first packet.
@@ -36,27 +36,27 @@ class AgentObservation
   private:
     struct Congestion
     {
-        double queue{0};      ///< of the hop's BDP
+        double queue{0};      ///< as a share of the hop's BDP
         double switchRate{0}; ///< of its bandwidth
         double rateBps{0};
         double flows{0};
     };
 
     Congestion MostCongested(const FlowState& flow) const;
-    /// Least rate / flows of a hop, over the rate of the sender's link; 0 before the first record.
+    /// Minimum over hops of rate / flows, over the rate of the sender's link; 0 before the first record.
     double FairShare(const FlowState& flow) const;
-    /// The share of what was sent since the last decision that had been sent before.
+    /// The share of retransmissions in the bytes sent since the last decision.
     double TakeRepeated(const Flow& flow);
     void WriteNotified(ObservationRecord& record, const PathFacts& path, Picos now) const;
 
     using HopRecords = std::array<IntRecord, MAX_INT_HOPS>;
 
-    /// Records of one way of several are compared with that way's own.
+    /// Selects the path: its records are only compared with earlier ones of that path.
     void ChangeWay(uint32_t way);
 
     HopRecords m_hops{};
     HopRecords m_hopsBefore{};                  ///< at the last decision
-    uint32_t m_way{0};                          ///< that both are of
+    uint32_t m_way{0};                          ///< path of both
     std::map<uint32_t, HopRecords> m_otherWays; ///< of each its m_hopsBefore
     Picos m_shorterBacklog{0};
     uint8_t m_hopCount{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Base of the controllers under a policy, which hold their flow until a decision has come.
+// Base of the controllers under a policy, which pause their flow until a decision arrives.
 #include "deciding-controller.h"
 
 #include "decision-broker.h"
@@ -159,7 +159,7 @@ DecidingController::OnAck(FlowState& flow, const AckSample& ack)
         if (m_hadRecords && ack.hops.empty())
         {
             m_observation.OnBareAck(ack);
-            return; // a decision waits for what a packet tells
+            return; // a decision waits for a packet's telemetry
         }
     }
     m_observation.OnAck(ack);

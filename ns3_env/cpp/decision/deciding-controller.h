@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Base of the controllers under a policy, which hold their flow until a decision has come.
+// Base of the controllers under a policy, which pause their flow until a decision arrives.
 #ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
@@ -23,10 +23,10 @@ class JobCosts;
 class SharingGains;
 
 /**
- * Hands the flow's observation to the broker whenever its clock is due and applies what comes back. Under a per-flow
+ * Hands the flow's observation to the broker whenever its clock is due and applies the answer. Under a per-flow
  * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
- * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). Where the clock says so it
- * decides before its first packet, too, of its size and path alone. A flow of at most DecidesFromBdps() never decides.
+ * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
+ * also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
  */
 class DecidingController : public CongestionControl
 {
@@ -34,8 +34,8 @@ class DecidingController : public CongestionControl
     static TypeId GetTypeId();
 
     /// Joins the flow to its episode; before it starts.
-    /// \param inBandTelemetry false where switches report nothing: their fields are NaN then
-    /// \param gains, jobs of the episode's flows; asked where the controller is to tell them
+    /// \param inBandTelemetry false if switches report nothing: their fields are then NaN
+    /// \param gains, jobs of the episode's flows; queried if the controller reports them
     void Connect(DecisionBroker& broker,
                  Flow& flow,
                  const FlowEntry& entry,
@@ -56,14 +56,14 @@ class DecidingController : public CongestionControl
 
     /// File of the policy that decides; "" across the channel.
     virtual std::string PolicyFile() const = 0;
-    /// Asks for a decision now.
+    /// Requests a decision now.
     void Decide(Picos now);
-    /// The episode is cut while the flow lives.
+    /// Called when the episode is truncated while the flow lives.
     void OnCut(Picos now);
 
     /// @name For the broker
     /// @{
-    /// \param end a RowFlag, where it is the flow's last row
+    /// \param end a RowFlag, if it is the flow's last row
     DecisionRow MakeRow(Picos now, uint32_t end = 0);
     void Apply(const ActionRow& action);
     uint32_t FlowId() const { return m_flow->Id(); }
@@ -76,19 +76,19 @@ class DecidingController : public CongestionControl
     Flow& Decided() const { return *m_flow; }
 
     bool Quantised() const { return m_quantised; }
-    /// Flows of at most so many BDPs leave at line rate, and are not decided for.
+    /// Flows of up to this number of BDPs leave at line rate, without decisions.
     virtual double DecidesFromBdps() const { return m_decidesFromBdps; }
-    /// Flows of at most so many BDPs carry no telemetry.
+    /// Flows of up to this number of BDPs carry no telemetry.
     virtual double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     virtual double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
-    /// Reports whether its flow learns what other flows cost or gain.
+    /// Reports whether its flow observes other flows' costs or gains.
     bool IsToldOfOthers() const { return m_sharingGain || m_jobCost; }
 
-    /// A NACK or a timeout tells of a loss, and no decision is under way: the flow may be handed over.
+    /// A NACK or a timeout reports a loss, and no decision is under way: the flow may be handed over.
     virtual void OnLoss(Picos /* now */) {}
 
-    /// From now on `successor`, which acts on ACKs, NACKs and timeouts alone, steers the flow: nothing more is decided.
+    /// Hands the flow over to `successor`, which acts only on ACKs, NACKs and timeouts, without further decisions.
     /// \return the window and rate that it has set
     ActionRow HandOver(Ptr<CongestionControl> successor, Picos now);
 
@@ -97,11 +97,11 @@ class DecidingController : public CongestionControl
   private:
     /// A policy may go below the minimum rate, as windows under one packet need, but never stop a flow for good.
     static constexpr double LEAST_RATE_SHARE = 0.01;
-    /// A window below one packet is a packet now and then: this one's is at the least rate.
+    /// The window of the minimum rate, which may be below one packet.
     static double LeastWindow(const PathFacts& path);
-    /// Decides before the flow's first packet, where the clock says so.
+    /// Decides before the flow's first packet, if the clock requires it.
     void DecideAtStart();
-    /// The flow goes on with the window and rate that it was given.
+    /// The flow continues with the window and rate that it was given.
     void Resume(double echo);
     bool IsWithoutTelemetry(uint64_t sizeBytes, const PathFacts& path) const;
     void WriteCosts(DecisionRow& row, Picos now);
@@ -124,18 +124,18 @@ class DecidingController : public CongestionControl
     ClockSpec m_clock;
     bool m_inBandTelemetry{true};
     bool m_undecided{false};        ///< this flow leaves at line rate, for it is short
-    bool m_withoutTelemetry{false}; ///< this flow's packets carry none, for it is short
+    bool m_withoutTelemetry{false}; ///< this flow is short, and its packets carry none
     bool m_detour{false};     ///< ACKs are not as of most: some of them do, or it is handed over
     bool m_hadRecords{false}; ///< switches report to this flow
     SharingGains* m_gains{nullptr};
     JobCosts* m_jobs{nullptr};
 
-    Ptr<CongestionControl> m_successor; ///< that the flow is handed over to
+    Ptr<CongestionControl> m_successor; ///< receives the flow at a hand-over
     AgentObservation m_observation;
     Picos m_nextDecision{0};
     bool m_waiting{false};
     bool m_decided{false};
-    Picos m_chargedUntil{0}; ///< where the cost of the next row that is paid begins
+    Picos m_chargedUntil{0}; ///< where the cost of the next rewarded row starts
     double m_lastAction{0};
 };
 

@@ -20,7 +20,7 @@ namespace ns3::env
 namespace
 {
 
-const std::string NO_FILE;                   ///< of the policy across the channel
+const std::string NO_FILE;                   ///< file name of the policy across the channel
 const std::string POLICY_OF_FILE = "policy"; ///< users' name of PolicyController
 const std::string ACROSS = "agent";          ///< users' name of AgentController
 
@@ -32,7 +32,7 @@ IsOn(const CongestionControl& control, const std::string& flag)
     return on.Get();
 }
 
-/// Refuses a policy that observes fields which nothing reports on this network.
+/// Refuses a policy that observes fields without a source on this network.
 void
 RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
 {

@@ -27,8 +27,8 @@ class DecidingFlows
 {
   public:
     /**
-     * \param channel where flows under "agent" get their decisions; null refuses them
-     * \throws ScenarioError where a policy's file is none, or transitions have nowhere to go
+     * \param channel from which flows under "agent" get their decisions; null refuses them
+     * \throws ScenarioError if a policy's file is invalid, or transitions have no channel
      */
     DecidingFlows(const Scenario& scenario, SimulatorChannel* channel);
     ~DecidingFlows();
@@ -36,18 +36,18 @@ class DecidingFlows
     DecidingFlows(const DecidingFlows&) = delete;
     DecidingFlows& operator=(const DecidingFlows&) = delete;
 
-    /// A flow is there, and will start; one that is under no policy decides nothing.
+    /// Registers a flow before it starts; a flow without a policy makes no decisions.
     void Adopt(Flow& flow, const FlowEntry& entry);
-    /// Clocks begin that make all flows of a policy decide at once; ends of flows are watched.
+    /// Starts the clocks that make all flows of a policy decide at once, and watches ends of flows.
     void Begin(Episode& episode);
     /// The episode ends here for every live flow.
     void CutAll(const Episode& episode, Picos now);
-    /// Hands over what has been collected.
+    /// Submits the collected decisions.
     void Flush();
 
     Interruption Interrupted() const;
 
-    /// Does so in each copy that is made of this process at a decision.
+    /// The hook runs in each copy that is made of this process at a decision.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook);
 
   private:
@@ -63,7 +63,7 @@ class DecidingFlows
     struct Member
     {
         DecidingController* controller;
-        const Group* group; ///< of the whole network
+        const Group* group; ///< the group in the whole network
         uint32_t source;    ///< host
     };
 
@@ -81,9 +81,9 @@ class DecidingFlows
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
     std::optional<TransitionLog> m_log;
-    bool m_gains{false}; ///< some flow tells what flows gain on processor sharing
+    bool m_gains{false}; ///< some flow reports gains over processor sharing
     SharingGains m_sharingGains;
-    bool m_jobs{false}; ///< some flow tells what it costs as one of its job's
+    bool m_jobs{false}; ///< some flow reports its cost to its job
     JobCosts m_jobCosts;
     std::map<std::string, Group> m_groups; ///< by the policy's file; "" across the channel
     std::map<std::pair<std::string, uint32_t>, Group> m_hostGroups; ///< by file and host

@@ -81,7 +81,7 @@ DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
 void
 DecisionBroker::CollectEnd(DecidingController& agent, DecisionRow row)
 {
-    // A decision that waits for its batch is overtaken by the end, which takes its place.
+    // The end of a flow replaces its decision that waits for a batch.
     const auto waiting = std::find(m_agents.begin(), m_agents.end(), &agent);
     if (waiting != m_agents.end())
     {

@@ -26,30 +26,30 @@ class Decider
     /**
      * \param rows flows that are due, and flows whose episode is over
      * \param actions one is to be written for each row that needs one, in their order
-     * \return false where the episode is to be given up
+     * \return false if the episode is to be aborted
      */
     virtual bool
     Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) = 0;
 };
 
 /**
- * Between the controllers of one policy and what decides for them. A flow that is due is held back until its action
- * has come; all flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker
- * serves several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
+ * Connects the controllers of one policy with its decider. A flow that is due is paused until its action arrives; all
+ * flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker serves
+ * several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
  */
 class DecisionBroker
 {
   public:
-    /// \param quantum decisions due within this time make one batch; without one each is answered on
+    /// \param quantum decisions due within this time form one batch; without one each is answered on
     ///        the spot, inside its ACK's event, as a controller in the simulator decides
-    /// \param waits for the end of a window, where there are windows: its flows are of several hosts
+    /// \param waits for the end of a window, if there are windows: its flows are of several hosts
     DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
 
-    /// The flow wants a decision; it may not send until it has one.
+    /// The flow needs a decision; it may not send until it has one.
     void RequestDecision(DecidingController& agent, Picos now);
-    /// The flow is over: its last row goes with the next batch.
+    /// Reports the flow's end: its last row is part of the next batch.
     void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
-    /// Hands over what has been collected, now.
+    /// Submits the collected decisions now.
     void Flush();
 
   private:
@@ -67,7 +67,7 @@ class DecisionBroker
     // Of the batch that is collected: rows, and their controllers (null for a row that needs no action).
     std::vector<DecisionRow> m_rows;
     std::vector<DecidingController*> m_agents;
-    // Of the batch that is answered: kept, so that nothing is allocated for each.
+    // Buffers of the present batch, reused to avoid allocations.
     std::vector<DecisionRow> m_batchRows;
     std::vector<DecidingController*> m_batchAgents;
     std::vector<ActionRow> m_actions;

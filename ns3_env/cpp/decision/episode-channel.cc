@@ -24,7 +24,7 @@ ChannelDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> a
 {
     SimulatorChannel& channel = m_channel.Channel();
     auto action = actions.begin();
-    // More rows than the channel holds go in several messages.
+    // More rows than fit in the channel are sent in several messages.
     while (!rows.empty())
     {
         const auto part = rows.first(std::min<size_t>(rows.size(), channel.Capacity()));

@@ -15,7 +15,7 @@
 namespace ns3::env
 {
 
-/// The other side asked for an end of the episode.
+/// Request of the other side to end the episode.
 enum class Interruption : uint8_t
 {
     None,
@@ -34,8 +34,8 @@ class EpisodeChannel
 
     SimulatorChannel& Channel() { return m_channel; }
 
-    /// Sends the first `count` rows and waits; in a copy that asks for nothing, neither.
-    /// \return false where the answer is another episode, or the end
+    /// Sends the first `count` rows and waits; a copy that requests no decisions does neither.
+    /// \return false if the answer is another episode, or the end
     bool Exchange(Message kind, int64_t timePs, size_t count)
     {
         if (m_interruption != Interruption::None)
@@ -65,7 +65,7 @@ class EpisodeChannel
         return m_interruption == Interruption::None;
     }
 
-    /// Does so in each copy of this process, before it goes on.
+    /// The hook runs in each copy of this process, before the copy continues.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook) { m_onCopy = std::move(hook); }
 
     /// Reports whether the other side still decides.
@@ -106,10 +106,10 @@ class TransitionLog
     {
     }
 
-    /// \param action what was done; of a row that needs none, anything
-    /// \return false where the episode is to be given up
+    /// \param action the action applied; any value for a row without an action
+    /// \return false if the episode is to be aborted
     bool Add(const DecisionRow& row, const ActionRow& action, Picos now);
-    /// Hands over what is left.
+    /// Sends the remaining rows.
     bool Flush(Picos now);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a flow costs by itself: its time over its ideal completion time.
+// The cost of a single flow: its time over its ideal completion time.
 #ifndef NS3_ENV_DECISION_FLOW_COSTS_H
 #define NS3_ENV_DECISION_FLOW_COSTS_H
 

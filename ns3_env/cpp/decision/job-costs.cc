@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows of a training job cost: a share of the time in which the job sends.
+// Costs of the flows of a training job: a share of the time in which the job sends.
 #include "job-costs.h"
 
 #include "flow-costs.h"

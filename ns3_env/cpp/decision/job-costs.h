@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows of a training job cost: a share of the time in which the job sends.
+// Costs of the flows of a training job: a share of the time in which the job sends.
 #ifndef NS3_ENV_DECISION_JOB_COSTS_H
 #define NS3_ENV_DECISION_JOB_COSTS_H
 
@@ -14,15 +14,15 @@ namespace ns3::env
 {
 
 /**
- * While a job has k flows under way each of them costs dt / k, over its ideal completion time. So a flow that is alone
- * because all others wait for it costs most, and what equal flows of a job cost together is the time in which the job
- * sends. A flow of no job is a job by itself. Where the episode cuts a flow it costs the share of its bytes that is
- * left, too. Endless flows cost nothing.
+ * While a job has k active flows each of them costs dt / k, over its ideal completion time. So a flow that is the only
+ * one, because all other flows wait for it, costs most, and the total cost of equal flows of a job is the time in which
+ * the job sends. A flow of no job is a job by itself. If the episode truncates a flow it also costs the share of its
+ * bytes that is left. Endless flows cost nothing.
  */
 class JobCosts
 {
   public:
-    /// \param jobs of each flow, -1 of none; may be shorter than there are flows
+    /// \param jobs of each flow, -1 without; may be shorter than the number of flows
     explicit JobCosts(std::vector<int32_t> jobs);
 
     void OnStart(const Flow& flow, Picos now);
@@ -34,7 +34,7 @@ class JobCosts
     double Take(uint32_t flow, Picos now);
 
   private:
-    /// Flows of a job that are under way, and the integral of 1 / k over time, in ps.
+    /// Active flows of a job, and the integral of 1 / k over time, in ps.
     struct Job
     {
         uint32_t live{0};

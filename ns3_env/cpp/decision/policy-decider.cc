@@ -134,7 +134,7 @@ PolicyDecider::Decide(std::span<const DecisionRow> rows, std::span<ActionRow> ac
                 action = memory.controller->Secure(*safety, action, row.record, now);
             }
             actions[next++] = action;
-            // Who learns wants what was answered, not what the field "last_action" shows.
+            // A learner needs the answer itself, not the value of the field "last_action".
             action.echo = taken;
         }
         if (m_log != nullptr && !m_log->Add(row, action, now))

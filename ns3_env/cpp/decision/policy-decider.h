@@ -22,21 +22,21 @@ namespace ns3::env
 /// Decisions that a random action is held for, on average.
 inline constexpr double MEAN_HOLD = 4.0;
 
-/// Users' name of what steers flows of a policy with a safety in situations that it has not met.
+/// Users' name of the controller that takes over from a policy with a safety in situations outside its training.
 inline constexpr const char* FALLBACK = "swift";
 
 /// Amount of exploration by a policy in the simulator.
 struct ExplorationSettings
 {
-    double noise{0};       ///< standard deviation of what is added to an action
-    double randomShare{0}; ///< share of flows whose actions are all random
+    double noise{0};       ///< standard deviation of the noise added to an action
+    double randomShare{0}; ///< share of flows with only random actions
 
     bool None() const { return noise == 0 && randomShare == 0; }
 };
 
 /**
  * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
- * al. 2021), or the policy's with noise. Its numbers hang on the episode's seed and the flow alone.
+ * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed and the flow.
  */
 class Exploration
 {
@@ -64,7 +64,7 @@ class PolicyController;
 class PolicyDecider final : public Decider
 {
   public:
-    /// \param seed the episode's \param log gets what was decided; may be null
+    /// \param seed the episode's \param log receives the decisions; may be null
     PolicyDecider(Policy& policy, uint64_t seed, TransitionLog* log);
 
     /// \param controller a PolicyController
@@ -84,7 +84,7 @@ class PolicyDecider final : public Decider
     uint64_t m_seed;
     TransitionLog* m_log;
     std::unordered_map<uint32_t, Memory> m_memories; ///< by flow
-    // Of one batch; kept, so that nothing is allocated for each.
+    // Buffers of one batch, reused to avoid allocations.
     std::vector<Memory*> m_due;
     std::vector<FlowHistory*> m_histories;
     std::vector<float> m_outputs;
@@ -117,8 +117,8 @@ class PolicyController : public DecidingController
         return {.noise = m_noise, .randomShare = m_randomShare};
     }
 
-    /// Replaces `action` where the policy's file has a safety: by the action within its bounds or, for an observation
-    /// unlike any that the policy has met, by Swift's initial action; Swift steers the flow from then on.
+    /// Replaces `action` if the policy's file has a safety: by the action within its bounds or, for an observation
+    /// outside the policy's training, by Swift's initial action; Swift steers the flow from then on.
     ActionRow Secure(const Safety& safety,
                      const ActionRow& action,
                      const ObservationRecord& record,

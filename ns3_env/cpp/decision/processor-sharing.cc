@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Completion times of flows whose links are shared equally from now on (processor sharing).
+// Completion times of flows on links that are shared equally from now on (processor sharing).
 #include "processor-sharing.h"
 
 #include <algorithm>

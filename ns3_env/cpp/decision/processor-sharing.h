@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Completion times of flows whose links are shared equally from now on (processor sharing).
+// Completion times of flows on links that are shared equally from now on (processor sharing).
 #ifndef NS3_ENV_DECISION_PROCESSOR_SHARING_H
 #define NS3_ENV_DECISION_PROCESSOR_SHARING_H
 
@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// Time that a link takes for what is left of the flow, in ps.
+/// Time that a link needs for the rest of the flow, in ps.
 inline double
 LeftOn(const Flow& flow, double bps)
 {

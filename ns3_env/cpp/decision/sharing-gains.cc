@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows gain on processor sharing where they hold each other up.
+// Gains of flows over processor sharing, for flows that delay each other.
 #include "sharing-gains.h"
 
 #include "flow-costs.h"
@@ -52,7 +52,7 @@ SharingGains::CostOn(uint64_t link, double bps)
     }
     std::ranges::sort(m_work, {}, &Work::left);
     double cost = 0;
-    double done = 0; // what was left of those that end before
+    double done = 0; // remaining work of flows that end before
     for (size_t i = 0; i < m_work.size(); ++i)
     {
         const auto& [left, rate] = m_work[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What flows gain on processor sharing where they hold each other up.
+// Gains of flows over processor sharing, for flows that delay each other.
 #ifndef NS3_ENV_DECISION_SHARING_GAINS_H
 #define NS3_ENV_DECISION_SHARING_GAINS_H
 
@@ -15,12 +15,12 @@ namespace ns3::env
 {
 
 /**
- * Compares what happens on a link with processor sharing, under which the flows there would share it equally and none
- * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link takes for what is
- * left of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
+ * Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
+ * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
+ * of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
  * nothing, an idle one loses, and one that serves short flows first gains.
  *
- * A flow's link is the one of its path that would take it the longest, as of its last call. Endless flows are on no
+ * A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
  * link.
  */
 class SharingGains
@@ -40,11 +40,11 @@ class SharingGains
         uint64_t link{0};
         double bps{0};     ///< of the link
         double atStart{0}; ///< flows there at its start
-        double rate{0};    ///< of what the flows there cost, per ps
+        double rate{0};    ///< cost of the flows there, per ps
         double cost{0};    ///< up to `since`, after the last call
         Picos since{0};
         double expected{
-            0}; ///< what they were to cost, as of the last call; flows that joined since included
+            0}; ///< their expected cost at the last call; flows that joined since included
 
         void Settle(Picos now);
     };
@@ -60,7 +60,7 @@ class SharingGains
     template <typename Change>
     void ForAllOn(uint64_t link, Change&& change);
     void Choose(Member& member, Picos now);
-    /// Time that the flow would take on a link, in ps.
+    /// Time that the flow would need on a link, in ps.
     double TimeOn(const Flow& flow, uint64_t link, double bps) const;
     double CostOn(uint64_t link, double bps);
 

@@ -16,7 +16,7 @@ namespace ns3::env
 class OpenLoop
 {
   public:
-    /// `rateBps` of bytes on the wire; `stop`: NEVER of a stream that goes on.
+    /// `rateBps` of bytes on the wire; `stop`: NEVER for an endless stream.
     OpenLoop(double rateBps, uint32_t wireBytes, Picos start, Picos stop)
         : m_gap(wireBytes * 8.0 * PS_PER_SECOND / rateBps),
           m_start(start),
@@ -29,7 +29,7 @@ class OpenLoop
     /// Time at which packet `index` (from 0) is due; NEVER unless that is before the stop.
     Picos DueAt(uint64_t index) const
     {
-        constexpr double BEYOND = 9e18; // no run lasts so long, and no Picos holds much more
+        constexpr double BEYOND = 9e18; // longer than any run, and near the limit of Picos
         const double after = std::round(static_cast<double>(index) * m_gap);
         if (after > BEYOND - static_cast<double>(m_start))
         {
@@ -45,7 +45,7 @@ class OpenLoop
     Picos m_stop;
 };
 
-/// Stands where a flow has its controller; no user can name it.
+/// Placeholder for the controller of a flow without one; no user can name it.
 class Uncontrolled final : public CongestionControl
 {
   public:

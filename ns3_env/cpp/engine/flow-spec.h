@@ -16,9 +16,9 @@ struct FlowSpec
     uint32_t id{0};
     uint32_t source{0};      ///< node id
     uint32_t destination{0}; ///< node id
-    uint64_t sizeBytes{0};   ///< ENDLESS_BYTES of one that never ends
+    uint64_t sizeBytes{0};   ///< ENDLESS_BYTES for an endless flow
     Picos start{0};
-    uint8_t trafficClass{0}; ///< index; 0 where there is one
+    uint8_t trafficClass{0}; ///< index; 0 if there is one
 
     bool IsEndless() const { return sizeBytes == ENDLESS_BYTES; }
 };

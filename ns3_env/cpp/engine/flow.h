@@ -23,11 +23,11 @@ class DeliveryListener
   public:
     virtual ~DeliveryListener() = default;
 
-    /// The receiver has the last byte, and all before it, now; the sender may not know yet.
+    /// Called when the receiver has the last byte and all before it; the sender may not know yet.
     virtual void OnDelivered(const Flow& flow) = 0;
 };
 
-/// A flow under way. FlowState is its face to the congestion controller.
+/// A flow in progress. FlowState is its interface to the congestion controller.
 class Flow : public FlowState
 {
   public:
@@ -42,14 +42,15 @@ class Flow : public FlowState
     void SetStandalone(Picos duration) { m_standalone = duration; }
     Picos Standalone() const { return m_standalone; } ///< -1: endless
 
-    /// Sets the start of a flow that was created before its start was known; before Start().
+    /// Sets the start of a flow that was created without one; call before Start().
     void SetStartTime(Picos start) { m_startTime = start; }
     virtual void Start() = 0;
-    /// `listener` will be told once, when the receiver has all of it; not of an endless one. Before it starts.
+    /// Notifies `listener` once, when the receiver has the whole message; never for an endless flow. Call before it
+    /// starts.
     virtual void AwaitDelivery(DeliveryListener& listener) = 0;
     /// The episode ends with this flow unfinished: no callback, no further event.
     virtual void Abort() = 0;
-    /// Holds the flow back (an agent's decision is pending) or lets it go on.
+    /// Pauses the flow (an agent's decision is pending) or resumes it.
     virtual void SetHeld(bool held) = 0;
     /// The controller that steers it: a CongestionControl, or the transport's own in its place. Its TypeId and trace
     /// sources show its state.
@@ -65,13 +66,13 @@ class Flow : public FlowState
     /// Payload bytes put on the wire, retransmissions included.
     virtual uint64_t TransmittedBytes() const = 0;
     virtual uint64_t Timeouts() const = 0;
-    /// Data packets that came before an earlier one of the flow, as the receiver counts them; 0 where it does not.
+    /// Data packets that arrived before an earlier one of the flow, as the receiver counts them; 0 if it does not.
     virtual uint64_t OutOfOrderPackets() const { return 0; }
-    /// Payload bytes that came though the receiver had them; 0 where it does not count them.
+    /// Payload bytes that arrived though the receiver had them; 0 if it does not count them.
     virtual uint64_t DuplicateBytes() const { return 0; }
     /// Time for which pauses blocked its sender's port while it lived.
     virtual Picos PauseTime() const = 0;
-    /// RTTs of its data, as measured by its sender; null if not kept.
+    /// RTTs of its data, as measured by its sender; null if not recorded.
     virtual const RttSamples* Rtts() const { return nullptr; }
     /// Arrival order of its data; null if not counted.
     virtual const PacketOrder* Order() const { return nullptr; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Heartbeat of the simulator's process: a counter that grows whenever it makes progress.
+// Heartbeat of the simulator's process: a counter of its progress.
 #ifndef NS3_ENV_ENGINE_HEARTBEAT_H
 #define NS3_ENV_ENGINE_HEARTBEAT_H
 
@@ -9,13 +9,13 @@
 namespace ns3::env
 {
 
-/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats, once
-/// per some events; outside of it, what a large network or very many flows make long.
+/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats every
+/// so many events; outside of it, long steps of large networks or of very many flows beat.
 class Heartbeat
 {
   public:
-    /// A piece of work is done. To be called once in a second of computing or more often (Python is patient for 30 s),
-    /// and never where work may go round in circles.
+    /// Reports progress. Call it at least once per second of computing (Python waits up to 30 s),
+    /// and never in work that may loop forever.
     static void Beat() noexcept
     {
         s_counter->store(s_counter->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

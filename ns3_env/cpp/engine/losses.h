@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Causes of packet loss, one port's losses by cause, and random corruption of what a link carries.
+// Causes of packet loss, one port's losses by cause, and random corruption of a link's frames.
 #ifndef NS3_ENV_ENGINE_LOSSES_H
 #define NS3_ENV_ENGINE_LOSSES_H
 
@@ -14,9 +14,9 @@ namespace ns3::env
 /// Cause of a packet's loss. Each loss is counted at the port that would have sent the packet, or has.
 enum class LossCause : uint8_t
 {
-    BufferFull, ///< the switch had no room for what was to wait at this egress port
+    BufferFull, ///< the switch had no room for packets to queue at this egress port
     Link,       ///< lost on the link that this port sends on
-    Failure, ///< the link was down, or there was no way on: of that the port by which the packet came in tells
+    Failure,    ///< the link was down, or there was no path (counted at the packet's ingress port)
 };
 
 inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link, LossCause::Failure};
@@ -60,11 +60,11 @@ class LossCounts
     std::array<Losses, LOSS_CAUSES.size()> m_losses{};
 };
 
-/// Random corruption of what one link carries in one direction: a corrupted packet does not arrive.
+/// Random corruption of packets on one link in one direction: a corrupted packet does not arrive.
 struct Corruption
 {
     double packetRate{0};   ///< the probability of each packet
-    double bitErrorRate{0}; ///< of each bit of a frame, independent of the others
+    double bitErrorRate{0}; ///< of each bit of a frame, independent of other bits
 
     /// Loss probability of a frame by its bits: 1 - (1 - bit error rate)^bits.
     double OfBits(uint32_t bits) const { return -std::expm1(bits * std::log1p(-bitErrorRate)); }

@@ -12,11 +12,12 @@
 namespace ns3::env
 {
 
-/// Counts packets that arrive after one that was sent later. What is sent again is a packet of its own.
+/// Counts packets that arrive after one that was sent later. A retransmission is a new packet.
 class PacketOrder
 {
   public:
-    /// A packet has arrived whose transmission began at `sentAt`, a time that no other packet of the flow has.
+    /// Counts the arrival of a packet whose transmission started at `sentAt`, a time that no other packet of the flow
+    /// has.
     void OnArrival(Picos sentAt)
     {
         ++m_arrived;
@@ -39,9 +40,9 @@ class PacketOrder
     }
 
     uint64_t Arrived() const { return m_arrived; }
-    /// Packets that came late.
+    /// Packets that arrived out of order.
     uint64_t Late() const { return m_late; }
-    /// The most arrivals between the first packet that overtook one and that one (RFC 4737, "extent"), as far as MOST.
+    /// Maximum number of arrivals between a packet and the first that overtook it (RFC 4737, "extent"), up to MOST.
     uint64_t Distance() const { return m_distance; }
 
   private:
@@ -53,7 +54,7 @@ class PacketOrder
         uint64_t number;
     };
 
-    std::deque<Arrival> m_latest; ///< those that none had overtaken, the last ones
+    std::deque<Arrival> m_latest; ///< last arrivals that no packet had overtaken
     uint64_t m_arrived{0};
     uint64_t m_late{0};
     uint64_t m_distance{0};

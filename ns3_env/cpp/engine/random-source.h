@@ -17,12 +17,12 @@ class RandomSource
     virtual ~RandomSource() = default;
 
     virtual double Draw() = 0;
-    /// A pause or resume frame is sent, of which nothing is random.
+    /// Called for each pause or resume frame, though nothing in it is random.
     virtual void OnPfcFrame() {}
 };
 
 /**
- * All of one ns-3 stream. Making it takes a millisecond of arithmetic, which a network that draws nothing
+ * Numbers of a single ns-3 stream. Creating it needs a millisecond of arithmetic, which a network that draws nothing
  * (no loss, no marks between the thresholds) need not pay at every reset.
  */
 class OneStream final : public RandomSource
@@ -48,7 +48,7 @@ class OneStream final : public RandomSource
     Ptr<UniformRandomVariable> m_variable;
 };
 
-/// A port's own numbers, whatever other ports draw: SplitMix64 (Steele et al. 2014).
+/// Random numbers of one port, independent of other ports: SplitMix64 (Steele et al. 2014).
 class PortStream final : public RandomSource
 {
   public:

@@ -36,7 +36,7 @@ class RttSamples
     Picos First() const { return m_first; } ///< 0 without samples
     Picos Last() const { return m_last; }   ///< 0 without samples
     double Mean() const { return Closed().Mean(); }
-    /// Not exceeded by the fraction `p` in [0, 1] of the samples; the bin's upper edge, at most the largest sample.
+    /// The `p`-quantile of the samples, `p` in [0, 1]: the bin's upper edge, at most the largest sample.
     Picos Percentile(double p) const { return static_cast<Picos>(Closed().Percentile(p)); }
     Picos Max() const { return static_cast<Picos>(Closed().Max()); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Trace source that takes memory for its listeners only where there are some.
+// Trace source that allocates memory for listeners only if there are some.
 #ifndef NS3_ENV_ENGINE_TRACE_SOURCE_H
 #define NS3_ENV_ENGINE_TRACE_SOURCE_H
 

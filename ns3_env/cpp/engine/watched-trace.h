@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Trace source whose owner learns that somebody listens.
+// Trace source whose owner learns that a listener connected.
 #ifndef NS3_ENV_ENGINE_WATCHED_TRACE_H
 #define NS3_ENV_ENGINE_WATCHED_TRACE_H
 
@@ -12,7 +12,7 @@ namespace ns3::env
 {
 
 /// Accessor of a trace source of `Owner` that calls `Owner::Watch()` before a callback is connected, so that an owner
-/// need not look at sources without listeners.
+/// need not update sources without listeners.
 template <class Owner>
 class WatchedTrace final : public TraceSourceAccessor
 {

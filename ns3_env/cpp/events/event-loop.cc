@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulator implementation for ns-3 with a short way for re-armed events.
+// Simulator implementation for ns-3 with a fast path for re-armed events.
 #include "event-loop.h"
 
 #include "ns3/simulator.h"
@@ -191,7 +191,7 @@ EventLoop::Remove(const EventId& id)
         std::erase(m_atDestroy, id);
         return;
     }
-    Cancel(id); // it leaves the heap when its time comes
+    Cancel(id); // it leaves the heap when it is due
 }
 
 // --- running -------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ EventLoop::Destroy()
     {
         const EventId id = m_atDestroy.front();
         m_atDestroy.erase(m_atDestroy.begin());
-        id.PeekEventImpl()->Invoke(); // does nothing where it was cancelled
+        id.PeekEventImpl()->Invoke(); // does nothing if it was cancelled
     }
 }
 

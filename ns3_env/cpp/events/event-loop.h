@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulator implementation for ns-3 with a short way for re-armed events.
+// Simulator implementation for ns-3 with a fast path for re-armed events.
 #ifndef NS3_ENV_EVENTS_EVENT_LOOP_H
 #define NS3_ENV_EVENTS_EVENT_LOOP_H
 
@@ -18,8 +18,8 @@ namespace ns3::env
 {
 
 /**
- * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread, but
- * for those that play parts: what other threads schedule is not taken.
+ * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
+ * except those that simulate parts: events scheduled by other threads are not accepted.
  */
 class EventLoop : public SimulatorImpl
 {
@@ -31,18 +31,18 @@ class EventLoop : public SimulatorImpl
 
     /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
     static EventLoop* Current() { return s_current; }
-    /// A hint to the loop that runs, where one does (Timeline::FitGrain).
+    /// A hint to the running loop, if there is one (Timeline::FitGrain).
     static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
-    /// From now on nodes have their parts' timelines; `exchange` must live until the run ends. Before any event.
+    /// Gives nodes their parts' timelines; `exchange` must live until the run ends. Call before any event.
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
-    /// `told` is called as an event of the whole network: now, or in a window when that is over (Parts::Report).
+    /// Calls the function as an event of the whole network: now, or at the end of the present window (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
     /// @name For an event of a whole network
     /// @{
-    /// What parts have sent to each other is on its way to the receivers.
+    /// Delivers what parts have sent to each other.
     static void Settle();
-    /// Calls `call` as an event of the node `node` now: what it schedules is that node's.
+    /// Calls `call` as an event of the node `node` now: events that it schedules are that node's.
     template <class Call>
     static void RunAt(uint32_t node, Call call)
     {
@@ -77,7 +77,7 @@ class EventLoop : public SimulatorImpl
     Time Now() const override;
     Time GetDelayLeft(const EventId& id) const override;
     Time GetMaximumSimulationTime() const override;
-    /// The heap is the loop's own: the factory is not used.
+    /// Ignores the factory: the loop has its own heap.
     void SetScheduler(ObjectFactory schedulerFactory) override;
     uint32_t GetSystemId() const override;
     uint32_t GetContext() const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Event queue: a wheel of short lists for the near future, a heap for what is later.
+// Event queue: a wheel of short lists for the near future, a heap for later events.
 #include "event-queue.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ EventQueue::LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at)
             Node& node = m_nodes[hint.node];
             const bool isSame = !(node.entry < hint.entry) && !(hint.entry < node.entry) &&
                                 SlotOf(Turn(hint.entry.time)) == slot;
-            // What was taken out comes before what is first now.
+            // Removed entries come before the present first one.
             const bool isThere = isSame && !(node.entry < m_nodes[m_first[slot]].entry);
             link = isThere && node.entry < entry ? &node.next : link;
             hint = {entry, at};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Event queue: a wheel of short lists for the near future, a heap for what is later.
+// Event queue: a wheel of short lists for the near future, a heap for later events.
 #ifndef NS3_ENV_EVENTS_EVENT_QUEUE_H
 #define NS3_ENV_EVENTS_EVENT_QUEUE_H
 
@@ -15,12 +15,12 @@
 namespace ns3::env
 {
 
-/// One appearance of an event.
+/// One entry of an event in the queue.
 struct EventEntry
 {
     Picos time;       ///< not negative
     uint64_t order;   ///< decides between entries of one time
-    uintptr_t handle; ///< the event; what it means is its owner's affair
+    uintptr_t handle; ///< the event, as its owner interprets it
 
     bool operator<(const EventEntry& other) const { return Key() < other.Key(); }
 
@@ -32,8 +32,8 @@ struct EventEntry
 
 /**
  * Gives entries back in order. Time never goes back: no entry lies before the last one taken. The wheel's
- * slots are a grain wide, so fine that most hold one entry; what lies beyond its end goes into a four-ary
- * heap and stays there. The order does not depend on the grain, only the speed does.
+ * slots are a grain wide, so fine that most hold one entry; entries beyond its end go into a four-ary heap and stay
+ * there. The order does not depend on the grain, only the speed does.
  */
 class EventQueue
 {
@@ -59,7 +59,7 @@ class EventQueue
             PushToHeap(entry.time, entry.order, entry.handle);
         }
     }
-    /// The least entry, which leaves the queue; call only while there is one.
+    /// Removes the earliest entry; call only if there is one.
     EventEntry Pop()
     {
         if (m_inWheel == 0) [[unlikely]]
@@ -75,7 +75,7 @@ class EventQueue
         return PopFromSlot(slot);
     }
 
-    /// Takes the least entry out where it lies before `end`; false where none does.
+    /// Removes the earliest entry if it is before `end`; false if there is none.
     bool PopBefore(Picos end, EventEntry& entry)
     {
         if (m_inWheel > 0) [[likely]]
@@ -99,16 +99,16 @@ class EventQueue
         entry = Pop();
         return true;
     }
-    /// Time of the least entry; NEVER without one.
+    /// Time of the earliest entry; NEVER without one.
     Picos NextTime() const
     {
         return m_inWheel == 0 ? m_heapTime
                               : std::min(m_heapTime, m_nodes[m_first[FirstSlot()]].entry.time);
     }
 
-    /// Entries in the heap: those that ClearHeap looks at.
+    /// Entries in the heap: those that ClearHeap checks.
     size_t HeapSize() const { return m_heap.size(); }
-    /// Takes out the heap's entries for which `goes` is true.
+    /// Removes the heap's entries for which `goes` is true.
     template <class Predicate>
     void ClearHeap(Predicate goes);
     /// Shows the entries of the near future to `visit`, in no order.
@@ -143,7 +143,7 @@ class EventQueue
         uint32_t next;
     };
 
-    /// The node of an entry that had far to go; perhaps another's by now.
+    /// The node of an entry that was inserted far from its list's head; the node may have been reused.
     struct Hint
     {
         EventEntry entry{};
@@ -153,15 +153,15 @@ class EventQueue
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
     void PushToSlot(uint64_t slot, EventEntry entry);
-    /// The link of the slot's list where `entry`, which is not the first, is to go, as the node `at`.
+    /// The link of the slot's list at which to insert `entry`, which is not the first, as the node `at`.
     [[gnu::noinline]] uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
     EventEntry PopFromSlot(uint64_t slot);
-    /// The first slot that holds an entry, from the one of the last entry taken; call only if there is one.
+    /// The first slot with an entry, from that of the last removed entry on; call only if there is one.
     uint64_t FirstSlot() const;
-    // Out of the short way, which saves no registers for them and keeps an entry in some.
+    // Kept out of the fast path, which saves no registers for these calls and keeps an entry in some.
     [[gnu::noinline]] void AddNodes();
     [[gnu::noinline]] void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
-    /// The heap's least entry goes into the wheel: nothing there lies before it, or all of the same time does.
+    /// Moves the heap's earliest entry into the wheel, where earlier entries, if any, all have its time.
     [[gnu::noinline]] void MoveFromHeap();
     EventEntry PopFromHeap();
     void RestoreHeap();
@@ -171,13 +171,13 @@ class EventQueue
     uint32_t m_free{NONE};
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
-    Picos m_heapTime{NEVER}; ///< of the heap's least entry
+    Picos m_heapTime{NEVER}; ///< of the heap's earliest entry
     uint64_t m_slots{LEAST_SLOTS};
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order
-    std::vector<uint64_t> m_used;  ///< a bit for each slot that holds an entry
+    std::vector<uint64_t> m_used;  ///< a bit for each slot that has an entry
     std::vector<EventEntry> m_heap;
-    std::array<Hint, 64> m_hints{}; ///< by slot: where what many nodes do at one instant goes on
+    std::array<Hint, 64> m_hints{}; ///< by slot: where to insert many simultaneous events
 };
 
 inline void

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parts of a network, each with a timeline, played window by window on one or several threads.
+// Parts of a network, each with a timeline, simulated window by window on one or several threads.
 #include "parts.h"
 
 #include "ns3_env/cpp/engine/heartbeat.h"
@@ -15,10 +15,10 @@ namespace ns3::env
 
 namespace
 {
-constexpr uint32_t PARTS_BEYOND_CACHE = 16; ///< of so many a part's state is in no cache any more
+constexpr uint32_t PARTS_BEYOND_CACHE = 16; ///< with more, a part's state leaves the cache
 } // namespace
 
-/// The threads of one run: each plays its share of the parts in a window, the calling thread the first share.
+/// The threads of one run: each simulates its share of the parts in a window, the calling thread the first.
 class Parts::Crew
 {
   public:
@@ -55,7 +55,7 @@ class Parts::Crew
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    /// Plays all parts up to `end`. Throws what one of them throws.
+    /// Simulates all parts up to `end`. Rethrows a part's exception.
     void PlayWindow(Picos end)
     {
         if (m_parts.m_isAlone)

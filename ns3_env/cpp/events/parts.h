@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parts of a network, each with a timeline, played window by window on one or several threads.
+// Parts of a network, each with a timeline, simulated window by window on one or several threads.
 #ifndef NS3_ENV_EVENTS_PARTS_H
 #define NS3_ENV_EVENTS_PARTS_H
 
@@ -19,18 +19,18 @@ class PartExchange
   public:
     virtual ~PartExchange() = default;
 
-    /// Part `part` takes in what others sent to it in the window before; on the thread that plays it.
+    /// Part `part` receives what other parts sent to it in the window before, on the thread that simulates it.
     virtual void Enter(uint32_t part) = 0;
-    /// A window is over in all parts. \returns the earliest arrival of what they sent to each other, NEVER without any
+    /// Ends a window of all parts. \returns the earliest arrival from one part at another, NEVER without any
     virtual Picos Turn() = 0;
 };
 
 /**
  * The parts of a divided network. Nothing that happens in one part reaches another within the lookahead; so each part
- * plays a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
- * called Run(), come the events of the whole network (its timeline), which are before the parts' events of the same
- * time, and what parts reported. Windows depend on events and the lookahead alone: the results are the same
- * for any division and any number of threads.
+ * simulates a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
+ * called Run(), events of the whole network run (its timeline), before the parts' events of the same time, and reports
+ * of parts. Windows depend only on events and the lookahead: the results are the same for any division and any number
+ * of threads.
  */
 class Parts
 {
@@ -53,17 +53,18 @@ class Parts
 
     /// Reports whether parts run a window, and not events of the whole network.
     bool IsPlaying() const { return m_isPlaying; }
-    /// `told` is called between windows, where it may touch any part, in order of `time` and then of `key`; those
-    /// of one part with the same in their order. From within a part.
+    /// Calls the function between windows, where it may touch any part, in order of `time` and then of `key`; reports
+    /// of one part with equal ones in the order of their calls. Call from within a part.
     void Report(Picos time, uint64_t key, std::function<void()> told);
 
-    /// This process is a copy, made between windows: its threads are not in it. All parts are played by this one.
+    /// Continues in a copy of the process, made between windows and without its threads: this thread simulates all
+    /// parts.
     void GoOnAlone() { m_isAlone = true; }
 
-    /// Each part takes in what others sent to it. Between windows.
+    /// Lets each part receive what other parts sent to it. Call between windows.
     void Settle(PartExchange& exchange);
 
-    /// Plays until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
+    /// Simulates until `stopped`, or until nothing is left. `exchange` and `whole` must live until then.
     void Run(Timeline& whole, PartExchange& exchange, const bool& stopped);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Event that is re-armed rather than allocated anew.
+// Event that is re-armed instead of allocated again.
 #ifndef NS3_ENV_EVENTS_REUSABLE_EVENT_H
 #define NS3_ENV_EVENTS_REUSABLE_EVENT_H
 
@@ -14,8 +14,8 @@ namespace ns3::env
 {
 
 /**
- * Calls `(owner->*Method)()` each time it comes due: a member of its owner, beside what the method reads. The same
- * object may stand in the event queue more than once; it must outlive the simulation run. Under another simulator
+ * Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
+ * same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
  * implementation than EventLoop it goes through ns3::Simulator.
  */
 template <class T, void (T::*Method)()>
@@ -28,7 +28,7 @@ class ReusableEvent final : public RearmedEvent
     {
     }
 
-    /// Comes due `delay` from now.
+    /// Arms the event for `delay` from now.
     /// \returns its place under EventLoop, otherwise its time
     Moment Arm(Picos delay)
     {

@@ -29,7 +29,7 @@ Timeline::~Timeline()
         {
             if (!IsRearmed(entry))
             {
-                EventOf(entry)->Unref(); // what goes with it may cancel others here
+                EventOf(entry)->Unref(); // its destruction may cancel other events here
             }
         });
     if (s_current == this)
@@ -59,7 +59,7 @@ Timeline::FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead)
         const Picos grain =
             std::max<Picos>(IdealTime(frameBytes, fastestBps, Rounding::Exact) / PER_FRAME_OF_PART,
                             1);
-        // Most of what is scheduled comes due in this window or the next one.
+        // Most events are due in this window or the next one.
         const auto turns = static_cast<uint64_t>(2 * lookahead / grain);
         m_events.SetGrain(grain,
                           std::clamp(std::bit_ceil(turns), PER_FRAME_OF_PART, MOST_SLOTS_OF_PART));

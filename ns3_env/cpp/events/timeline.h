@@ -28,13 +28,13 @@ struct Moment
     }
 };
 
-/// An event that its owner keeps and arms again and again.
+/// An event that its owner keeps and re-arms repeatedly.
 class RearmedEvent : public EventImpl
 {
   public:
-    /// Comes due now.
+    /// Runs the event when it is due.
     virtual void Fire() = 0;
-    /// Will come due soon: asks memory for what Fire() reads.
+    /// Called some time before it is due: prefetches memory that Fire() reads.
     virtual void Prefetch() const {}
 
   private:
@@ -43,7 +43,7 @@ class RearmedEvent : public EventImpl
 
 /**
  * Runs events in order of time, and events of one time in the order in which they were scheduled. A re-armed event is
- * neither allocated, counted nor given an EventId. One thread at a time plays it.
+ * neither allocated, counted nor given an EventId. One thread at a time runs it.
  */
 class Timeline
 {
@@ -54,26 +54,26 @@ class Timeline
     Timeline(const Timeline&) = delete;
     Timeline& operator=(const Timeline&) = delete;
 
-    /// The one that this thread plays; null where ns-3 has another simulator, or none.
+    /// The timeline that this thread simulates; null if ns-3 has another simulator, or no simulator.
     static Timeline* Current() { return s_current; }
     static void SetCurrent(Timeline* timeline) { s_current = timeline; }
 
     Picos Now() const { return m_now; }
-    /// Time goes on to `now`, before which no event is left.
+    /// Advances to `now`, before which no event is left.
     void AdvanceTo(Picos now) { m_now = now; }
-    /// The same, for what happens at node `context` before all its events of that time.
+    /// The same, for actions at node `context` before all its events of that time.
     void Enter(Picos now, uint32_t context)
     {
         m_now = now;
         m_order = context & CONTEXT_MASK;
     }
-    /// Fits the queue to a network with frames of so many bytes on links of up to `fastestBps`: a hop takes as long as
+    /// Fits the queue to a network with frames of `frameBytes` on links of up to `fastestBps`: a hop lasts as long as
     /// a frame, and a network has some dozens of events in that time, or one for every few of its `links`.
     void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
-    /// The same of a part that is played `lookahead` at a time.
+    /// The same for a part that is simulated `lookahead` at a time.
     void FitPart(uint32_t frameBytes, double fastestBps, Picos lookahead);
 
-    /// `event` comes due `delay` from now, in the context of node `context`; it must live until then.
+    /// Arms `event` for `delay` from now, in the context of node `context`; it must live until then.
     /// \returns its place
     Moment Arm(RearmedEvent& event, Picos delay, uint32_t context)
     {
@@ -81,9 +81,9 @@ class Timeline
         ArmAt(event, place, context);
         return place;
     }
-    /// The place that an event would have that is scheduled now and comes due `delay` from now. It may stay empty.
+    /// Reserves the place of an event scheduled now for `delay` from now. It may stay empty.
     Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
-    /// `event` takes a place that was reserved, or one of a number below FIRST_NUMBER, and has not passed; it must live
+    /// Arms `event` for a reserved place, or for one with a number below FIRST_NUMBER, that has not passed; it must live
     /// until then.
     void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
@@ -91,16 +91,17 @@ class Timeline
                        (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
                        reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED});
     }
-    /// Numbers below come before everything that is scheduled at the same time.
+    /// Lower numbers precede all events scheduled for the same time.
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;
     /// The place of the event that runs, or ran last.
     Moment Here() const { return {m_now, m_order >> CONTEXT_BITS}; }
     /// Reports whether an event at `place` has run, or runs.
     bool HasPassed(const Moment& place) const { return !(Here() < place); }
 
-    /// An ns-3 event comes due at `time`. \returns the number of the scheduling, as an EventId holds it
+    /// Schedules an ns-3 event for `time`. \returns the number of the scheduling, as an EventId contains it
     uint32_t Add(Picos time, uint32_t context, EventImpl* event);
-    /// An event was cancelled: all of them are dropped once they may be half of those far ahead (ended flows' timers).
+    /// Counts a cancelled event; all of them are dropped once they may be half of those far ahead (ended flows'
+    /// timers).
     void CountCancelled();
     bool IsExpired(const EventId& id) const;
 
@@ -109,7 +110,7 @@ class Timeline
     Picos NextTime() const { return m_events.IsEmpty() ? NEVER : m_events.NextTime(); }
     /// Runs the first event; there is one.
     void RunNext() { Run(m_events.Pop()); }
-    /// Runs what comes due before `end`.
+    /// Runs events that are due before `end`.
     void RunUntil(Picos end)
     {
         EventEntry entry;
@@ -118,7 +119,7 @@ class Timeline
             Run(entry);
         }
     }
-    /// Asks memory for what the events of the near future need.
+    /// Prefetches the events of the near future.
     void Prefetch() const
     {
         m_events.ForEachInWheel([](const EventEntry& entry)
@@ -132,16 +133,16 @@ class Timeline
                 }
             });
     }
-    /// Node of the event that runs; Simulator::NO_CONTEXT of none.
+    /// Node of the running event; Simulator::NO_CONTEXT without one.
     uint32_t Context() const;
-    /// Events that have run, cancelled ones whose time came among them.
+    /// Events that have run, including cancelled ones that were due.
     uint64_t Count() const { return m_count; }
     /// Cancelled events among them; how many, before all are dropped, depends on the timeline's other events.
     uint64_t CancelledCount() const { return m_cancelledRun; }
 
   private:
     static constexpr uint32_t CONTEXT_BITS = 20;
-    /// also stands for Simulator::NO_CONTEXT
+    /// also encodes Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1;
     static constexpr uintptr_t REARMED = 1; ///< in an entry's handle
 

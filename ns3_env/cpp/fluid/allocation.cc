@@ -76,7 +76,7 @@ MaxMinRates(const std::vector<double>& capacities, const FluidRoutes& routes)
             shares.emplace_back(capacities[link] / count[link], link);
         }
     }
-    // A share only grows as flows settle elsewhere, so one is looked at again where it comes first.
+    // A share only grows as flows settle elsewhere, so the first one is checked again.
     std::priority_queue<Share, std::vector<Share>, std::greater<>> least(std::greater<>(),
                                                                          std::move(shares));
     while (!least.empty())

@@ -17,12 +17,11 @@ using FluidRoutes = std::vector<const FluidRoute*>;
 
 /**
  * The max-min fair rate of each flow, by water filling (Bertsekas and Gallager 1992, sec. 6.5.2): the link that gives
- * its flows least settles them at equal shares of what it has left, then the next one of the rest.
+ * its flows least fixes them at equal shares of its remaining capacity, then the next link among the rest.
  */
 std::vector<double> MaxMinRates(const std::vector<double>& capacities, const FluidRoutes& routes);
 
-/// The rate of each flow where the first of `routes` takes what its links have, and each further one what those before
-/// it have left.
+/// The rate of each flow if the first of `routes` gets its links' full capacity, and each further one the remainder.
 std::vector<double> PriorityRates(const std::vector<double>& capacities, const FluidRoutes& routes);
 
 /**

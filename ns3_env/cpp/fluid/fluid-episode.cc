@@ -173,7 +173,7 @@ Picos
 FluidEpisode::Allocate(Picos now)
 {
     const bool ordered = m_sharing == Sharing::LeastRemaining;
-    std::vector<std::pair<double, FluidFlow*>> flows; // what is left, as far as it matters
+    std::vector<std::pair<double, FluidFlow*>> flows; // remaining bytes, as far as they matter
     for (FluidFlow* flow : m_running)
     {
         flows.emplace_back(ordered ? flow->LeftAt(now) : 0, flow);

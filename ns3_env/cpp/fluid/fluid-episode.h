@@ -20,17 +20,17 @@ namespace ns3::env
 {
 
 /**
- * A scenario's flows as fluids. Their rates are found anew whenever a flow starts or is through, a stream begins or
- * stops, or the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost,
- * and what answers data takes nothing.
+ * A scenario's flows as fluids. Their rates are recomputed whenever a flow starts or ends, a stream starts or stops, or
+ * the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost, and answers
+ * need no capacity.
  */
 class FluidEpisode final : public Episode
 {
   public:
-    /// Makes the transport's paths of a scenario, which outlives them.
+    /// Creates the transport's paths of a scenario, which outlives them.
     using PathsMaker = std::function<std::unique_ptr<const FluidPaths>(const Scenario&)>;
 
-    /// \throws ScenarioError where links and nodes do not fit together, or a stream has no path
+    /// \throws ScenarioError if links and nodes do not fit together, or a stream has no path
     FluidEpisode(Scenario scenario, Sharing sharing, const PathsMaker& paths, FlowHook onCreate);
     ~FluidEpisode() override;
 
@@ -55,7 +55,7 @@ class FluidEpisode final : public Episode
     FluidRoute LinksOf(const Hops& path) const;
     std::vector<double> Capacities() const;
     std::vector<FluidRoute> StreamLinks() const;
-    /// Rates are found anew when everything of this instant has happened.
+    /// Schedules new rates, for after all events of this instant.
     void Change();
     void Share();
     void TakeThrough(Picos now);
@@ -67,10 +67,10 @@ class FluidEpisode final : public Episode
     std::unique_ptr<const FluidPaths> m_paths;
     std::vector<uint32_t> m_firstLink; ///< index of each node's first port's
     FluidStreams m_streams;
-    std::vector<FluidFlow*> m_running; ///< whose fluid is not through, in the order of their starts
-    std::vector<double> m_carried; ///< bytes on the wire by each link, of flows that are through
-    uint64_t m_delivered{0};       ///< payload bytes of flows that are through
-    QueueStats m_empty;            ///< of each queue
+    std::vector<FluidFlow*> m_running; ///< with fluid left to send, in the order of their starts
+    std::vector<double> m_carried;     ///< bytes on the wire by each link, of finished flows
+    uint64_t m_delivered{0};           ///< payload bytes of finished flows
+    QueueStats m_empty;                ///< of each queue
     WindowAndRateCallback m_report;
     EventId m_next;
     bool m_changed{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A flow of fluid: a size that runs through its path at the rate that it is given.
+// A flow of fluid: a size that drains through its path at its assigned rate.
 #include "fluid-flow.h"
 
 #include "ns3_env/cpp/engine/constant-rate.h"

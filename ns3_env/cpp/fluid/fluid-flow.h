@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A flow of fluid: a size that runs through its path at the rate that it is given.
+// A flow of fluid: a size that drains through its path at its assigned rate.
 #ifndef NS3_ENV_FLUID_FLUID_FLOW_H
 #define NS3_ENV_FLUID_FLUID_FLOW_H
 
@@ -15,8 +15,8 @@ namespace ns3::env
 {
 
 /**
- * A flow without packets. Its fluid begins when it starts, and it ends as long after the last of it as a flow alone
- * with its packets ends after a fluid alone: by headers, hops, delays and a handshake.
+ * A flow without packets. Its fluid starts with it. The time from the last of the fluid to the flow's end is that by
+ * which a single flow of packets ends after a single fluid: headers, hops, delays and a handshake.
  */
 class FluidFlow final : public Flow
 {
@@ -36,18 +36,18 @@ class FluidFlow final : public Flow
     void PassThrough();
     /// Payload bytes that have passed by `now`.
     double PassedBy(Picos now) const;
-    /// Payload bytes to come; infinity of an endless one.
+    /// Remaining payload bytes; infinity for an endless flow.
     double LeftAt(Picos now) const;
-    /// Payload bytes by which what is left falls in a ps.
+    /// Payload bytes of progress per ps.
     double Speed() const { return SpeedAt(RateBps()); }
     /// End of the flow if its last fluid has passed at `through`; no sooner than on an idle path.
     Picos EndAfter(Picos through) const;
     /// Time from when its receiver has all of it to its end.
     Picos WayBack() const { return m_wayBack; }
     bool IsAwaited() const { return m_awaiting != nullptr; }
-    /// Its receiver has all of it; where somebody awaits that.
+    /// Notifies the listener that the receiver has all of it; call only if IsAwaited().
     void Arrive();
-    /// Its end.
+    /// Ends the flow.
     void Finish();
     /// @}
 

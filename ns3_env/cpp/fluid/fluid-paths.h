@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interface by which a transport tells a fluid the ways of its flows and streams.
+// Interface by which a transport gives a fluid the paths of its flows and streams.
 #ifndef NS3_ENV_FLUID_FLUID_PATHS_H
 #define NS3_ENV_FLUID_FLUID_PATHS_H
 
@@ -13,22 +13,22 @@
 namespace ns3::env
 {
 
-/// The way of a flow, as the transport's packets would take it.
+/// The path of a flow, as the transport's packets would follow it.
 struct FluidPath
 {
     Hops hops;
-    PathFacts facts;  ///< packets of which carry no telemetry
+    PathFacts facts;  ///< for packets without telemetry
     Picos standalone; ///< -1: endless
 };
 
-/// Ways through a scenario's network.
+/// Paths through a scenario's network.
 class FluidPaths
 {
   public:
     virtual ~FluidPaths() = default;
 
     virtual const Routing& GetRouting() const = 0;
-    /// \throws ScenarioError where there is no path
+    /// \throws ScenarioError if there is no path
     virtual FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const = 0;
     /// Paths of the scenario's streams. \throws ScenarioError if there is no path
     virtual std::vector<Hops> OfStreams() const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of constant rate beside a fluid: they take their share of links before any flow.
+// Streams of constant rate in a fluid: they get their share of links before any flow.
 #include "fluid-streams.h"
 
 #include "ns3/simulator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of constant rate beside a fluid: they take their share of links before any flow.
+// Streams of constant rate in a fluid: they get their share of links before any flow.
 #ifndef NS3_ENV_FLUID_FLUID_STREAMS_H
 #define NS3_ENV_FLUID_FLUID_STREAMS_H
 
@@ -15,8 +15,8 @@
 namespace ns3::env
 {
 
-/// The streams of one network, each at its rate while it is on. Where they alone exceed a link, all of it is theirs, in
-/// proportion to their rates, and what finds no room never leaves.
+/// The streams of one network, each at its rate while it is on. If they exceed a link, they get all of it, in
+/// proportion to their rates, and the excess is never sent.
 class FluidStreams
 {
   public:
@@ -27,14 +27,14 @@ class FluidStreams
                  std::vector<FluidRoute> routes,
                  uint32_t packetBytes);
 
-    /// Calls `changed` whenever one begins or stops.
+    /// Calls `changed` whenever one starts or stops.
     void Schedule(const std::function<void()>& changed);
 
     /// bit/s that they leave of each link.
     const std::vector<double>& CapacitiesLeft() const { return m_left; }
     StreamCounts Of(size_t stream) const;
     uint64_t Payload() const; ///< bytes, of all
-    /// Adds what each link has carried, bytes on the wire.
+    /// Adds the bytes that each link has carried, on the wire.
     void AddCarried(std::vector<double>& bytes) const;
 
   private:

@@ -23,8 +23,8 @@ enum class Sharing : uint8_t
 /// Sharing rules by a transport's names of fluids.
 using Fluids = std::map<std::string, Sharing>;
 
-/// Sharing rule of the scenario's flows; nothing where none of them is a fluid.
-/// \throws ScenarioError where only some are
+/// Sharing rule of the scenario's flows; nothing if none of them is a fluid.
+/// \throws ScenarioError if only some are
 std::optional<Sharing> SharingOf(const Scenario& scenario, const Fluids& fluids);
 
 } // namespace ns3::env

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bounds of what a scenario may say, which Python reads as well (ns3_env/config/bounds.py).
+// Bounds on a scenario's values, which Python reads as well (ns3_env/config/bounds.py).
 #ifndef NS3_ENV_JSON_BOUNDS_H
 #define NS3_ENV_JSON_BOUNDS_H
 
@@ -11,9 +11,9 @@ namespace ns3::env::bounds
 inline constexpr int64_t TIME_NS =
     4'000'000'000'000; ///< an hour and more: no overflow in picoseconds
 inline constexpr int64_t DELAY_NS = 10'000'000'000;
-inline constexpr double RATE_BPS = 8e12; ///< a byte then takes a picosecond
+inline constexpr double RATE_BPS = 8e12; ///< at most a picosecond per byte
 inline constexpr double LEAST_RATE_BPS = 1;
-/// Least rate of a link: with the longest path, largest frame and delay, times still fit in picoseconds.
+/// Minimum rate of a link: with the longest path, largest frame and delay, times still fit in picoseconds.
 inline constexpr double LEAST_LINK_RATE_BPS = 1e4;
 inline constexpr int64_t FLOW_BYTES = 1'000'000'000'000'000;
 inline constexpr uint32_t PAYLOAD_BYTES = 65'000;
@@ -29,7 +29,7 @@ inline constexpr uint32_t PACKETS = 1'000'000;
 inline constexpr uint32_t SOCKET_BUFFER_BYTES =
     1U << 30; ///< TCP's window has no more bits, with the widest scale
 inline constexpr uint32_t LEAST_SOCKET_BUFFER_SEGMENTS = 64;
-inline constexpr uint32_t NODES = 65'536; ///< as many have an address of their own
+inline constexpr uint32_t NODES = 65'536; ///< as many as there are addresses
 inline constexpr uint32_t LINKS = 1'000'000;
 inline constexpr uint32_t THREADS = 1024;
 inline constexpr uint32_t CONTROLLERS = 10'000;

@@ -26,7 +26,7 @@ Shortened(const std::string& text, size_t most)
     return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-/// All but ASCII escaped (U+0085 and U+2028 end a line, too), and bytes that are no UTF-8 replaced.
+/// Escapes all but ASCII (U+0085 and U+2028 also end a line), and replaces bytes that are no UTF-8.
 std::string
 OnOneLine(const std::string& text)
 {
@@ -34,8 +34,8 @@ OnOneLine(const std::string& text)
     return quoted.substr(1, quoted.size() - 2);
 }
 
-/// Builds what the parser reads, but for depth without end and a key's second value. (A callback of the library's parser
-/// would cost, at the end of each object in an array, a look at all before it.)
+/// Builds the parsed value, but refuses unlimited depth and duplicate keys. (A callback of the library's parser
+/// would scan, at the end of each object in an array, all earlier ones.)
 class Builder
 {
   public:
@@ -111,7 +111,7 @@ class Builder
     }
 
     Json& m_root;
-    Json* m_value{nullptr};    ///< the place of the value that comes, or came last
+    Json* m_value{nullptr};    ///< the place of the next value, or of the last one
     std::vector<Json*> m_open; ///< objects and arrays
 };
 
@@ -127,7 +127,7 @@ ParseJson(const std::string& text)
         Json::sax_parse(text, &builder);
         return json;
     }
-    catch (const Json::exception& e) // a number that no double holds is no parse_error
+    catch (const Json::exception& e) // a number beyond double's range is no parse_error
     {
         throw ScenarioError("the scenario is not JSON: " +
                             OnOneLine(Shortened(e.what(), LONGEST_WHY)));
@@ -344,7 +344,7 @@ JsonReader::RefuseOthers() const
 void
 JsonReader::Refuse(const std::string& path, const Json& value, const std::string& right)
 {
-    // A list or an object is not shown: what it is is wrong already.
+    // A list or an object is not shown: its type is already wrong.
     const std::string is = value.is_array() ? "a list"
                            : value.is_object()
                                ? "an object"

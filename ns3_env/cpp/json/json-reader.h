@@ -19,13 +19,13 @@
 namespace ns3::env
 {
 
-/// Parses a text. \throws ScenarioError where it is no JSON, has a key twice or is nested too deeply.
+/// Parses a text. \throws ScenarioError if it is no JSON, has a key twice or is nested too deeply.
 nlohmann::json ParseJson(const std::string& text);
 
 /// A piece of foreign text as a message shows it: on one line, and not too long.
 std::string Shown(const std::string& text);
 
-/// `value` as a T; nothing where it is no whole number of [low, high]. 1e3 is one, and so is 1000.0.
+/// `value` as a T; nothing if it is no whole number in [low, high]. 1e3 and 1000.0 are whole numbers.
 template <typename T>
 std::optional<T>
 WholeNumber(const nlohmann::json& value, T low, T high)
@@ -46,7 +46,7 @@ WholeNumber(const nlohmann::json& value, T low, T high)
     if (value.is_number_float())
     {
         constexpr double EXACT =
-            9007199254740992.0; // 2^53: doubles hold every whole number up to here
+            9007199254740992.0; // 2^53: doubles represent every whole number up to here
         const auto number = value.get<double>();
         const bool whole = std::abs(number) <= EXACT && std::trunc(number) == number;
         return whole ? within(static_cast<int64_t>(number)) : std::nullopt;
@@ -54,8 +54,8 @@ WholeNumber(const nlohmann::json& value, T low, T high)
     return std::nullopt;
 }
 
-/// One JSON object whose every key must be asked for. A key that is null is absent. What is not as asked for is a
-/// ScenarioError that names the key and what would be right.
+/// One JSON object; each of its keys must be read. A key that is null is absent. An invalid value is a ScenarioError
+/// with the key and the valid values.
 class JsonReader
 {
   public:
@@ -69,7 +69,7 @@ class JsonReader
     bool Flag(const std::string& key);
     bool Flag(const std::string& key, bool otherwise) { return Has(key) ? Flag(key) : otherwise; }
     std::string Text(const std::string& key);
-    /// One of these texts.
+    /// The key's value, which must be one of these texts.
     std::string OneOf(const std::string& key, const std::vector<std::string>& choices);
     /// A number of [low, high].
     double Number(const std::string& key, double low, double high);

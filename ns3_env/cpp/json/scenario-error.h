@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exception for a scenario that makes no sense.
+// Exception for an invalid scenario.
 #ifndef NS3_ENV_JSON_SCENARIO_ERROR_H
 #define NS3_ENV_JSON_SCENARIO_ERROR_H
 
@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// A scenario that makes no sense; the message names the key, quoted and first, and what would be right.
+/// An invalid scenario; the message names the key, quoted and first, and the valid values.
 class ScenarioError : public std::runtime_error
 {
   public:
@@ -19,7 +19,7 @@ class ScenarioError : public std::runtime_error
     {
     }
 
-    /// \param key as the JSON has it: `controllers[0].attributes.Gain` \param text what is wrong with it
+    /// \param key as the JSON has it: `controllers[0].attributes.Gain` \param text the error
     ScenarioError(const std::string& key, const std::string& text)
         : std::runtime_error(key.empty() ? text : "'" + key + "': " + text),
           m_key(key),
@@ -38,7 +38,7 @@ class ScenarioError : public std::runtime_error
     std::string m_text;
 };
 
-/// Does the work; what it refuses, it refuses within this key.
+/// Does the work; errors that it throws are attributed to this key.
 template <typename Work>
 decltype(auto)
 Within(const std::string& key, Work work)

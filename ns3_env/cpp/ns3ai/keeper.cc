@@ -3,9 +3,9 @@
 //
 // ns3ai-keeper PARENT_PID SEGMENT COMMAND...
 //
-// Runs COMMAND as its child. When that ends, or the parent process does, or SIGTERM comes, everything that descends
-// from it is killed, a build script's children in process groups of their own, too. When the parent ended, the segment's
-// name goes as well, unless another segment has it by then. Ends as COMMAND did.
+// Runs COMMAND as its child. When that or the parent process ends, or on SIGTERM, all its descendants are killed, also
+// a build script's children in separate process groups. When the parent ended, the segment's name is also removed,
+// unless another segment has it by then. Ends as COMMAND did.
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -28,9 +28,9 @@ namespace
 
 constexpr int EXIT_USAGE = 2;
 constexpr int EXIT_NO_COMMAND = 127;
-constexpr int LOOK_MS = 200; ///< where the kernel has no pidfd
+constexpr int LOOK_MS = 200; ///< if the kernel has no pidfd
 
-/// Kills children until there are none; orphans of theirs become ours, and follow.
+/// Kills children until there are none left; their orphans become ours, and follow.
 void
 KillAll()
 {
@@ -53,7 +53,7 @@ KillAll()
     }
 }
 
-/// The inode that has the segment's name; 0 where none has.
+/// The inode that has the segment's name; 0 if none has.
 ino_t
 FileOf(const std::string& segment)
 {
@@ -67,7 +67,7 @@ EndAs(int status)
 {
     if (WIFSIGNALED(status))
     {
-        prctl(PR_SET_DUMPABLE, 0); // its core, not one of ours
+        prctl(PR_SET_DUMPABLE, 0); // the command may dump core, the keeper not
         signal(WTERMSIG(status), SIG_DFL);
         sigset_t all;
         sigfillset(&all);
@@ -112,7 +112,7 @@ main(int argc, char** argv)
         return EXIT_USAGE;
     }
     const std::string segment = argv[2];
-    const ino_t file = FileOf(segment); // made before we were started
+    const ino_t file = FileOf(segment); // created before this process started
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
     sigset_t before;

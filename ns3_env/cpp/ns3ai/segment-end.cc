@@ -27,12 +27,12 @@ namespace
 
 constexpr int64_t LEAST_NAP_NS = 20'000;
 constexpr int64_t LONGEST_NAP_NS = 2'000'000;
-constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this part of what was waited already
+constexpr int64_t WAITED_TO_NAP = 8; ///< a nap is this fraction of the time waited so far
 
 static_assert(offsetof(SyncBlock, toPythonEmpty) == 0 && offsetof(SyncBlock, finished) == 4,
               "the four semaphores are one word");
 
-/// The four semaphores as a futex; null where the word is not aligned as a futex must be.
+/// The four semaphores as a futex; null if the word is not aligned as a futex must be.
 std::atomic<uint32_t>*
 WordOf(SyncBlock& block)
 {
@@ -116,17 +116,17 @@ namespace
 {
 
 using Bytes = bip::managed_shared_memory;
-/// A vector of any plain type, as far as it is looked at here: where it begins and how many there are.
+/// A vector of any plain type, of which only start and size are read here.
 using AnyVector =
     bip::vector<std::byte, bip::allocator<std::byte, bip::managed_shared_memory::segment_manager>>;
 
 static_assert(sizeof(GymBuffer) == 1028 && std::is_trivially_copyable_v<GymBuffer>);
 
-/// One direction: where its message lies, and the semaphores of its two states.
+/// One direction: its message, and the semaphores of its two states.
 struct Lane
 {
     uint8_t* data{nullptr};
-    uint32_t* size{nullptr}; ///< null: every message takes all of it
+    uint32_t* size{nullptr}; ///< null: every message has full capacity
     size_t capacity{0};
     volatile uint8_t* empty{nullptr};
     volatile uint8_t* full{nullptr};
@@ -138,7 +138,7 @@ LaneOf(GymBuffer& buffer, volatile uint8_t& empty, volatile uint8_t& full)
     return {buffer.buffer, &buffer.size, sizeof buffer.buffer, &empty, &full};
 }
 
-/// The inode that has the segment's name; 0 where none has.
+/// The inode that has the segment's name; 0 if none has.
 ino_t
 FileOf(const std::string& segment)
 {
@@ -172,7 +172,7 @@ struct SegmentEnd::State
     Names names;
     bip::managed_shared_memory memory;
     ino_t file{0};
-    pid_t owner{0}; ///< the process that made the segment; 0: it was opened
+    pid_t owner{0}; ///< the process that created the segment; 0: it was opened
     SyncBlock* block{nullptr};
     Lane out;
     Lane in;

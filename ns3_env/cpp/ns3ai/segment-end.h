@@ -33,18 +33,18 @@ void Post(SyncBlock& block, volatile uint8_t& semaphore);
  * Waits for semaphores of a block.
  *
  * A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
- * at intervals that grow with what it has waited, to 2 ms at most. A peer of our own wakes it: its Post()
+ * at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
  * calls the futex of the four bytes.
  */
 class ByteWait
 {
   public:
-    /// Counts `semaphore` down; false where it stayed 0 for `timeoutNs`. The next call goes on waiting.
+    /// Counts `semaphore` down; false if it stayed 0 for `timeoutNs`. The next call continues to wait.
     bool Take(SyncBlock& block, volatile uint8_t& semaphore, int64_t timeoutNs);
 
   private:
     AdaptiveSpin m_spin;
-    int64_t m_since{0}; ///< when this wait began; 0: none is under way
+    int64_t m_since{0}; ///< when this wait began; 0: not waiting
 };
 
 /// Names of the segment and of the objects in it.
@@ -56,21 +56,21 @@ struct Names
     std::string lockable;
 };
 
-/// The message of ns3-ai's Gym interface: what a Protocol Buffers message takes, at most 1 KiB of it.
+/// The message of ns3-ai's Gym interface: the bytes of a Protocol Buffers message, at most 1 KiB.
 struct GymBuffer
 {
     uint8_t buffer[1024];
     uint32_t size;
 };
 
-/// No such segment, or one in which something else lies than should.
+/// A missing segment, or one with unexpected content.
 class SegmentError : public std::runtime_error
 {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// A message that a buffer does not hold; what() is the bytes that it takes.
+/// A message too large for a buffer; what() is the bytes that it needs.
 class TooLarge : public std::length_error
 {
   public:
@@ -83,20 +83,20 @@ class TooLarge : public std::length_error
 /**
  * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
  *
- * Where objects lie in it depends on the Boost: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+ * Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
  * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
  */
 class SegmentEnd
 {
   public:
-    /// Python's end: makes the segment, in the place of an old one. \throws SegmentError
+    /// Python's end: creates the segment and replaces an old one. \throws SegmentError
     static SegmentEnd Create(const Names& names, size_t bytes);
     /// The simulator's end, of the Gym interface. \throws SegmentError
     static SegmentEnd Open(const Names& names);
-    /// The simulator's end, of the vector interface; elements of so many bytes. \throws SegmentError
+    /// The simulator's end, of the vector interface; elements of the given sizes. \throws SegmentError
     static SegmentEnd OpenVectors(const Names& names, size_t stateBytes, size_t actionBytes);
 
-    /// Whoever made the segment takes its name along.
+    /// The end that created the segment also removes its name.
     ~SegmentEnd();
     SegmentEnd(SegmentEnd&&) noexcept;
     SegmentEnd& operator=(SegmentEnd&&) noexcept;
@@ -106,16 +106,17 @@ class SegmentEnd
     /// Elements of the vectors; 1 in the Gym interface.
     size_t Rows() const;
 
-    /// False where the peer has not read the last one for so long. \throws TooLarge
+    /// Sends a message; false if the peer has not read the last one within `timeoutS`. \throws TooLarge
     bool Send(std::string_view message, double timeoutS);
-    /// Nothing where the peer has not written for so long. \throws TooLarge for what it cannot have written
+    /// Receives a message; nothing if the peer has not written within `timeoutS`. \throws TooLarge for an impossible
+    /// length
     std::optional<std::string> Receive(double timeoutS);
-    /// Says that nothing more comes, with a last message that holds nothing. False: as Send().
+    /// Sends an empty last message: nothing follows. Returns false as Send() does.
     bool Finish(double timeoutS);
-    /// The simulator has announced the end.
+    /// Reports whether the simulator has announced the end.
     bool Finished() const;
 
-    /// Removes the segment's name; what is mapped stays. Nothing where the name is another's by now.
+    /// Removes the segment's name; mappings stay. Does nothing if the name belongs to another segment by now.
     void Unlink() noexcept;
 
   private:

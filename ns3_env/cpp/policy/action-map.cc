@@ -36,9 +36,9 @@ MultiplicativeFactor(double alpha, double a)
 }
 
 /**
- * The window of so many whole packets as fit into `bytes`. It counts their payload, as what is in flight does: with a
- * window of a packet's bytes on the wire a second packet leaves beside the first. The tolerance keeps a whole number
- * of packets whole through the rounding of a product.
+ * The window of the number of whole packets that fit into `bytes`. It counts their payload, as the data in flight does:
+ * with a window of a packet's bytes on the wire a second packet would leave with the first. The tolerance keeps a whole
+ * number of packets whole through the rounding of a product.
  */
 double
 FloorToPackets(double bytes, double payload)
@@ -154,7 +154,7 @@ class ExponentialWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// A window of its own, whatever it was before: between the least and one BDP, its logarithm in proportion.
+/// An absolute window, independent of the previous one: between the minimum and one BDP, its logarithm in proportion.
 class LogarithmicWindow final : public ActionMap
 {
   public:
@@ -177,7 +177,8 @@ class LogarithmicWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// BDP x fair share x exp(alpha a), whatever it was before; a share of 0 is one that no hop has told.
+/// BDP x fair share x exp(alpha a), independent of the previous window; a share of 0 means that no hop has reported
+/// one.
 class FairShareWindow final : public ActionMap
 {
   public:
@@ -203,7 +204,8 @@ class FairShareWindow final : public ActionMap
     double m_leastPackets;
 };
 
-/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is none.
+/// The pacing rate times MultiplicativeFactor(); the window stays one BDP (Zhang 2023, sec. 5.3), or there is no
+/// window.
 class MultiplicativeRate final : public ActionMap
 {
   public:
@@ -234,7 +236,7 @@ class MultiplicativeRate final : public ActionMap
     bool m_windowed;
 };
 
-/// The action is the window in bytes, as MPCC computes it (Zheng 2024, sec. 4.3).
+/// Window in bytes as the action, as MPCC computes it (Zheng 2024, sec. 4.3).
 class AbsoluteWindow final : public ActionMap
 {
   public:

@@ -12,7 +12,7 @@
 namespace ns3::env
 {
 
-/// One kind of action, with its settings. What the kinds are, and what their settings mean: ns3_env/decision/actions.py.
+/// One kind of action, with its settings. Kinds and the meaning of their settings: ns3_env/decision/actions.py.
 class ActionMap
 {
   public:
@@ -21,7 +21,7 @@ class ActionMap
     /// Window and rate that follow from `action` on the flow of `record`; the echo is the field "last_action".
     virtual ActionRow operator()(double action, const ObservationRecord& record) const = 0;
 
-    /// \param json its name and its settings \throws ScenarioError for a name or setting that is none
+    /// \param json its name and its settings \throws ScenarioError for an unknown name or setting
     static std::unique_ptr<ActionMap> FromJson(JsonReader json);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Arithmetic of a layer, compiled once for each width of vector registers.
-// RDMA_KERNELS names the result. Nothing here may be shared with other files: no function of a header but memcpy.
+// RDMA_KERNELS names the result. Nothing here may be shared with other files: of headers, only memcpy may be used.
 #include "dense-kernels.h"
 
 #include <cstring>
@@ -67,7 +67,7 @@ Tile(const float* weight,
     }
 }
 
-/// All columns for ROWS rows: as many vectors at a time as keep the registers busy.
+/// All columns for ROWS rows: enough vectors at a time to keep the registers busy.
 template <size_t ROWS, size_t COLUMNS>
 inline void
 Stripe(const float* weight,
@@ -116,8 +116,7 @@ Exp(Vector& x)
 {
     x = x > 88.0F ? Vector{} + 88.0F : x;
     x = x < -87.0F ? Vector{} - 87.0F : x;
-    constexpr float ROUNDS =
-        12582912.0F; // 1.5 · 2^23: what is added to it is rounded to a whole number
+    constexpr float ROUNDS = 12582912.0F; // 1.5 · 2^23: a sum with it is rounded to a whole number
     const Vector n = (x * 1.44269504F + ROUNDS) - ROUNDS;
     const Vector r = x - n * 0.693359375F + n * 2.12194440e-4F;
     Vector p = r * 1.9875691500e-4F + 1.3981999507e-3F;

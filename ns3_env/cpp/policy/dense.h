@@ -28,8 +28,8 @@ Padded(size_t width)
 }
 
 /**
- * y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows beside it, so a
- * flow's decision does not depend on which others decide (docs/decisions/0009-inference.md).
+ * y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows, so a flow's
+ * decision does not depend on other deciding flows (docs/decisions/0009-inference.md).
  */
 class DenseLayer
 {
@@ -37,7 +37,7 @@ class DenseLayer
     /**
      * \param weight (outputs, inputs), row-major
      * \param bias (outputs), or empty
-     * \param blocks the outputs come in so many blocks of equal width, each of which is padded by itself
+     * \param blocks number of blocks of equal width in the outputs, each padded separately
      */
     DenseLayer(std::span<const float> weight,
                std::span<const float> bias,
@@ -58,7 +58,7 @@ class DenseLayer
     std::vector<float> m_bias;   ///< (stride)
 };
 
-/// In place, over `count` floats (a multiple of LANES).
+/// Applies the activation in place to `count` floats (a multiple of LANES).
 void Activate(Activation activation, float* values, size_t count);
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inputs of a policy's network: observation fields, transformed, and what is derived from them.
+// Inputs of a policy's network: observation fields, transformed, and inputs derived from them.
 #include "observation.h"
 
 #include <algorithm>

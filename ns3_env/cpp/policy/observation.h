@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inputs of a policy's network: observation fields, transformed, and what is derived from them.
+// Inputs of a policy's network: observation fields, transformed, and inputs derived from them.
 #ifndef NS3_ENV_POLICY_OBSERVATION_H
 #define NS3_ENV_POLICY_OBSERVATION_H
 
@@ -20,7 +20,7 @@ namespace ns3::env
 class RttTarget
 {
   public:
-    /// \param json "margin", "target", "gain", and "base_ns" where RTTs are not given in the path's base RTTs
+    /// \param json "margin", "target", "gain", and "base_ns" if RTTs are not in units of the path's base RTT
     explicit RttTarget(JsonReader& json)
         : m_baseNs(json.Has("base_ns") ? std::optional(json.Number("base_ns", 1, 1e12))
                                        : std::nullopt),
@@ -54,7 +54,7 @@ class Observation
     /// \param policy the JSON that has the list \throws ScenarioError naming the entry that is wrong
     explicit Observation(JsonReader& policy);
 
-    /// The fields that it takes, each once, in the order in which the list needs them.
+    /// The fields that it needs, each once, in the order in which the list needs them.
     const std::vector<Field>& Fields() const { return m_fields; }
     /// Numbers that the network reads.
     size_t Width() const { return m_inputs.size(); }
@@ -71,15 +71,15 @@ class Observation
 
     struct Input
     {
-        size_t value;        ///< index in Fields(): the field, or the RTT of what is derived
+        size_t value;        ///< index in Fields(): the field, or the RTT of a derived input
         Transform transform; ///< of a field
-        size_t rate{0};      ///< index in Fields(), of what is derived
-        std::optional<RttTarget> target; ///< where the input is derived
+        size_t rate{0};      ///< index in Fields(), of a derived input
+        std::optional<RttTarget> target; ///< if the input is derived
     };
 
     Input ReadField(JsonReader& json);
     Input ReadDerived(JsonReader& json);
-    /// The field's index in Fields(), where it is put if it is not there.
+    /// The field's index in Fields(), which it joins if it is missing.
     size_t Need(Field field);
 
     std::vector<Field> m_fields;

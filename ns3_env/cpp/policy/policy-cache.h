@@ -18,8 +18,8 @@ namespace ns3::env
 class PolicyCache
 {
   public:
-    /// \param part of the network that it decides in: each has its own, as they decide at once
-    /// \throws ScenarioError naming the file and what is wrong with it
+    /// \param part of the network in which it decides: each has a separate policy, as parts run concurrently
+    /// \throws ScenarioError naming the file and the error
     static Policy& Get(const std::string& file, uint32_t part = 0)
     {
         auto& policy = s_policies[{file, part}];
@@ -30,7 +30,7 @@ class PolicyCache
         return *policy;
     }
 
-    /// The episode is over.
+    /// Removes all policies at the end of an episode.
     static void Clear() { s_policies.clear(); }
 
   private:

@@ -27,7 +27,7 @@ ShapeText(std::span<const uint32_t> shape)
     return text + ")";
 }
 
-/// The tensor of that name, which must have so many dimensions.
+/// The tensor of that name; it must have the given number of dimensions.
 Tensor
 TakeOfRank(Tensors& tensors, const std::string& name, size_t dimensions)
 {
@@ -147,14 +147,14 @@ class Mlp final : public PolicyNetwork
 
   private:
     size_t m_width;
-    size_t m_row; ///< what the layers read
+    size_t m_row; ///< the layers' input
     LayerStack m_layers;
     std::vector<float> m_inputs;
 };
 
 /**
- * The LSTM's output at the history's end, beside a layer that reads the current observation alone (Zhang 2023, sec. 4.3).
- * It begins with zeros, or where the flow's last decision left it.
+ * The LSTM's output at the history's end, concatenated with a layer that reads only the current observation (Zhang
+ * 2023, sec. 4.3). Its state starts with zeros, or as the flow's last decision left it.
  */
 class Lstm final : public PolicyNetwork
 {
@@ -222,7 +222,7 @@ class Lstm final : public PolicyNetwork
         }
         if (m_shortcut)
         {
-            // The state's first part still holds each row's last observation.
+            // The state's first part still contains each row's last observation.
             m_direct.resize(std::max(m_direct.size(), rows * m_shortcut->OutputStride()));
             m_shortcut->Apply(m_state.data(), z, m_direct.data(), rows);
             Activate(Activation::Relu, m_direct.data(), rows * m_shortcut->OutputStride());
@@ -259,7 +259,7 @@ class Lstm final : public PolicyNetwork
         return std::max(Rows(tensors, "lstm.weight_hh") / 4, 1U);
     }
 
-    /// 0: there is none.
+    /// Width of the shortcut's input; 0 without one.
     static size_t ShortcutWidth(Tensors& tensors, bool carried)
     {
         const bool without = carried && !tensors.contains("shortcut.weight");

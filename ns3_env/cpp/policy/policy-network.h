@@ -15,11 +15,11 @@
 namespace ns3::env
 {
 
-/// Layers of which each reads the one before.
+/// Layers, each with the output of the one before as input.
 class LayerStack
 {
   public:
-    /// Takes layers.N.weight and layers.N.bias out of `tensors`. \throws ScenarioError where shapes do not fit
+    /// Moves layers.N.weight and layers.N.bias out of `tensors`. \throws ScenarioError if shapes do not fit
     LayerStack(std::map<std::string, Tensor>& tensors,
                size_t inputs,
                size_t outputs,
@@ -42,26 +42,26 @@ struct HistoryView
 {
     const float* inputs; ///< (length, width)
     size_t length;       ///< 1 to K
-    float* state;        ///< StateWidth() floats, which go on to the flow's next decision
+    float* state;        ///< StateWidth() floats, kept for the flow's next decision
 };
 
-/// Not for use by two threads at once.
+/// Not thread-safe.
 class PolicyNetwork
 {
   public:
     virtual ~PolicyNetwork() = default;
 
-    /// The output for each of the histories. A network that carries a state takes one step of it.
+    /// The output for each of the histories. A recurrent network advances its state by one step.
     virtual void Evaluate(std::span<const HistoryView> histories, std::span<float> outputs) = 0;
 
-    /// Floats that a flow carries from decision to decision, all 0 at its first: none, or hidden state and cell.
+    /// Floats that a flow carries from decision to decision, all 0 at its first: no state, or hidden state and cell.
     virtual size_t StateWidth() const { return 0; }
 
     /**
      * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
-     * \param carried an LSTM goes on from the state of the flow's last decision, and may be without a shortcut
+     * \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
      * \param tensors those of the file; all must be of the network
-     * \throws ScenarioError naming a tensor that is missing, is too much, or has another shape
+     * \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
      */
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,

@@ -36,43 +36,43 @@ class FlowHistory
     size_t m_length{0};
 };
 
-/// Not for use by two threads at once.
+/// Not thread-safe.
 class Policy
 {
   public:
-    /// \throws ScenarioError naming the file and what is wrong with it
+    /// \throws ScenarioError naming the file and the error
     explicit Policy(const std::string& path);
 
-    /// The telemetry that it takes.
+    /// The observation fields that it needs.
     const std::vector<Field>& Fields() const { return m_observation->Fields(); }
     size_t HistoryLength() const { return m_historyLength; }
     /// Floats that a flow carries from decision to decision (PolicyNetwork::StateWidth).
     size_t StateWidth() const { return m_network->StateWidth(); }
     const ClockSpec& Clock() const { return m_clock; }
     uint32_t TelemetryBytes() const { return m_telemetryBytes; }
-    /// Flows of at most so many BDPs leave at line rate, and are not decided for.
+    /// Flows of up to this number of BDPs leave at line rate, without decisions.
     double DecidesFromBdps() const { return m_decidesFromBdps; }
-    /// Flows of at most so many BDPs carry no telemetry.
+    /// Flows of up to this number of BDPs carry no telemetry.
     double TelemetryFromBdps() const { return m_telemetryFromBdps; }
     /// Base RTTs from one packet with telemetry to the next, in longer flows; 0: all packets have it.
     double TelemetryEveryRtts() const { return m_telemetryEveryRtts; }
     const ActionMap& Actions() const { return *m_actions; }
-    /// Safety that limits it to what it has met; null where its file has none.
+    /// Safety that limits it to situations of its training; null if its file has none.
     const Safety* Secured() const { return m_safety ? &*m_safety : nullptr; }
 
-    /// Adds what the flow observes now.
+    /// Adds the flow's present observation.
     void Observe(FlowHistory& history, const ObservationRecord& record) const;
     /// The same, for values in the order of Fields().
     void Observe(FlowHistory& history, std::span<const float> values) const;
 
-    /// The network's outputs for flows that decide together, cut to [-1, 1]. Once for each observation: what a flow
-    /// carries goes on by a step.
+    /// The network's outputs for flows that decide together, clipped to [-1, 1]. Call once for each observation: a
+    /// flow's recurrent state advances by a step.
     void Decide(std::span<FlowHistory* const> histories, std::span<float> actions);
     /// The same, not cut.
     void Evaluate(std::span<FlowHistory* const> histories, std::span<float> outputs);
 
   private:
-    std::optional<Observation> m_observation; ///< there once the file is read
+    std::optional<Observation> m_observation; ///< set once the file is read
     size_t m_historyLength{1};
     ClockSpec m_clock;
     uint32_t m_telemetryBytes{0};

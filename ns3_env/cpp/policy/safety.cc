@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Safety of a policy: what it has met, what it may lose, and the bound of its windows.
+// Safety of a policy: ranges of its training, tolerated losses, and the bound of its windows.
 #include "safety.h"
 
 #include "ns3_env/cpp/json/bounds.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Safety of a policy: what it has met, what it may lose, and the bound of its windows.
+// Safety of a policy: ranges of its training, tolerated losses, and the bound of its windows.
 #ifndef NS3_ENV_POLICY_SAFETY_H
 #define NS3_ENV_POLICY_SAFETY_H
 
@@ -22,7 +22,7 @@ namespace ns3::env
 class Safety
 {
   public:
-    /// \param json the key \param observed what the policy observes: ranges are of these
+    /// \param json the key \param observed the policy's inputs, to which ranges apply
     /// \throws ScenarioError naming the key that is wrong
     Safety(JsonReader json, const std::vector<Field>& observed);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reader of safetensors files: named arrays and a header of text; reading runs nothing.
+// Reader of safetensors files: named arrays and a header of text; reading executes no code.
 #include "tensor-file.h"
 
 #include "ns3_env/cpp/json/json-reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reader of safetensors files: named arrays and a header of text; reading runs nothing.
+// Reader of safetensors files: named arrays and a header of text; reading executes no code.
 #ifndef NS3_ENV_POLICY_TENSOR_FILE_H
 #define NS3_ENV_POLICY_TENSOR_FILE_H
 
@@ -24,12 +24,12 @@ struct TensorFile
     std::map<std::string, std::string> metadata;
     std::map<std::string, Tensor> tensors;
 
-    /// \throws ScenarioError for a file that is not there, is cut short, is none of these, or holds numbers that
-    ///         are none
+    /// \throws ScenarioError for a file that is missing, truncated, of another format, or has numbers that are not
+    /// finite
     static TensorFile Read(const std::string& path);
 };
 
-/// In hexadecimal digits.
+/// SHA-256 of the tensors in hexadecimal digits.
 std::string Sha256(const std::map<std::string, Tensor>& tensors);
 
 } // namespace ns3::env

@@ -103,7 +103,7 @@ PcapOverrides(const std::string& prefix, const std::string& ports, uint32_t snap
     return record.empty() ? record : nlohmann::json{{"record", record}};
 }
 
-/// One scenario file, no policy outside. `overrides` is merged into its JSON.
+/// Runs one scenario file without an external policy. `overrides` is merged into its JSON.
 int
 RunFile(const std::string& scenarioPath,
         const std::string& outPath,
@@ -245,7 +245,7 @@ Obey(const Options& options, Transport& transport)
 int
 RunProgram(int argc, char** argv, Transport& transport)
 {
-    // A file that may grow no more is an error of its own, as a full disk is.
+    // A file at its size limit is an error, like a full disk, and not a signal.
     std::signal(SIGXFSZ, SIG_IGN);
     const Options options = Parse(argc, argv, transport);
     try

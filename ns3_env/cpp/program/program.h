@@ -8,7 +8,7 @@ namespace ns3::env
 
 class Transport;
 
-/// Obeys the command line. \returns the exit code: 2 where the mistake is the caller's
+/// Obeys the command line. \returns the exit code: 2 for a caller's mistake
 int RunProgram(int argc, char** argv, Transport& transport);
 
 } // namespace ns3::env

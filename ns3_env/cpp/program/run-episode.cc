@@ -86,7 +86,7 @@ RunEpisode(std::string scenarioJson,
         transport.Build(std::move(scenario),
                         [&](Flow& flow, const FlowEntry& entry) { deciding.Adopt(flow, entry); });
     bool horizon = false;               // this process is a copy, and ends before the episode
-    std::map<uint32_t, double> sharing; // what is left of flows then, by flow, ps
+    std::map<uint32_t, double> sharing; // remaining time then, by flow, ps
     episode->SetCutHook(
         [&](Picos now)
         {

@@ -16,16 +16,16 @@ class Transport;
 /// Outcome of an episode.
 struct EpisodeOutcome
 {
-    std::string results; ///< JSON; empty where the episode was interrupted, or they went elsewhere
-    std::string warning; ///< of the scenario; mostly empty
-    bool reset{false};   ///< the agent asked for another episode instead of stepping on
-    bool close{false};   ///< the agent asked for the end of the process
+    std::string results; ///< JSON; empty if interrupted, or written elsewhere
+    std::string warning; ///< about the scenario; mostly empty
+    bool reset{false};   ///< the agent requested another episode instead of a step
+    bool close{false};   ///< the agent requested the end of the process
 };
 
 /**
  * Runs one episode of the scenario in a fresh simulation and clears it away.
- * \param channel where agent flows get their decisions; null refuses scenarios with agents
- * \param open opens the stream that the results go to, once they are there; without it they are in the outcome
+ * \param channel from which agent flows get their decisions; null refuses scenarios with agents
+ * \param open opens the stream for the results, once they exist; without it they are in the outcome
  * \throws ScenarioError
  */
 EpisodeOutcome RunEpisode(std::string scenarioJson,

@@ -40,7 +40,7 @@ class Transport
     /// @{
     /// Options that no other program has.
     virtual void AddOptions(CommandLine&) {}
-    /// Carries them out. \returns an exit code where nothing else is to be done \throws ScenarioError
+    /// Carries them out. \returns an exit code if nothing else is to be done \throws ScenarioError
     virtual std::optional<int> Obey() { return {}; }
     /// The names of its congestion controllers, sorted.
     virtual std::vector<std::string> Controllers() const = 0;
@@ -50,7 +50,8 @@ class Transport
 
     /// @name Of an episode
     /// @{
-    /// The keys of a scenario that no other transport has; of the nodes and links it knows by then. \throws ScenarioError
+    /// Reads the keys of a scenario that only this transport has; its nodes and links are already read.
+    /// \throws ScenarioError
     virtual void ReadKeys(JsonReader& root, Scenario& scenario) = 0;
     /// The network of the scenario that was read last, with its flows. \throws ScenarioError
     virtual std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) = 0;

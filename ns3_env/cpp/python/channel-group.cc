@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python binding of channels whose simulators are stepped together.
+// Python binding of channels with simulators that are stepped together.
 #include "ns3_env/cpp/channel/channel-group.h"
 
 #include "row-arrays.h"
@@ -26,7 +26,7 @@ GoesOn(std::span<const DecisionRow> rows, int64_t slots)
                        { return row.flags == 0 && row.slot >= 0 && row.slot < slots; });
 }
 
-/// See "take" below.
+/// Binding of "take", which is documented below.
 py::object
 TakeRows(ChannelGroup& self, int64_t slots, bool partly)
 {
@@ -57,13 +57,13 @@ TakeRows(ChannelGroup& self, int64_t slots, bool partly)
         {
             continue;
         }
-        self.Ends()[i]->Wait(0); // it is there
+        self.Ends()[i]->Wait(0); // the message is there
         counts[i] = messages[i].size();
         timesNs[i] = static_cast<double>(self.Ends()[i]->TimePs()) / 1000;
         const auto slot0 = static_cast<int64_t>(i) * slots;
         for (const DecisionRow& from : messages[i])
         {
-            // The other side may write on: what was checked is what is used.
+            // The other side may continue to write: use only checked values.
             const int64_t slot = std::clamp<int64_t>(from.slot, 0, slots - 1);
             to.Set(row, from, slot0 + slot, 0);
             whose.mutable_data()[row++] = static_cast<int64_t>(i);

@@ -73,7 +73,7 @@ FieldTuple(const SchemaField& field)
                           field.high);
 }
 
-/// Bounds of what a scenario may say, by name.
+/// Bounds on a scenario's values, by name.
 py::dict
 Bounds()
 {
@@ -113,7 +113,7 @@ CopyRows(const AgentChannel& self)
     for (py::ssize_t i = 0; i < count; ++i)
     {
         const DecisionRow& row = rows[static_cast<size_t>(i)];
-        const int32_t slot = row.slot; // read once: the other side may write on
+        const int32_t slot = row.slot; // read once: the other side may continue to write
         const uint32_t flags = row.flags;
         const bool over = (flags & (ROW_TERMINATED | ROW_TRUNCATED)) != 0;
         least = i == 0 ? slot : std::min(least, slot);

@@ -120,7 +120,7 @@ SetValue(MpccSettings& settings, const Parameter& parameter, const py::handle& v
         parameter);
 }
 
-/// The settings with these parameters; those not given have their defaults.
+/// The settings with these parameters; the rest have their defaults.
 MpccSettings
 SettingsOf(const py::kwargs& given)
 {
@@ -169,7 +169,7 @@ RowToInput(const double* row)
             .stateFeedbackDelayNs = row[9]};
 }
 
-/// Raises ValueError where the formula would divide by zero or carry a NaN on.
+/// Raises ValueError if the formula would divide by zero or propagate a NaN.
 void
 CheckRow(const double* row, py::ssize_t index)
 {

@@ -179,7 +179,7 @@ FieldsOf(const std::vector<size_t>& indices)
 void
 BindPolicy(py::module_& module)
 {
-    // What is wrong with a file or with settings is reported in one line.
+    // Errors in a file or in settings are reported in one line.
     py::register_exception<ScenarioError>(module, "PolicyError", PyExc_ValueError);
 
     py::class_<Policy>(module,

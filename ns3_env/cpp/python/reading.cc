@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python binding of what a task reads from records: observations, and what came of decisions.
+// Python binding of a task's reading of records: observations, and outcomes of decisions.
 #include "ns3_env/cpp/channel/observation-fields.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class Reading
         return seen;
     }
 
-    /// \return rewards (None where they are not minus a cost), elapsed, final, cut, slowdowns
+    /// \return rewards (None if they are not minus a cost), elapsed, final, cut, slowdowns
     py::tuple Outcomes(const Column<double>& records,
                        const Column<bool>& first,
                        const Column<bool>& terminated,

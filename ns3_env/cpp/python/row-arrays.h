@@ -13,7 +13,7 @@ namespace py = pybind11;
 namespace ns3::env
 {
 
-/// Rows as arrays of their own, one per column.
+/// Rows as separate arrays, one per column.
 struct [[gnu::visibility("hidden")]] RowArrays
 {
     explicit RowArrays(py::ssize_t count)
@@ -27,7 +27,7 @@ struct [[gnu::visibility("hidden")]] RowArrays
     {
     }
 
-    /// Row i; `slot` and `flags` are the row's, read once: the other side may write on.
+    /// Row i; `slot` and `flags` are the row's, read once: the other side may continue to write.
     void Set(py::ssize_t i, const DecisionRow& row, int64_t slot, uint32_t flags)
     {
         flows.mutable_data()[i] = row.flow;

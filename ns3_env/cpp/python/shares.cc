@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Python binding of what a shared link serves flows whose allowed rates are steps in time.
+// Python binding of the service of a shared link to flows whose allowed rates are step functions.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace
 template <typename T>
 using Column = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-/// Allowed rates of all flows: flow i's steps are those from begin[i] until before begin[i + 1].
+/// Allowed rates of all flows: flow i's steps are those from begin[i] to before begin[i + 1].
 class Steps
 {
   public:
@@ -112,7 +112,7 @@ class Steps
         std::vector<double> served; ///< (flows,) over all spans, times 1 s
     };
 
-    /// Computes what each flow is served from `from` until `until`.
+    /// Computes each flow's service from `from` until `until`.
     void Serve(std::vector<Cursor>& flows,
                Times from,
                Times until,
@@ -138,13 +138,13 @@ class Steps
             const double sum = factor + beside;
             factor = sum > 0 ? std::min(1.0, capacity / sum) : 1.0;
         }
-        // Several rows side by side: a sum alone waits for its last addition.
+        // Several rows at once: a single sum would wait for each addition to finish.
         constexpr size_t LANES = 4;
         for (size_t row = 0; row < flows.size(); row += LANES)
         {
             std::array<const double*, LANES> own{};
             std::array<double, LANES> served{};
-            for (size_t lane = 0; lane < LANES; ++lane) // what is too much repeats the last row
+            for (size_t lane = 0; lane < LANES; ++lane) // surplus lanes repeat the last row
             {
                 own[lane] = spans.rates.data() + std::min(row + lane, flows.size() - 1) * count;
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Capture of a network's frames: a pcapng file with an interface for each port that was asked for.
+// Capture of a network's frames: a pcapng file with an interface for each requested port.
 #include "capture-file.h"
 
 #include "ns3_env/cpp/events/now.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Capture of a network's frames: a pcapng file with an interface for each port that was asked for.
+// Capture of a network's frames: a pcapng file with an interface for each requested port.
 #ifndef NS3_ENV_RECORDERS_CAPTURE_FILE_H
 #define NS3_ENV_RECORDERS_CAPTURE_FILE_H
 
@@ -57,13 +57,13 @@ class CaptureFile final : public Capture
     const std::vector<size_t>& Chosen() const { return m_chosen; }
     /// A whole frame passes the interface's port now.
     void Write(uint32_t interface, FrameDirection direction, std::span<const uint8_t> frame);
-    /// `hook` is called with each frame, too: for a further file of one's own.
+    /// Also calls `hook` with each frame: for a custom file.
     void SetFrameHook(FrameHook hook) { m_onFrame = std::move(hook); }
     /// Adds the tap of the next chosen port.
     void Add(std::unique_ptr<Tap> tap) { m_taps.push_back(std::move(tap)); }
     /// Completes the file. \throws std::runtime_error naming it if it could not be written
     void Close() override;
-    /// The file stays open until the process ends: closing it would write what its buffer has.
+    /// The file stays open until the process ends: closing it would flush its buffer.
     void Abandon() override;
 
   private:

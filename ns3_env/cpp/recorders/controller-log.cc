@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What controllers declare: counters over all flows, and every state or counter over time.
+// Traces that controllers declare: counters over all flows, and every state or counter over time.
 #include "controller-log.h"
 
 #include "ns3_env/cpp/contract/congestion-control.h"

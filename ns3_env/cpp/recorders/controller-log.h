@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What controllers declare: counters over all flows, and every state or counter over time.
+// Traces that controllers declare: counters over all flows, and every state or counter over time.
 #ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 #define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
 
@@ -14,7 +14,7 @@
 namespace ns3::env
 {
 
-/// Takes each flow's counters when it is over.
+/// Records each flow's counters when it is over.
 class Counters
 {
   public:
@@ -48,9 +48,9 @@ struct ControllerChange
 };
 
 /**
- * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, whatever they
- * are called: states are TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that
- * stays as it was at the flow's start has none.
+ * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
+ * TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
+ * start has none.
  */
 class ControllerLog
 {

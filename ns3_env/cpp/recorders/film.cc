@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Film of a run: every port and every flow under way, sampled together at a fixed interval.
+// Film of a run: every port and every active flow, sampled together at a fixed interval.
 #include "film.h"
 
 #include "base64.h"
@@ -35,7 +35,7 @@ Film::Film(Episode& episode, Picos interval)
       m_interval(interval)
 {
     if (!episode.GetScenario()
-             .recordWindows) // TCP's flows know their windows only while somebody is told of them
+             .recordWindows) // TCP's flows know their windows only while they have a listener
     {
         episode.TraceWindowAndRate(Episode::WindowAndRateCallback([](const FlowState&, Picos) {}));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Film of a run: every port and every flow under way, sampled together at a fixed interval.
+// Film of a run: every port and every active flow, sampled together at a fixed interval.
 #ifndef NS3_ENV_RECORDERS_FILM_H
 #define NS3_ENV_RECORDERS_FILM_H
 
@@ -15,10 +15,10 @@ namespace ns3::env
 {
 
 /**
- * Samples while the network runs, and once more as the run ends: then, what ports sent adds up to all they sent.
+ * Samples while the network runs, and once more as the run ends, so that the samples of sent bytes add up to the total.
  *
- * Ports (hosts' ones too) have a row where anything differs from the sample before: the queue's length, and what was
- * sent, and how long it was paused, since then. Flows have a row at each sample while they are live.
+ * Ports (also hosts' ports) have a row if anything differs from the sample before: the queue's length, and the bytes
+ * sent and the time paused since then. Flows have a row at each sample while they are live.
  */
 class Film
 {
@@ -41,7 +41,7 @@ class Film
         Picos paused{0};
     };
 
-    /// A port's losses so far, and which sample saw a packet lost.
+    /// A port's losses in the interval before a sample.
     struct LossRow
     {
         uint32_t sample;
@@ -63,7 +63,7 @@ class Film
     std::vector<Picos> m_times;
 
     std::map<PortKey, PortState> m_states;
-    std::vector<EgressQueue> m_ports; ///< each once, as it was first seen
+    std::vector<EgressQueue> m_ports; ///< each once, in the order of appearance
     std::vector<uint32_t> m_portRows; ///< sample, port, queue bytes, sent bytes, paused ns
     std::vector<double> m_flowRows;   ///< sample, flow, acked, sent, window, rate, RTT
     std::map<std::pair<PortKey, LossCause>, Losses> m_lost;

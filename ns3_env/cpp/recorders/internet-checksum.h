@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// Over bytes whose own checksum field is 0.
+/// Checksum of bytes with a checksum field of 0.
 uint16_t InternetChecksum(std::span<const uint8_t> bytes);
 
 } // namespace ns3::env

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What receivers get, and switch ports send and hold, within an interval of a run.
+// Bytes received, sent by switch ports and queued there within an interval of a run.
 #include "measurement-window.h"
 
 #include "ns3/simulator.h"

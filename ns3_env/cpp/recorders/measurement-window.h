@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What receivers get, and switch ports send and hold, within an interval of a run.
+// Bytes received, sent by switch ports and queued there within an interval of a run.
 #ifndef NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
 #define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
 
@@ -13,7 +13,7 @@
 namespace ns3::env
 {
 
-/// Goodput of every flow from the last start to the first end, where these come in this order; endless flows end
+/// Goodput of every flow from the last start to the first end, if these come in this order; endless flows end
 /// with the run
 /// (docs/sources/metrics.md: unfair ratio).
 class CommonInterval
@@ -25,9 +25,9 @@ class CommonInterval
     CommonInterval& operator=(const CommonInterval&) = delete;
 
     Picos Begin() const { return m_begin; }
-    /// Not after Begin() where the flows were never all active together.
+    /// The window's end; not after Begin() if the flows were never all active together.
     Picos End() const { return m_end; }
-    /// Payload, by flow; empty where there was no such interval.
+    /// Payload, by flow; empty if there was no such interval.
     const std::vector<uint64_t>& ReceivedBytes() const { return m_receivedBytes; }
 
   private:
@@ -43,7 +43,7 @@ class CommonInterval
     std::vector<uint64_t> m_receivedBytes;
 };
 
-/// Counts of the time in [begin, end), whenever the last flow ends (docs/sources/metrics.md: measurement window).
+/// Counters over [begin, end), whenever the last flow ends (docs/sources/metrics.md: measurement window).
 class MeasurementWindow
 {
   public:
@@ -78,8 +78,8 @@ class MeasurementWindow
     bool m_open{false};
     bool m_closed{false};
     std::vector<uint64_t>
-        m_receivedBytes; ///< until the window begins; within it, once it is closed
-    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_txBytes; ///< until the window begins
+        m_receivedBytes; ///< until the window starts; within it, once it is closed
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_txBytes; ///< until the window starts
     std::map<std::pair<uint32_t, uint32_t>, PortCounts> m_ports;
 };
 

@@ -56,7 +56,7 @@ class PcapngFile::Block
     void AddPadded(std::span<const uint8_t> bytes)
     {
         m_bytes.insert(m_bytes.end(), bytes.begin(), bytes.end());
-        m_bytes.resize((m_bytes.size() + 3) / 4 * 4); // all that stands before is whole words
+        m_bytes.resize((m_bytes.size() + 3) / 4 * 4); // everything before is whole words
     }
 
     template <typename T>

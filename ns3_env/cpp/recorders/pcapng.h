@@ -22,14 +22,14 @@ enum class FrameDirection : uint32_t
 /// Type of a capture's frames, and the program that wrote them.
 struct CaptureFormat
 {
-    uint16_t linkType; ///< what a frame begins with (tcpdump.org/linktypes.html)
+    uint16_t linkType; ///< a frame's first header (tcpdump.org/linktypes.html)
     std::string application;
 };
 
 /**
  * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
- * nanoseconds: Wireshark 4.0 reads times beyond 18 ms wrong where they are picoseconds.
- * Whatever is written throws a ScenarioError, naming the file, where it cannot be (a full disk).
+ * nanoseconds: Wireshark 4.0 misreads times beyond 18 ms in picoseconds.
+ * A failed write (a full disk) throws a ScenarioError that names the file.
  */
 class PcapngFile
 {

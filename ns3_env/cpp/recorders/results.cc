@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorders that a scenario asks for, and their results as JSON.
+// The recorders that a scenario requests, and their results as JSON.
 #include "results.h"
 
 #include "columns.h"
@@ -60,7 +60,7 @@ namespace
 
 using Json = nlohmann::json;
 
-/// ns, fractions kept where the simulation has them.
+/// ns, with fractions if the simulation has them.
 Json
 Nanos(Picos t)
 {
@@ -82,7 +82,7 @@ NanosOf(Picos t)
     return t < 0 ? -1.0 : static_cast<double>(t) / PS_PER_NS;
 }
 
-/// No array grows by copying all that it has.
+/// Empty array with room for `count` elements, so that it does not grow by copying.
 Json
 ArrayOf(size_t count)
 {
@@ -155,7 +155,7 @@ RttsToJson(const RttSamples& rtts)
             {"percentiles_ns", std::move(percentiles)}};
 }
 
-/// The table of flows. \param more columns that it has beside
+/// The table of flows. \param more its additional columns
 void
 WriteFlows(std::ostream& out,
            const Episode& episode,
@@ -265,7 +265,7 @@ ReorderingToJson(const std::vector<FlowRecord>& records)
     return {{"out_of_order_packets", packets}, {"duplicate_bytes", bytes}};
 }
 
-/// Totals over all flows, in a network whose switches choose for each packet.
+/// Totals over all flows, in a network with switches that choose for each packet.
 Json
 PathsToJson(const Episode& episode)
 {
@@ -398,7 +398,7 @@ QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* column
     return queues;
 }
 
-/// A record for each port and cause that lost anything, hosts' ports included.
+/// A record for each port and cause with losses, hosts' ports included.
 Json
 LossesToJson(const Episode& episode)
 {
@@ -415,7 +415,7 @@ LossesToJson(const Episode& episode)
     return losses;
 }
 
-/// Adds the ports that pause each other for ever, if any.
+/// Adds the ports that pause each other forever, if any.
 void
 AddPauseCircle(Json& json, const Episode& episode)
 {
@@ -434,7 +434,8 @@ AddPauseCircle(Json& json, const Episode& episode)
                             {"text", circle.Text()}};
 }
 
-/// Rows (time, flow, window, rate), null for none; as columns: how many rows, with infinity for none.
+/// Rows (time, flow, window, rate), null without a limit; as columns: the number of rows, with infinity without a
+/// limit.
 Json
 WindowsToJson(const std::deque<WindowChange>& changes, Columns* columns)
 {
@@ -466,7 +467,7 @@ ChangesToJson(const ControllerLog& log)
     return rows;
 }
 
-/// \param columns takes series, where they are not to be in the JSON
+/// \param columns receives series, if they are not to be in the JSON
 void
 Write(std::ostream& out,
       const Episode& episode,

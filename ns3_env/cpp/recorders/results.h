@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorders that a scenario asks for, and their results as JSON.
+// The recorders that a scenario requests, and their results as JSON.
 #ifndef NS3_ENV_RECORDERS_RESULTS_H
 #define NS3_ENV_RECORDERS_RESULTS_H
 
@@ -38,17 +38,17 @@ struct Recorders
 };
 
 /**
- * The results of a run that is over: times in ns, sizes in bytes, -1 for what did not happen.
- * `counters` holds what controllers counted, over all flows, `flow_counters` by flow (null: not this one's).
- * `sharing` has the time, in ps, that links shared equally would take for what a horizon cuts off, by flow.
- * Series stand there where the scenario asked for them; with `columns`, those of queues, port by port, and then
+ * The results of a finished run: times in ns, sizes in bytes, -1 for events that did not happen.
+ * `counters` contains the controllers' counters over all flows, `flow_counters` by flow (null: not this one's).
+ * `sharing` has the time, in ps, that equally shared links would need for the bytes beyond a horizon, by flow.
+ * Series are included if the scenario requests them; with `columns`, those of queues, port by port, and then
  * windows follow the JSON as columns.
  */
 std::string ResultsToJson(const Episode& episode,
                           const Recorders& recorders,
                           const std::map<uint32_t, double>& sharing = {});
 
-/// The same without columns, written to `out` as it is made: many flows are never there as text.
+/// The same without columns, streamed to `out`: the text of many flows is never in memory at once.
 void WriteResults(std::ostream& out,
                   const Episode& episode,
                   const Recorders& recorders,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Results of flows and steps that wait for others: when each was over, and which job it is of.
+// Results of flows and steps with dependencies: the end and the job of each.
 #include "tasks.h"
 
 #include <nlohmann/json.hpp>

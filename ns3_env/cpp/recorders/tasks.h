@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Results of flows and steps that wait for others: when each was over, and which job it is of.
+// Results of flows and steps with dependencies: the end and the job of each.
 #ifndef NS3_ENV_RECORDERS_TASKS_H
 #define NS3_ENV_RECORDERS_TASKS_H
 
@@ -10,7 +10,7 @@
 namespace ns3::env
 {
 
-/// Adds the column "delivered_ns" to the results' flows, and the tables "steps" and "jobs"; nothing where no flow waits.
+/// Adds the column "delivered_ns" to the results' flows, and the tables "steps" and "jobs"; nothing if no flow waits.
 void AddTasks(nlohmann::json& results, const Episode& episode);
 
 } // namespace ns3::env

@@ -28,7 +28,7 @@ class NextHopOrder
   public:
     virtual ~NextHopOrder() = default;
 
-    /// Sorts `hops`, the neighbours of one node that lie one hop nearer to the host `to`.
+    /// Sorts `hops`, the neighbours of one node one hop nearer to the host `to`.
     virtual void Sort(std::vector<const Neighbour*>& hops, [[maybe_unused]] uint32_t to)
     {
         std::sort(hops.begin(),
@@ -36,7 +36,7 @@ class NextHopOrder
                   [](const Neighbour* a, const Neighbour* b) { return a->node > b->node; });
     }
 
-    /// Reports whether the path by the first hops sets the base RTT of a pair of hosts, whichever a flow takes.
+    /// Reports whether the path by the first hops sets the base RTT of a pair of hosts, whichever a flow uses.
     virtual bool FirstPathSpeaks() const { return false; }
 };
 
@@ -58,7 +58,7 @@ LinkIds(const Hops& path)
     return ids;
 }
 
-/// Its (node, port) pairs.
+/// The path's (node, port) pairs.
 inline std::vector<std::pair<uint32_t, uint32_t>>
 PortsOf(const Hops& path)
 {

@@ -247,16 +247,16 @@ Routing::MeasuredPath(const Hops& path) const
 namespace
 {
 
-/// Hosts at one node whose links are alike.
+/// Hosts at one node with equal links.
 struct AlikeHosts
 {
-    Picos time; ///< what their link adds to a base RTT
+    Picos time; ///< their link's contribution to a base RTT
     double rateBps;
     uint32_t first; ///< one of them
     uint32_t count;
 };
 
-/// Takes a path into account.
+/// Includes a path.
 void
 Extend(PathExtremes& largest, Picos baseRtt, double slowestBps, uint32_t switches)
 {
@@ -361,7 +361,7 @@ Routing::CostliestTo(uint32_t to, const TimeOfLink& timeOf) const
 namespace
 {
 
-/// So many times as long, or the longest time.
+/// A multiple of a time, or the longest time.
 Picos
 Repeat(Picos time, Picos count)
 {

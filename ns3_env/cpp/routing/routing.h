@@ -45,19 +45,20 @@ class Routing
     }
 
     /**
-     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. Where
-     * next hops are equal, the hash picks one of them in their order.
-     * \throws ScenarioError where there is no path, or more than MAX_PATH_SWITCHES.
+     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
+     * equal, the hash picks one of them in their order.
+     * \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
      */
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
-    /// The neighbours of `node` by which a packet may go on to the host `to`, in their order; none where there is no way.
+    /// The neighbours of `node` through which a packet can reach the host `to`, in their order; empty if there is no
+    /// path.
     std::vector<const Neighbour*> NextHops(uint32_t node, uint32_t to) const;
 
-    /// The link between two nodes is one no more, or again; hops that were handed out are void.
+    /// Removes the link between two nodes, or restores it; hops returned before are invalid.
     void SetLink(uint32_t a, uint32_t b, bool up);
 
-    /// The path that a base RTT is of, for a flow that takes `path`.
+    /// The path of the base RTT for a flow on `path`.
     Hops MeasuredPath(const Hops& path) const;
 
     /// Over all shortest paths, or over those that speak for their pair of hosts.
@@ -73,7 +74,8 @@ class Routing
         const auto& own = m_graph.neighbours[host];
         return own.empty() ? NOWHERE : own.front().node;
     }
-    /// Links from each switch to the gate of some host. Nodes before the first switch, mostly all hosts, take no memory.
+    /// Links from each switch to the gate of some host. Nodes before the first switch, usually all hosts, need no
+    /// memory.
     class Distances
     {
       public:
@@ -100,18 +102,18 @@ class Routing
     const Distances& DistancesTo(uint32_t gate) const;
     /// Links from host to host, or UNREACHABLE.
     uint32_t Distance(uint32_t from, uint32_t to) const;
-    /// Neighbours of `node` that lie one hop nearer to the host `to`, in the order of the links.
+    /// Neighbours of `node` one hop nearer to the host `to`, in the order of the links.
     void NearerTo(uint32_t to, uint32_t node, std::vector<const Neighbour*>& hops) const;
-    /// The part of a base RTT that lies between two switches, and the slowest link there.
+    /// The part of a base RTT between two switches, and the slowest link there.
     struct Way
     {
         Picos time;
         double slowestBps;
     };
     using TimeOfLink = std::function<Picos(const Neighbour&)>;
-    /// The costliest shortest way from each switch to the gate of `to`.
+    /// The slowest of the shortest paths from each switch to the gate of `to`.
     std::vector<Way> CostliestTo(uint32_t to, const TimeOfLink& timeOf) const;
-    /// The node has got its neighbours.
+    /// Arranges a node that has its neighbours.
     void Arrange(uint32_t node);
 
     Graph m_graph;
@@ -125,14 +127,14 @@ class Routing
     mutable std::vector<Distances> m_distances; ///< by gate, on demand
 };
 
-/// Links in a row, each of which passes on what it has whole; in two legs where each frame is answered on the way back.
+/// Store-and-forward links in a row; in two legs if each frame is answered on the reverse path.
 class Pipeline
 {
   public:
     /// The first frame may leave at time 0. The legs outlive this.
     explicit Pipeline(std::initializer_list<const Hops*> legs);
 
-    /// `count` frames, of so many bytes on each leg, behind those before them.
+    /// `count` frames, of the given bytes on each leg, behind those before them.
     void Pass(std::initializer_list<uint64_t> bytesOnLegs, uint64_t count = 1);
 
     /// Time at which the last frame, or its answer, is at the end of the last leg; ps.
@@ -140,7 +142,7 @@ class Pipeline
 
   private:
     std::vector<const Hops*> m_legs;
-    std::vector<Picos> m_free; ///< when each link has nothing more to send
+    std::vector<Picos> m_free; ///< when each link becomes idle
     Picos m_arrival{0};
 };
 

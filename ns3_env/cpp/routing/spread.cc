@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All shortest paths between two hosts at once, for packets that may each take another one.
+// All shortest paths between two hosts at once, for packets that may each use a different one.
 #include "spread.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Serialisation(uint64_t bytes, const Neighbour& link)
     return IdealTime(bytes, link.rateBps, Rounding::Exact);
 }
 
-/// Time of so many frames over links that share them.
+/// Time of `count` frames over links that share them.
 Picos
 Through(uint64_t bytes, uint64_t count, const Hops& links)
 {
@@ -38,7 +38,7 @@ Through(uint64_t bytes, uint64_t count, const Hops& links)
 
 Spread::Spread(const Routing& routing, uint32_t from, uint32_t to)
 {
-    routing.Path(from, to, {}); // which there is
+    routing.Path(from, to, {}); // throws if there is none
     std::set<uint32_t> nodes{from};
     while (*nodes.begin() != to)
     {
@@ -67,7 +67,7 @@ Spread::IsOnePath() const
 Picos
 Spread::Arrival(uint64_t bytes, uint64_t count) const
 {
-    // Backwards: from the links of each distance on, the fastest way of a frame to the end.
+    // Backwards: from the links of each distance on, the fastest path of a frame to the end.
     std::map<uint32_t, Picos> onward{{m_layers.back().front().second->node, 0}};
     std::vector<Picos> after(m_layers.size());
     for (size_t i = m_layers.size(); i-- > 0;)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Congestion controllers by name, and ns-3 attributes set from what a user wrote.
+// Congestion controllers by name, and ns-3 attributes set from a user's settings.
 #include "attributes.h"
 
 #include "ns3/nstime.h"
@@ -39,7 +39,7 @@ constexpr std::array<TimeUnit, 10> TIME_UNITS{{{"y", 31536000.0},
                                                {"ns", 1e-9},
                                                {"ps", 1e-12},
                                                {"fs", 1e-15}}};
-constexpr double LONGEST_TIME_S = 1e6; // ns-3's time holds nine times that in picoseconds
+constexpr double LONGEST_TIME_S = 1e6; // ns-3's time in picoseconds reaches nine times that
 
 template <class T>
 bool
@@ -52,7 +52,7 @@ Reads(const std::string& text)
     return !in.fail() && !(in >> rest);
 }
 
-/// A number and its unit, nothing between them.
+/// A number immediately followed by its unit.
 bool
 IsTime(std::string_view text)
 {
@@ -67,7 +67,7 @@ IsTime(std::string_view text)
            std::abs(number * unit->seconds) <= LONGEST_TIME_S;
 }
 
-/// ns-3 ends the program where the text of a number or a time is not one, so that is asked first.
+/// ns-3 ends the program if the text of a number or a time is invalid, so that is checked first.
 bool
 IsWellFormed(const std::string& valueType, const std::string& text)
 {

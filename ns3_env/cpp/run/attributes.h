@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Congestion controllers by name, and ns-3 attributes set from what a user wrote.
+// Congestion controllers by name, and ns-3 attributes set from a user's settings.
 #ifndef NS3_ENV_RUN_ATTRIBUTES_H
 #define NS3_ENV_RUN_ATTRIBUTES_H
 
@@ -25,7 +25,7 @@ std::vector<TypeId::AttributeInformation> AttributesBelow(TypeId type, TypeId ba
  * Sets `values`, names and texts, on an object of `type`.
  * \param base the parent whose attributes are not named to a user, nor its parents'
  * \param subject whose attributes they are, for a message: "controller 'hpcc'"
- * \throws ScenarioError for a name that there is not, or a text that it does not take
+ * \throws ScenarioError for an unknown name, or a text that is invalid for it
  */
 void SetAttributes(ObjectBase& object,
                    TypeId type,
@@ -33,14 +33,14 @@ void SetAttributes(ObjectBase& object,
                    const std::vector<std::pair<std::string, std::string>>& values,
                    const std::string& subject);
 
-/// Attributes and their defaults, as text that a scenario may hold.
+/// Attributes and their defaults, as text that a scenario may contain.
 std::map<std::string, std::string>
 DefaultsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 /// Help texts of attributes, by name.
 std::map<std::string, std::string>
 MeaningsOf(const std::vector<TypeId::AttributeInformation>& attributes);
 
-/// \throws ScenarioError naming the known ones where there is no such controller or attribute.
+/// \throws ScenarioError listing the known names if there is no such controller or attribute.
 Ptr<CongestionControl> CreateController(const ControllerSpec& spec);
 
 /// Passes each of the scenario's controllers to `check`, which refuses a name or an attribute that there is not: an

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Dependencies of flows and steps in a network that is played in parts.
+// Dependencies of flows and steps in a network that is simulated in parts.
 #include "dependencies-in-parts.h"
 
 #include "ns3/simulator.h"
@@ -19,7 +19,7 @@ namespace
 
 constexpr uint32_t NOWHERE = std::numeric_limits<uint32_t>::max();
 
-/// The node of each rank of each job, as its flows say, one of its cards; NOWHERE of one in several racks.
+/// The node of each rank of each job, by its flows: one of its cards; NOWHERE for a rank in several racks.
 std::map<std::pair<int32_t, int32_t>, uint32_t>
 NodesOfRanks(const DependencySpec& spec, const std::vector<FlowEntry>& flows, const Racks& racks)
 {
@@ -127,7 +127,7 @@ DependenciesInParts::OnDelayOver(uint32_t task)
         EventLoop::Report(NowPicos(), task, started);
         return;
     }
-    // What it waits for was faster than its least time: paths of one flow may have delays of their own.
+    // Its predecessor was faster than its minimum time: paths of one flow may have different delays.
     EventLoop::Report(NowPicos(),
                       task,
                       [this, task]
@@ -162,7 +162,7 @@ DependenciesInParts::OnOver(uint32_t task)
     }
 }
 
-/// Other racks hear, between windows, that the task is over.
+/// Informs other racks, between windows, that the task is over.
 void
 DependenciesInParts::Tell(uint32_t task)
 {
@@ -187,7 +187,7 @@ DependenciesInParts::Tell(uint32_t task)
     }
 }
 
-/// The task could begin within the next window. Between windows.
+/// The task could start within the next window. Called between windows.
 void
 DependenciesInParts::Create(uint32_t task)
 {
@@ -209,8 +209,8 @@ DependenciesInParts::IsCreatedShort(uint32_t task)
     return least + Spec().delay[task] < m_racks.lookahead;
 }
 
-/// The task has started, or could be over within the next window: so what waits for it in its rack could
-/// begin. Between windows.
+/// Updates tasks of its rack that wait for a task which has started, or could be over within the next window: they
+/// could start. Called between windows.
 void
 DependenciesInParts::Foresee(uint32_t task)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Dependencies of flows and steps in a network that is played in parts.
+// Dependencies of flows and steps in a network that is simulated in parts.
 #ifndef NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
 #define NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
 
@@ -16,14 +16,14 @@ namespace ns3::env
 struct Racks
 {
     std::vector<uint32_t> of; ///< by node id
-    Picos lookahead;          ///< the least delay of a link between two of them
+    Picos lookahead;          ///< the minimum delay of a link between two of them
 };
 
 /**
- * Each task begins at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
- * A task that waits for another of the same rack begins when that one is over, as in a network that is played as a
- * whole; news from another rack takes the lookahead. A step without a host is an event of the whole network, and what
- * follows it begins at once.
+ * Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
+ * A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
+ * whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
+ * successors start at once.
  *
  * Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
  * task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
@@ -35,7 +35,7 @@ class DependenciesInParts final : public Dependencies
     struct FlowHooks
     {
         std::function<Picos(uint32_t flow)>
-            create; ///< between windows; returns the least time to its delivery
+            create; ///< between windows; returns the minimum time to its delivery
         std::function<void(uint32_t flow)> start;   ///< now; in the part of its source
         std::function<void(uint32_t flow)> started; ///< between windows, after its start
     };
@@ -55,15 +55,15 @@ class DependenciesInParts final : public Dependencies
     {
         uint32_t begins;        ///< node, or NOWHERE
         uint32_t ends;          ///< node, or NOWHERE
-        uint32_t unforeseen;    ///< of those it waits for, neither over nor near
+        uint32_t unforeseen;    ///< dependencies that are neither over nor near
         bool isForeseen{false}; ///< counted off at those that wait for it in its rack
         bool isCreated{false};
         Picos news{0}; ///< when it has heard of all that is over in other racks
     };
 
-    /// Reports whether `other`, which waits for `task`, hears of its end at once.
+    /// Reports whether `other`, which waits for `task`, learns of its end at once.
     bool IsNear(const Outlook& task, const Outlook& other) const;
-    /// Fills each task's outlook: its places, and for how many others it waits.
+    /// Fills each task's outlook: its places, and the number of tasks it waits for.
     void LookAhead(const std::vector<FlowEntry>& flows);
     void Release(uint32_t task) override;
     void OnDelayOver(uint32_t task) override;

@@ -14,8 +14,8 @@ namespace ns3::env
 {
 
 /**
- * A flow is over, for those that wait for it, when its receiver has its last byte: what comes next in a collective
- * needs the data, and not the sender's knowledge of them. A task begins when all that it waits for is over, not before
+ * A flow is over, for tasks that wait for it, when its receiver has its last byte: the next step of a collective needs
+ * the data, not the sender's knowledge of them. A task starts when all its dependencies are over, not before
  * its start; a flow then starts after its delay, a step is over after its own.
  */
 class Dependencies : public DeliveryListener
@@ -32,10 +32,10 @@ class Dependencies : public DeliveryListener
     size_t FlowsLeft() const { return m_flowsLeft; }
     bool AreStepsOver() const { return m_stepsLeft == 0; }
 
-    /// Schedules what waits for no other.
+    /// Schedules tasks that wait for no other.
     void Begin();
     void OnDelivered(const Flow& flow) override;
-    /// A flow that waits for nothing exists, and starts now or soon.
+    /// Called for a new flow without dependencies, which starts now or soon.
     virtual void OnCreated(uint32_t /* flow */) {}
 
     /// -1: not yet
@@ -44,19 +44,19 @@ class Dependencies : public DeliveryListener
     Picos StepEnd(size_t step) const { return m_end[m_flows + step]; }
 
   protected:
-    /// Nothing is left that the task waits for.
+    /// Releases the task, whose dependencies are all done.
     virtual void Release(uint32_t task);
     /// The task's delay is over: a flow starts, a step ends.
     virtual void OnDelayOver(uint32_t task);
-    /// The task is over, now.
+    /// Notes that the task is over now.
     virtual void OnOver(uint32_t task);
 
     const DependencySpec& Spec() const { return m_spec; }
     bool IsStep(uint32_t task) const { return task >= m_flows; }
     const std::vector<uint32_t>& WaitingFor(uint32_t task) const { return m_next[task]; }
-    /// One of those that `task` waits for is over. \returns whether it was the last
+    /// Notes that one dependency of `task` is over. \returns whether it was the last
     bool CountOff(uint32_t task) { return --m_left[task] == 0; }
-    /// A task begins that is released at `released`. \returns when its delay will be over
+    /// Notes the start of a task that was released at `released`. \returns when its delay will be over
     Picos NoteBegin(uint32_t task, Picos released);
     void NoteEnd(uint32_t task);
     Picos End(uint32_t task) const { return m_end[task]; }

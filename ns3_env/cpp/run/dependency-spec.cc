@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What waits for what in a scenario: flows, and steps of computation.
+// Dependencies in a scenario among flows and steps of computation.
 #include "dependency-spec.h"
 
 #include "ns3_env/cpp/json/bounds.h"
@@ -25,7 +25,7 @@ Expect(size_t rows, size_t tasks, const char* column)
     }
 }
 
-/// Takes away, over and over, what waits for nothing: what is left waits for itself.
+/// Removes, over and over, tasks that wait for nothing: those that remain wait for themselves.
 void
 RefuseCycles(const DependencySpec& spec)
 {

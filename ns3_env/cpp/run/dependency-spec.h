@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What waits for what in a scenario: flows, and steps of computation.
+// Dependencies in a scenario among flows and steps of computation.
 #ifndef NS3_ENV_RUN_DEPENDENCY_SPEC_H
 #define NS3_ENV_RUN_DEPENDENCY_SPEC_H
 
@@ -15,25 +15,25 @@ namespace ns3::env
 class JsonReader;
 
 /**
- * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which take time at a
+ * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
  * host and send nothing.
  */
 struct DependencySpec
 {
-    std::vector<Picos> start; ///< by task: not before
-    std::vector<Picos> delay; ///< by task: of a flow before it starts, of a step how long it takes
+    std::vector<Picos> start;    ///< by task: not before
+    std::vector<Picos> delay;    ///< by task: of a flow before it starts; duration of a step
     std::vector<uint32_t> first; ///< by task: its place in `after`; one more at the end
     std::vector<uint32_t> after; ///< tasks that must be over
 
-    /// @name What results repeat, by task; empty where no task belongs to a job
+    /// @name Columns copied to the results, by task; empty if no task belongs to a job
     /// @{
     std::vector<std::string> jobs;
     std::vector<std::string> parts; ///< of an iteration: names of collectives
-    std::vector<int32_t> job;       ///< index into `jobs`, -1 of none
-    std::vector<int32_t> part;      ///< index into `parts`, -1 of none
+    std::vector<int32_t> job;       ///< index into `jobs`, -1 without
+    std::vector<int32_t> part;      ///< index into `parts`, -1 without
     std::vector<int32_t> iteration;
-    std::vector<int32_t> rank; ///< that computes or sends
-    std::vector<int32_t> peer; ///< that receives, -1 of a step
+    std::vector<int32_t> rank; ///< rank that computes or sends
+    std::vector<int32_t> peer; ///< rank that receives, -1 for a step
     /// @}
 
     size_t Tasks() const { return delay.size(); }

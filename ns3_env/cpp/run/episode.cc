@@ -96,7 +96,7 @@ Episode::Create(const FlowEntry& entry)
     return hosted;
 }
 
-/// The flow is live from now on.
+/// Makes the flow live.
 void
 Episode::Enter(Hosted& hosted)
 {
@@ -175,12 +175,12 @@ void
 Episode::StartWaiting(uint32_t flow)
 {
     SweepRetired();
-    m_scenario.flows[flow].flow.start = NowPicos(); // which nobody could know before
+    m_scenario.flows[flow].flow.start = NowPicos(); // unknown before
     Start(m_scenario.flows[flow]);
     ReportAllStarted();
 }
 
-/// \returns at least how long it takes from its start until its receiver has all of it
+/// \returns a lower bound of the time from its start until its receiver has all of it
 Picos
 Episode::CreateWaiting(uint32_t flow)
 {
@@ -189,7 +189,7 @@ Episode::CreateWaiting(uint32_t flow)
     m_onCreate(created, entry);
     const PathFacts& path = created.Path();
     const double sending = static_cast<double>(created.SizeBytes()) * 8 / path.hostRateBps;
-    // Half of the base RTT is the way there, but the way back may be another.
+    // Half of the base RTT is the forward path, but the reverse path may differ.
     return path.baseRtt / 4 + static_cast<Picos>(std::min(sending, 1.0) * PS_PER_SECOND);
 }
 
@@ -281,7 +281,7 @@ Episode::CutIfOver()
 {
     if (!m_isOpen && m_finished == m_withEnd && (!m_dependencies || m_dependencies->AreStepsOver()))
     {
-        Cut(); // what is endless goes no further
+        Cut(); // endless flows end here
     }
 }
 
@@ -371,7 +371,7 @@ Episode::End()
     }
     if (m_dependencies)
     {
-        for (FlowEntry& entry : m_scenario.flows) // that waited in vain has not lived
+        for (FlowEntry& entry : m_scenario.flows) // one that waited in vain never started
         {
             const bool started = m_records[entry.flow.id].baseRtt > 0;
             entry.flow.start = started ? entry.flow.start : std::max(entry.flow.start, m_endTime);

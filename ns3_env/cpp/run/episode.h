@@ -41,7 +41,7 @@ struct OrderSummary
     uint64_t distance;
 };
 
-/// One row of flows.csv, and what the flow's packets have in their headers.
+/// One row of flows.csv, and the header fields of the flow's packets.
 struct FlowRecord
 {
     uint16_t sourcePort{0};
@@ -55,14 +55,14 @@ struct FlowRecord
     uint64_t timeouts{0};
     uint64_t outOfOrderPackets{0};
     uint64_t duplicateBytes{0};
-    std::shared_ptr<const OrderSummary> order; ///< where it is counted
-    std::shared_ptr<const RttSummary> rtt;     ///< where the flow keeps its RTTs and has seen one
+    std::shared_ptr<const OrderSummary> order; ///< if order is counted
+    std::shared_ptr<const RttSummary> rtt;     ///< if the flow records RTTs and has measured one
 };
 
 /// Trace sources of an episode, for recorders.
 struct EpisodeTraces
 {
-    TracedCallback<> begin;               ///< the run begins
+    TracedCallback<> begin;               ///< the run starts
     TracedCallback<Flow&> created;        ///< a flow exists and will start now
     TracedCallback<> allStarted;          ///< no flow is left to start
     TracedCallback<const Flow&> finished; ///< a flow has ended; it is live still
@@ -89,19 +89,20 @@ class Episode
 
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
-    /// @name The same where somebody else runs the simulator
+    /// The same if the caller runs the simulator
     /// @{
     /// Schedules the first flows.
     void Begin();
-    /// Cuts what is under way, and records it; once nothing runs any more.
+    /// Truncates and records the flows in progress; call once nothing runs any more.
     void End();
-    /// Neither the last flow nor the time limit ends it. Before Begin().
+    /// Lets neither the last flow's end nor the time limit end the episode. Call before Begin().
     void StayOpen() { m_isOpen = true; }
     /// A flow more, which starts now; its id is the next one. Not of a network with streams, nor one in parts.
     void Add(const FlowEntry& entry);
-    /// Passes errors in a flow that is to start to `told`, instead of throwing them through the simulator's events.
+    /// Passes errors in a flow that is to start to the callback, instead of throwing them through the simulator's
+    /// events.
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
-    /// For controllers of flows that are added.
+    /// The scenario, to which controllers of added flows can be added.
     Scenario& OpenScenario() { return m_scenario; }
     /// @}
     /// Ends the run from within, at the current time.
@@ -117,9 +118,9 @@ class Episode
     const std::list<Flow*>& LiveFlows() const { return m_live; }
     const std::vector<FlowRecord>& Records() const { return m_records; }
     Picos EndTime() const { return m_endTime; }
-    /// RTTs of all recorded flows together; null if they keep none.
+    /// RTTs of all recorded flows together; null if not recorded.
     const RttSamples* Rtts() const { return m_rtts ? &*m_rtts : nullptr; }
-    /// Null where no flow waits for another.
+    /// Dependencies of flows; null if no flow waits for another.
     const Dependencies* Waiting() const { return m_dependencies.get(); }
     /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
@@ -130,12 +131,13 @@ class Episode
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
     /// The ports of all hosts; without statistics.
     virtual void ForEachHostPort(const QueueVisitor& visit) const = 0;
-    /// (node, port) of each link of a flow's way, its host's first: where packets choose, that of its hash.
+    /// (node, port) of each link of a flow's path, its host's first: if each packet chooses, the path of the flow's
+    /// hash.
     virtual std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const = 0;
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
     virtual RunTotals Totals() const = 0;
-    /// A warning for the reader of the results; "" for none.
+    /// A warning for the reader of the results; "" without one.
     virtual std::string Warning() const { return {}; }
     /// Deadlock of pauses at the end of the run.
     virtual PauseCircle FindPauseCircle() const { return {}; }
@@ -152,16 +154,16 @@ class Episode
     virtual std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) = 0;
     /// Racks of a network that is simulated in parts; null for one that is simulated as a whole.
     virtual const Racks* GetRacks() const { return nullptr; }
-    /// It is created: it starts now, or when its time has come.
+    /// Starts a created flow, now or at its start time.
     virtual void StartFlow(Flow& flow) { flow.Start(); }
-    /// Before the first event of the run.
+    /// Called before the first event of the run.
     virtual void OnRunBegins() {}
     /// All flows are recorded.
     virtual void OnRunEnds() {}
 
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
-    /// Destroys the flows: a derived class calls it in its destructor where its flows need its members.
+    /// Destroys the flows: a derived class calls it in its destructor if its flows need its members.
     void ForgetFlows();
 
   private:
@@ -175,7 +177,7 @@ class Episode
 
     void MakeDependencies();
     void StartDueFlows();
-    /// Time by which flows may be created before their starts, so that several are at once.
+    /// Time by which flows may be created ahead of their starts, in batches.
     Picos CreatesAhead() const;
     void Start(const FlowEntry& entry);
     void CreateAndStart(const FlowEntry& entry);

@@ -26,15 +26,15 @@ struct LinkOutage
     uint32_t a;
     uint32_t b;
     Picos begin;
-    Picos end; ///< NEVER: it does not come back
+    Picos end; ///< NEVER: it stays down
 };
 
-/// Settings of a network whose switches choose for each packet.
+/// Settings of a network with switches that choose for each packet.
 struct PathSpec
 {
     Balancing balancing{Balancing::Flowlet};
-    Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: its hash alone (ECMP)
-    Picos convergence{0}; ///< after a link has failed or come back until switches know of it
+    Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: only its hash (ECMP)
+    Picos convergence{0}; ///< delay until switches know of a failure or a repair
     std::vector<LinkOutage> outages{};
 };
 

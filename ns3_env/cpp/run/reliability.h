@@ -15,7 +15,7 @@ namespace ns3::env
 
 class JsonReader;
 
-/// Links whose packets are corrupted otherwise than those of all links: by the nodes from and to which.
+/// Links with a corruption of their own instead of the general one, by source and destination node.
 using LinkCorruption = std::map<std::pair<uint32_t, uint32_t>, Corruption>;
 
 /// @name Reading

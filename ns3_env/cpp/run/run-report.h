@@ -21,19 +21,19 @@ class Capture
 
     /// Completes the file. \throws std::runtime_error if it could not be written
     virtual void Close() = 0;
-    /// Writes nothing any more: the file is another process's.
+    /// Stops writing: the file belongs to another process.
     virtual void Abandon() = 0;
 };
 
-/// State of one traffic class's queue at a port, where there are several.
+/// State of one traffic class's queue at a port, if there are several classes.
 struct ClassQueue
 {
     const std::string& name;
     uint64_t bytes;
     uint64_t txBytes;        ///< sent so far
     Picos paused;            ///< how long its peer has held it back so far
-    uint64_t pauseFrames;    ///< that its peer sent it
-    const QueueStats* stats; ///< null where no statistics are kept
+    uint64_t pauseFrames;    ///< frames received from its peer
+    const QueueStats* stats; ///< null if no statistics are kept
 };
 
 /// State of a switch's port at one moment.
@@ -46,10 +46,10 @@ struct EgressQueue
     uint64_t bytes;
     uint64_t txBytes;                  ///< sent so far
     Picos paused;                      ///< how long its peer has held it back so far
-    uint64_t pauseFrames;              ///< that its peer sent it
-    uint64_t pauseFramesSent;          ///< that it sent its peer
-    const QueueStats* stats;           ///< null where no statistics are kept
-    std::vector<ClassQueue> classes{}; ///< empty where there is one
+    uint64_t pauseFrames;              ///< frames received from its peer
+    uint64_t pauseFramesSent;          ///< frames sent to its peer
+    const QueueStats* stats;           ///< null if no statistics are kept
+    std::vector<ClassQueue> classes{}; ///< empty if there is one class
 };
 
 /// Losses of one port by one cause; hosts' ports included.
@@ -62,7 +62,7 @@ struct LossRecord
     Losses lost;
 };
 
-/// Adds what a port lost, where it lost anything: a record for each cause.
+/// Adds a record for each cause of losses at a port, if there were any.
 inline void
 AddLosses(std::vector<LossRecord>& records,
           uint32_t node,
@@ -79,25 +79,24 @@ AddLosses(std::vector<LossRecord>& records,
     }
 }
 
-/// Ports that PFC pauses hold back for ever, for each waits for the room that the next one's packets take.
+/// Ports that PFC pauses block forever: each waits for the room that the next one's packets occupy.
 struct PauseCircle
 {
     struct Held
     {
         uint32_t node;
         uint32_t port;
-        uint32_t peer; ///< which pauses it
+        uint32_t peer; ///< the node that pauses it
     };
 
-    std::vector<Held>
-        ports;        ///< each waits for the next, the last for the first; empty: there is none
-    size_t others{0}; ///< ports, of hosts too, that wait for them
+    std::vector<Held> ports; ///< each waits for the next, the last for the first; empty: no circle
+    size_t others{0};        ///< ports, also of hosts, that wait for these
 
-    /// A sentence for whoever reads the results.
+    /// A sentence for readers of the results.
     std::string Text() const;
 };
 
-/// Payload bytes of one stream. What is neither received nor lost is on its way.
+/// Payload bytes of one stream. Bytes neither received nor lost are in flight.
 struct StreamCounts
 {
     uint64_t sent;

@@ -16,8 +16,8 @@ namespace
 {
 
 constexpr int64_t ENDLESS = 0;         ///< the size of a flow without an end
-constexpr int64_t UNSTOPPED = -1;      ///< the stop of a stream that goes on
-constexpr const char* AGENT = "agent"; ///< the controller that asks across the channel
+constexpr int64_t UNSTOPPED = -1;      ///< the stop of an endless stream
+constexpr const char* AGENT = "agent"; ///< the controller that decides over the channel
 
 void
 ReadNodes(JsonReader& root, Scenario& s)
@@ -132,7 +132,7 @@ class Rows
     const Scenario& m_scenario;
 };
 
-/// The index of each row's group, -1 of none.
+/// The index of each row's group, -1 without.
 std::vector<int32_t>
 ReadGroups(JsonReader& section, const Scenario& s, size_t rows)
 {
@@ -204,7 +204,7 @@ MakeFlows(const FlowColumns& columns, Scenario& s)
     for (size_t i = 0; i < n; ++i)
     {
         rows.CheckEnds(i, "flow", src[i], dst[i]);
-        // A slot is where the policy keeps what it knows of the flow.
+        // A slot stores the policy's state of the flow.
         if (s.controllers[controller[i]].name == AGENT)
         {
             if (slot[i] < 0)

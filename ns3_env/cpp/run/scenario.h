@@ -34,7 +34,7 @@ struct LinkSpec
     Picos delay;
 };
 
-/// From `begin` to before `end`.
+/// The interval [begin, end).
 struct TimeSpan
 {
     Picos begin;
@@ -61,23 +61,23 @@ struct PcapSpec
 
     std::string prefix;                                              ///< of the file: PREFIX.pcapng
     std::optional<std::vector<std::pair<uint32_t, uint32_t>>> ports; ///< node, port; absent: all
-    uint32_t snapLength{LONGEST_FRAME}; ///< the most bytes of a frame that are kept
+    uint32_t snapLength{LONGEST_FRAME}; ///< the maximum number of bytes captured of a frame
 };
 
 struct FlowEntry
 {
-    [[no_unique_address]] FlowSpec flow; ///< what follows lies in its padding: flows may be many
+    [[no_unique_address]] FlowSpec flow; ///< the next members fit in its padding: flows may be many
     uint32_t controller;                 ///< index into Scenario::controllers
     int32_t slot;                        ///< for an agent's flow, -1 otherwise
-    int32_t group{-1};                   ///< index into Scenario::groups, -1 of none
+    int32_t group{-1};                   ///< index into Scenario::groups, -1 without
 };
 
-/// Background that nothing steers.
+/// Background traffic without control.
 struct StreamEntry
 {
     FlowSpec flow;  ///< without an end
     double rateBps; ///< on the wire
-    Picos stop;     ///< NEVER of one that goes on
+    Picos stop;     ///< NEVER if it does not stop
 };
 
 struct Scenario
@@ -87,7 +87,7 @@ struct Scenario
     bool published{false}; ///< with the published simulator's accidents
     bool inBandTelemetry{
         true}; ///< packets may carry records of switches, and switches may answer them
-    std::optional<uint32_t> threads; ///< that play it in parts; absent: one plays it as a whole
+    std::optional<uint32_t> threads; ///< of a run in parts; absent: one, without parts
     uint32_t payloadBytes{1000};
     std::optional<double> minRateBps; ///< default: 1/100 of the host's link rate
     std::vector<bool> isSwitch;       ///< by node id
@@ -106,7 +106,7 @@ struct Scenario
     std::optional<Picos> retransmissionTimeout;           ///< default: from the network's buffers
     std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
     NicConfig nic;
-    std::vector<TrafficClass> classes; ///< empty: one, of which the settings above are
+    std::vector<TrafficClass> classes; ///< empty: one, with the settings above
     std::vector<ControllerSpec> controllers;
     ClockSpec clock;
     std::vector<std::string> groups; ///< of flows, by name
@@ -123,10 +123,10 @@ struct Scenario
     Picos queueSeriesInterval{0};
     Picos filmInterval{0}; ///< of samples of ports and flows; 0: none
     bool columns{false};   ///< windows and series of queues follow the results as plain numbers
-    std::optional<TimeSpan> measurement; ///< what counts; absent: the whole run
+    std::optional<TimeSpan> measurement; ///< the time that counts; absent: the whole run
     std::optional<PcapSpec> pcap;
 
-    /// Reads keys that are one transport's alone.
+    /// Reads keys that only one transport has.
     using OwnKeys = std::function<void(JsonReader& root, Scenario& scenario)>;
 
     /// Start of queue statistics: with the time that is measured, or with the first flow.
@@ -139,7 +139,7 @@ struct Scenario
     double FastestBps() const;
 
     /// Reads and checks a scenario. \throws ScenarioError
-    /// \param withFlows false: it says neither flows nor controllers, which somebody else adds
+    /// \param withFlows false: it specifies neither flows nor controllers, which the caller adds
     static Scenario FromJson(std::string text, const OwnKeys& own, bool withFlows = true);
 };
 

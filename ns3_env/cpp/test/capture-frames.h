@@ -28,7 +28,7 @@ struct CapturedFrame
     std::string interface;
     uint64_t timeNs;
     uint32_t length; ///< on the link
-    Bytes bytes;     ///< as many as the capture has
+    Bytes bytes;     ///< as captured
     bool sent;
 };
 

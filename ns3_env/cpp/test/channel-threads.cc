@@ -28,7 +28,7 @@ constexpr uint32_t CAPACITY = 8;
 constexpr size_t PAIRS = 3;
 constexpr unsigned LONGEST_S = 300;
 
-/// Answers a reset with rows, `turns` times, then with a result; until it is told to close.
+/// Answers a reset with rows, `turns` times, then with a result; until it receives Close.
 void
 Simulate(SimulatorChannel& end, uint32_t turns)
 {
@@ -65,7 +65,7 @@ Simulate(SimulatorChannel& end, uint32_t turns)
     }
 }
 
-/// Takes the message that `end` has and answers it. \returns false once an episode has ended
+/// Reads the message of `end` and answers it. \returns false once an episode has ended
 bool
 Answer(AgentChannel& end)
 {
@@ -160,7 +160,7 @@ LoseParent()
                 }
             }
         }
-        close(pipe[1]); // or nobody would see that the child is dead
+        close(pipe[1]); // or the child's death would go unnoticed
         char byte = 0;
         _exit(read(pipe[0], &byte, 1) == 1 ? 0 : 1); // the child talks by now
     }

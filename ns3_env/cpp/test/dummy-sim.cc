@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Program without a network that speaks the channel's protocol with made-up rows, for tests.
+// Program without a network that uses the channel's protocol with made-up rows, for tests.
 //
 // rdma-dummy-sim --channel-fd=N
 //
@@ -13,9 +13,9 @@
 //     "error": "text",        answers the reset with Error
 //     "crash_at": k,          aborts before its k-th message, with last words
 //     "exit_at": k,           leaves with exit code 3 before its k-th message
-//     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart goes on, for 2 s)
+//     "hang_at": k, "hang": "sleep"|"spin"|"work",   stops before its k-th message ("work": its heart beats for 2 s more)
 //   }}
-// The environment variable NS3_ENV_DUMMY may hold such a "dummy" object; the scenario's own keys win.
+// The environment variable NS3_ENV_DUMMY may contain such a "dummy" object; the scenario's own keys win.
 #include "ns3_env/cpp/channel/lifeline.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
 
@@ -36,7 +36,7 @@ using nlohmann::json;
 namespace
 {
 
-/// splitmix64: a value from its coordinates alone.
+/// splitmix64: a value determined by its coordinates.
 uint64_t
 Mix(uint64_t x)
 {
@@ -61,7 +61,7 @@ class Dummy
     {
     }
 
-    /// Plays one episode; returns the command that ended it, or None when it ended by itself.
+    /// Simulates one episode; returns the command that ended it, or None when it ended by itself.
     Command Play(const json& scenario)
     {
         m_config = json::object();

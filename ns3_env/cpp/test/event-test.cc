@@ -24,7 +24,8 @@ namespace
 
 SUITE("rdma-events");
 
-/// Near, far and simultaneous entries come out as from an ordered set, at every grain, and when that changes.
+/// Near, far and simultaneous entries leave the queue as from an ordered set, at every grain, and when the grain
+/// changes.
 void
 QueueOf(Picos grain, uint64_t slots)
 {
@@ -64,7 +65,7 @@ QueueOf(Picos grain, uint64_t slots)
     ASSERT_EQ(left, expected.size(), "entries left");
 }
 
-/// A program of events that schedule, cancel, stop and ask; what it sees, as text.
+/// A program of events that schedule, cancel, stop and ask; its observations, as text.
 class Diary
 {
   public:
@@ -148,7 +149,7 @@ TEST("the loop runs a program of events as ns-3's own implementation does")
     ASSERT(ours.find("tie0@500") != std::string::npos, ours);
 }
 
-/// Re-armed and ordinary events share one order, and the former work without the loop, too.
+/// Re-armed and ordinary events share one order, and the former also work without the loop.
 TEST("re-armed events keep their place among others under any implementation")
 {
     struct Fired
@@ -178,7 +179,7 @@ TEST("re-armed events keep their place among others under any implementation")
     ASSERT(play() == expected, "under ns-3's own");
 }
 
-/// Time that passes is a sign of life; events without end at one instant are none.
+/// Time that passes is a sign of life; endless events at one instant are not.
 TEST("the loop beats as time passes, and only then")
 {
     const auto beatsOf = [](Picos step)
@@ -206,7 +207,7 @@ TEST("the loop beats as time passes, and only then")
     ASSERT_EQ(beatsOf(0), 1, "the time at which it began to go in circles");
 }
 
-/// The captures of an event are released when it throws, as one does whose flow is refused.
+/// The captures of an event are released when it throws, as with a refused flow.
 TEST("an event that throws is let go of")
 {
     Simulator::Destroy();

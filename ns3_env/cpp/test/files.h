@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files of a test: a folder of its own, and the bytes of a file.
+// Files of a test: a separate folder, and the bytes of a file.
 #ifndef NS3_ENV_TEST_FILES_H
 #define NS3_ENV_TEST_FILES_H
 
@@ -17,7 +17,7 @@ namespace ns3::env::test
 
 using Bytes = std::vector<uint8_t>;
 
-/// Gone at the end of the scope.
+/// Folder that is removed at the end of the scope.
 class TemporaryFolder
 {
   public:

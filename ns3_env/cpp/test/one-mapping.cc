@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Maps a file at one address for both of its users, so that ThreadSanitizer sees what they share.
-// The linker puts these in the place of mmap and munmap (--wrap).
+// The linker replaces mmap and munmap by these (--wrap).
 #include <cstddef>
 #include <map>
 #include <mutex>

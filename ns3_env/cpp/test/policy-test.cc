@@ -115,7 +115,7 @@ TEST("tanh, ReLU and the LSTM's cell are right to 1e-6 everywhere")
     }
 }
 
-/// A file of a policy, or of something that is none.
+/// Writes a policy's file, or an invalid one.
 class PolicyFileWriter
 {
   public:

@@ -14,7 +14,7 @@
 namespace ns3::env::test
 {
 
-/// The suite that the tests of a file stand in.
+/// The suite of a file's tests.
 class Suite
 {
   public:
@@ -30,7 +30,7 @@ class Suite
     const char* m_name;
 };
 
-/// Names one case of several in what fails while it lives.
+/// Names one of several cases in failures during its lifetime.
 class Case
 {
   public:
@@ -40,12 +40,12 @@ class Case
     Case& operator=(const Case&) = delete;
 };
 
-/// Ends a test that cannot go on.
+/// Ends a test that cannot continue.
 struct TestEnded
 {
 };
 
-/// Notes a failed check. \throws TestEnded where it `ends` the test
+/// Notes a failed check. \throws TestEnded if it `ends` the test
 void Fail(const char* file, int line, const std::string& what, bool ends);
 
 /// Message of the exception that `act` throws; nothing if it throws none.
@@ -81,7 +81,7 @@ Shown(const T& value)
     return text.str();
 }
 
-/// Error where `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
+/// Error if `a` and `b` are not in this relation. Integers compare by value, whatever their signs.
 template <class Relation, class A, class B>
 std::optional<std::string>
 Compared(const A& a, const B& b, const char* relation)
@@ -98,7 +98,7 @@ Compared(const A& a, const B& b, const char* relation)
     return holds ? std::nullopt : std::optional(Shown(a) + relation + Shown(b) + " is wrong");
 }
 
-/// Error where two numbers differ by more than `tolerance`, or one is NaN.
+/// Error if two numbers differ by more than `tolerance`, or one is NaN.
 inline std::optional<std::string>
 Near(long double a, long double b, long double tolerance)
 {
@@ -140,7 +140,7 @@ Near(long double a, long double b, long double tolerance)
                   message,                                                                         \
                   ends)
 
-// Checks of a test: `message` may be a chain of <<. After EXPECT... the test goes on, after ASSERT... it ends.
+// Checks of a test: `message` may be a chain of <<. After EXPECT... the test continues, after ASSERT... it ends.
 #define EXPECT(holds, message) EXPECT_EQ(static_cast<bool>(holds), true, message)
 #define EXPECT_EQ(a, b, message) NS3_ENV_RELATION(a, equal_to, " == ", b, message, false)
 #define EXPECT_NE(a, b, message) NS3_ENV_RELATION(a, not_equal_to, " != ", b, message, false)

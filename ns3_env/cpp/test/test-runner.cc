@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs the suites linked into this program, each in a process of its own; --test-name=SUITE runs one.
+// Runs the suites linked into this program, each in a separate process; --test-name=SUITE runs one.
 #include "suite.h"
 
 #include "ns3_env/cpp/program/run-episode.h"
@@ -26,7 +26,7 @@ using Tests = std::vector<std::pair<const char*, void (*)()>>;
 std::map<std::string, Tests>&
 Suites()
 {
-    static std::map<std::string, Tests> suites; // filled while statics are made
+    static std::map<std::string, Tests> suites; // filled during static initialisation
     return suites;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of how an agent chooses the way in which it and its simulator wait for each other.
+// Tests of an agent's choice of how it and its simulator wait for each other.
 #include "ns3_env/cpp/channel/turn-taking.h"
 #include "ns3_env/cpp/test/suite.h"
 
@@ -16,7 +16,7 @@ namespace
 
 SUITE("rdma-turns");
 
-/// Time of a turn under each way of waiting, of handing over in it, and of the agent's work before it waits, ns.
+/// Duration of a turn in each mode of waiting, of handing over in it, and of the agent's work before it waits, ns.
 struct Machine
 {
     int64_t adaptiveNs{100'000};
@@ -27,7 +27,7 @@ struct Machine
     int64_t workNs{5'000};
 };
 
-/// Plays `turns` turns and calls `each` with the way of each of them.
+/// Takes `turns` turns and calls `each` with the waiting mode of each.
 void
 Play(
     TurnTaking& taking,
@@ -146,7 +146,7 @@ TEST("long turns, an agent that works before it waits, and several simulators ke
     ASSERT(other({}), "another simulator");
 }
 
-/// Final way of waiting of two simulators in one group; `tried` collects every way that they tried.
+/// Final mode of waiting of two simulators in one group; `tried` collects every mode that they tried.
 Waiting
 OfTwo(const Machine& machine, size_t cores, std::set<Waiting>& tried)
 {

@@ -13,17 +13,17 @@
 namespace ns3::env::rdma
 {
 
-/// \throws ScenarioError where a network cannot have them.
+/// \throws ScenarioError if a network cannot have them.
 void CheckClasses(const Scenario& scenario);
 
 /// Sets up a port of a ClassSwitch, once its link's rate is known.
 void ConfigureClasses(SwitchPort& port, const NetworkRules& rules, const Scenario& scenario);
 
-/// The queues of a port's classes at `now`; none where there is one class.
+/// The queues of a port's classes at `now`; empty if there is one class.
 std::vector<ClassQueue>
 QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
-/// The run is over.
+/// Finishes the classes' records at the end of the run.
 void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
 /// @name A class of a switch's or a host's port; `several`: there are several
@@ -32,7 +32,7 @@ bool IsPaused(const Port& port, bool several, uint32_t trafficClass);
 const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass);
 /// @}
 
-/// The least share of a link that a class with a weight has while no strict one sends; 1 without such.
+/// The minimum share of a link of a class with a weight while no strict one sends; 1 without weights.
 double LeastShare(const std::vector<TrafficClass>& classes);
 
 } // namespace ns3::env::rdma

@@ -20,7 +20,7 @@ class ClassPauses
     bool Of(uint32_t which) const { return (m_paused >> which & 1) != 0; }
     uint64_t Frames(uint32_t which) const { return m_accounts[which].frames; }
 
-    /// A pause or resume frame has come.
+    /// Handles an arriving pause or resume frame.
     void OnFrame(uint32_t which, bool paused, Picos now)
     {
         Account& own = m_accounts[which];
@@ -30,10 +30,10 @@ class ClassPauses
             return;
         }
         m_paused ^= 1U << which;
-        own.total += paused ? -now : now; // the sum of ends less the sum of begins
+        own.total += paused ? -now : now; // the sum of ends minus the sum of starts
     }
 
-    /// The link has failed: nobody holds anything back.
+    /// Ends all pauses, as the link has failed.
     void ReleaseAll(Picos now)
     {
         for (uint32_t i = 0; i < MOST_CLASSES; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The class that a port serves next: strict ones first, then the others in rounds by their weights.
+// The class that a port serves next: strict classes first, then weighted ones in rounds.
 #ifndef NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
 #define NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
 
@@ -19,8 +19,8 @@ namespace ns3::env::rdma
  * class send while it has any credit left and so run into debt by less than a frame (surplus round robin, Adiseshu 1996):
  * no frame's length must be known beforehand. Together: transmission selection of IEEE 802.1Qaz.
  *
- * The least weight's quantum is one full frame, so that every visit sends. What a class has over when it has nothing to
- * send is lost; debts stay.
+ * The smallest weight's quantum is one full frame, so that every visit sends. A class without packets loses its credit;
+ * debts stay.
  */
 class ClassScheduler
 {
@@ -42,7 +42,7 @@ class ClassScheduler
         m_turn = m_strict;
     }
 
-    /// The class to serve now, of those of which `isReady(class)` says that they have something to send.
+    /// The class to serve now, among those with something to send by `isReady(class)`.
     template <class Ready>
     std::optional<uint32_t> Next(Ready isReady)
     {
@@ -86,8 +86,7 @@ class ClassScheduler
     uint32_t m_strict{0};
     uint32_t m_turn;                              ///< of a class with a weight
     std::array<double, MOST_CLASSES> m_quantum{}; ///< bytes
-    std::array<double, MOST_CLASSES>
-        m_credit{}; ///< bytes; above 0 only of the class whose turn it is
+    std::array<double, MOST_CLASSES> m_credit{}; ///< bytes; above 0 only for the class being served
 };
 
 } // namespace ns3::env::rdma

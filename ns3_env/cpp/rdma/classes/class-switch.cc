@@ -194,7 +194,7 @@ ClassSwitch::ClassSwitch(NetworkContext& network,
 void
 ClassSwitch::AddAccounts(uint64_t headroomBytes, uint32_t alphaShift)
 {
-    // A pause may have to wait for those of the other classes, too.
+    // A pause may also have to wait for those of the other classes.
     const uint64_t withFrames =
         headroomBytes > 0 ? headroomBytes + m_classes.size() * PFC_FRAME_BYTES : 0;
     for (const TrafficClass& own : m_classes)

@@ -27,7 +27,7 @@ class ClassPort : public SwitchPort
 
     ClassPort(NetworkContext& network, ClassSwitch& owner, uint32_t nodeId, uint32_t index);
 
-    /// One class's queue. What of it is for results is null or 0 where nobody asks for it.
+    /// One class's queue. Its statistics for results are null or 0 unless requested.
     struct Queue
     {
         PacketFifo packets;
@@ -38,11 +38,11 @@ class ClassPort : public SwitchPort
         std::unique_ptr<QueueStats> stats;
     };
 
-    /// Puts the classes to work once the link's rate is known.
+    /// Configures the classes once the link's rate is known.
     void ConfigureClasses(const NetworkRules& rules, const std::vector<TrafficClass>& classes);
     /// Keeps time-weighted statistics of each class's queue in [origin, end).
     void RecordClasses(Picos origin, Picos end);
-    /// The run is over.
+    /// Finishes the records at the end of the run.
     void FinishRecords(Picos now);
 
     const std::vector<Queue>& Queues() const { return m_queues; }
@@ -59,9 +59,9 @@ class ClassPort : public SwitchPort
     Picos NextReady(Picos now) const;
     void OnPfc(const Packet& frame) override;
     void OnFail(Picos now) override;
-    /// Takes the next packet of a class out of its queue; a null marker marks nothing.
+    /// Removes the next packet of a class from its queue; a null marker marks nothing.
     Packet* TakeFrom(Queue& own, EcnMarker* marker, Picos now);
-    /// Moves what has joined the port's queue into those of the classes.
+    /// Moves new packets of the port's queue into the queues of the classes.
     void Sort(Picos now);
     void Record(Queue& own, Picos now) const;
 

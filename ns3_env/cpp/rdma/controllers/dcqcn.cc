@@ -167,7 +167,7 @@ Dcqcn::OnAck(FlowState& flow, const AckSample& ack)
     }
     if (m_nextDecrease == NEVER)
     {
-        // Checks stand on a grid: the first comes an interval after the first mark, just after alpha's step.
+        // Checks are on a grid: the first comes an interval after the first mark, just after alpha's step.
         const Picos interval = m_decreaseInterval.GetTimeStep();
         const Picos firstCheck = m_origin + interval + PS_PER_NS;
         const Picos past = ack.now - firstCheck;
@@ -240,7 +240,7 @@ Dcqcn::WriteRate(FlowState& flow)
 double
 Dcqcn::StepAlpha()
 {
-    // alpha = (1 - g) alpha + g where a mark came in the interval, (1 - g) alpha where none did
+    // alpha = (1 - g) alpha + g if a mark came in the interval, else (1 - g) alpha
     const bool marked = std::exchange(m_markedThisStep, false);
     return (1 - m_gain) * m_alpha.Get() + (marked ? m_gain : 0.0);
 }
@@ -286,8 +286,7 @@ Dcqcn::Increase(const FlowState& flow, uint32_t& stage)
     // halves in whole bits per second, each cut off, as the published simulator's rates
     m_rateBps = std::min(line, std::floor(before / 2) + std::floor(m_targetBps.Get() / 2));
     ++stage;
-    return m_targetBps.Get() != line ||
-           m_rateBps != before; // at line rate there is nothing left to do
+    return m_targetBps.Get() != line || m_rateBps != before; // at line rate no increase is left
 }
 
 } // namespace ns3::env::rdma

@@ -17,7 +17,7 @@ namespace ns3::env::rdma::published
 
 /**
  * Three timers, which start at the first mark. Whether a timer acts before or after a departure or an ACK of its
- * own nanosecond is left to the order of events: what was scheduled first comes first.
+ * own nanosecond is left to the order of events: the one scheduled first runs first.
  */
 class DcqcnTimers
 {
@@ -48,7 +48,7 @@ class DcqcnTimers
     DcqcnTimers(const DcqcnTimers&) = delete;
     DcqcnTimers& operator=(const DcqcnTimers&) = delete;
 
-    /// The rate was cut: the increase counts from now.
+    /// Restarts the increase after a cut of the rate.
     void RestartIncrease()
     {
         m_increase.next.Cancel();
@@ -89,9 +89,9 @@ namespace ns3::env::rdma
 
 /**
  * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs, and the rate
- * increases by a timer alone (docs/sources/published-simulator.md, "Controllers"); with the attribute ByteCounter by
- * a byte counter, too, as in the paper. Its timers are worked off when a packet leaves or an ACK comes, for only then
- * does the rate matter: a flow costs no event, unless the attribute TimerEvents asks for them.
+ * increases only by a timer (docs/sources/published-simulator.md, "Controllers"); with the attribute ByteCounter also
+ * by a byte counter, as in the paper. Its timers are evaluated when a packet leaves or an ACK arrives, as only then
+ * does the rate matter: a flow costs no event, unless the attribute TimerEvents requests them.
  */
 class Dcqcn : public CongestionControl
 {
@@ -109,7 +109,7 @@ class Dcqcn : public CongestionControl
   private:
     /// Applies the timers' effects up to `now`. At one instant the increase, armed long before, comes first.
     void CatchUp(FlowState& flow, Picos now);
-    /// Gives the flow the rate as it now is.
+    /// Writes the present rate to the flow.
     void WriteRate(FlowState& flow);
     void StartTimers(const FlowState& flow);
     /// Alpha at `now`: one step of its average per elapsed interval, all but the first without a mark.

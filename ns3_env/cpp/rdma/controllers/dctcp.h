@@ -37,7 +37,7 @@ class Dctcp : public CongestionControl
     uint64_t m_windowEnd{0}; ///< the window ends when this byte is acknowledged
     uint64_t m_windowPackets{0};
     uint64_t m_marks{0};
-    bool m_reduced{false}; ///< a cut was made for the data up to m_reducedUntil
+    bool m_reduced{false}; ///< the rate was cut for the data up to m_reducedUntil
     uint64_t m_reducedUntil{0};
 };
 

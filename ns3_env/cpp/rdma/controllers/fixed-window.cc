@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Open-loop controller: line rate under a constant window, or none.
+// Open-loop controller: line rate under a constant window, or without a window.
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/declaration.h"
 
@@ -17,7 +17,7 @@ class FixedWindow : public CongestionControl
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
-    /// In bytes of payload; 0 for none.
+    /// Window in bytes of payload; 0 without one.
     double Window(const FlowState& flow) const;
 
     double m_windowBytes; ///< attribute Window

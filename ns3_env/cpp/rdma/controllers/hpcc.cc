@@ -72,7 +72,7 @@ double
 Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {
     // W = maxBDP * rate / line rate, integer (docs/sources/published-simulator.md, "Sender"). Below one payload the reference
-    // keeps one packet in flight, which is what a window of one payload does; its rate paces it.
+    // keeps one packet in flight, as a window of one payload does; its rate paces it.
     const uint64_t line = Whole(path.hostRateBps);
     uint64_t product = 0;
     const bool wraps = __builtin_mul_overflow(Whole(path.maxBdpBytes), Whole(rateBps), &product);
@@ -105,7 +105,7 @@ Hpcc::MeasureInflight(const PathFacts& path, const AckSample& ack)
         const IntRecord& hop = ack.hops[i];
         const IntRecord& last = m_last[i];
         const int64_t tauNs = hop.timeNs - last.timeNs;
-        // A reordered, repeated or empty record measures nothing.
+        // A reordered, repeated or empty record is no measurement.
         if (tauNs <= 0 || hop.rateBps == 0)
         {
             continue;
@@ -154,8 +154,8 @@ Hpcc::React(FlowState& flow, const Measure& measure)
         const double maxC = m_utilisation.Get() / m_eta;
         const bool multiplicative = maxC >= 1.0 || m_incStage >= m_maxStage;
         const double factor = multiplicative ? maxC : 1.0;
-        // The reference counts rates in whole bits per second. An idle path (u = 0) allows any rate: the clamp takes it
-        // to line rate.
+        // The reference counts rates in whole bits per second. An idle path (u = 0) allows any rate, clamped to
+        // line rate.
         const double most = path.hostRateBps + 1;
         const uint64_t divided = Whole(std::min(m_referenceRateBps.Get() / factor, most));
         const double target = static_cast<double>(static_cast<int64_t>(divided)) + m_increaseBps;
@@ -174,7 +174,7 @@ Hpcc::React(FlowState& flow, const Measure& measure)
     }
 }
 
-[[gnu::flatten]] void // as it would be, were React() called only here
+[[gnu::flatten]] void // inlined as if React() were called only here
 Hpcc::OnAck(FlowState& flow, const AckSample& ack)
 {
     if (ack.hops.empty())

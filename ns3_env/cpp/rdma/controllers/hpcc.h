@@ -29,15 +29,15 @@ class Hpcc : public CongestionControl
     double Utilisation() const { return m_utilisation; }
 
   protected:
-    /// A window ends when what was sent until now is acknowledged.
+    /// A window ends when all bytes sent until now are acknowledged.
     void BeginWindow(const FlowState& flow) { m_lastUpdateSeq = flow.SentBytes(); }
-    /// Sets rate and window by a utilisation that somebody else has averaged.
+    /// Sets rate and window by a utilisation that the caller has averaged.
     void ReactTo(FlowState& flow, double utilisation);
 
   private:
-    /// MeasureInflight (Li 2019, Algorithm 1): updates u by an ACK's records; false if they give none.
+    /// MeasureInflight (Li 2019, Algorithm 1): updates u by an ACK's records; false if they give no measurement.
     bool MeasureInflight(const PathFacts& path, const AckSample& ack);
-    /// Sets rate and window where `measure` updates u, which is asked only where it is time to react.
+    /// Sets rate and window if `measure`, called only when it is time to react, updates u.
     template <class Measure>
     void React(FlowState& flow, const Measure& measure);
     double WindowFor(const PathFacts& path, double rateBps) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
+// MPCC controller: decision times, telemetry, and the time at which a window takes effect.
 #include "mpcc.h"
 
 #include "ns3/enum.h"
@@ -158,7 +158,7 @@ Mpcc::GetWindowFloor(const FlowState& flow) const
 double
 Mpcc::GetRateFloor(const FlowState& flow) const
 {
-    // the least window over a base RTT (Zheng 2024, eq. 3.3)
+    // the minimum window over a base RTT (Zheng 2024, eq. 3.3)
     return flow.Path().hostRateBps * GetWindowFloor(flow) / flow.Path().bdpBytes;
 }
 

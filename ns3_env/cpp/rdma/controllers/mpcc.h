@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// MPCC controller: decision times, telemetry read, and the time at which a window takes effect.
+// MPCC controller: decision times, telemetry, and the time at which a window takes effect.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_MPCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_MPCC_H
 
@@ -24,9 +24,9 @@ MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 /**
  * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
  *
- * Decisions may take simulated time. The window then takes effect that much later, and the model knows:
- * the time counts as input delay (tau_1), and windows still on their way as inputs. Every decision takes its
- * own time as if the flow had a processor for it, and all take effect in the order in which they were made:
+ * Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
+ * as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
+ * separate processor, and all take effect in the order in which they were made:
  * a quicker one waits for those before it.
  */
 class Mpcc : public CongestionControl
@@ -48,7 +48,7 @@ class Mpcc : public CongestionControl
     const DecisionTimes* GetDecisionTimes() const override;
 
   private:
-    /// A window on its way.
+    /// A window that is not in effect yet.
     struct Pending
     {
         Picos at;
@@ -58,7 +58,7 @@ class Mpcc : public CongestionControl
     /// Reports whether to decide on this ACK.
     bool IsDue(const AckSample& ack);
     double Decide(const FlowState& flow, const AckSample& ack);
-    /// Shows what the control's last decision was made of.
+    /// Traces the inputs and results of the control's last decision.
     void Trace(double bdpBytes);
     /// Decides; its duration is counted, and charged by the attributes.
     double TimedDecide(const FlowState& flow, const AckSample& ack);
@@ -97,10 +97,10 @@ class Mpcc : public CongestionControl
     TracedValue<uint64_t> m_qpInfeasible{0};
     int m_acksToSkip{0};
     Picos m_nextDecision{0};
-    Picos m_cost{0}; ///< simulated time that a decision takes; measured: that of the last one
+    Picos m_cost{0}; ///< simulated duration of a decision; measured: that of the last one
     std::deque<Pending> m_pending;
     EventId m_effect;                       ///< the first pending window's
-    std::unique_ptr<DecisionTimes> m_times; ///< with MeasureTime alone
+    std::unique_ptr<DecisionTimes> m_times; ///< only with MeasureTime
 };
 
 } // namespace ns3::env::rdma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NSCC controller, by the delay and the mark of each packet, for flows whose packets take many paths.
+// NSCC controller, by the delay and the mark of each packet, for flows spread over many paths.
 #include "nscc.h"
 
 #include "ns3_env/cpp/contract/declaration.h"
@@ -13,10 +13,10 @@ NS_OBJECT_ENSURE_REGISTERED(Nscc);
 
 namespace
 {
-/// The network that the constants are given for (sec. 3.6.13.3): 100 Gb/s, 12 us, of which so many bytes are a BDP.
+/// BDP in bytes of the network of the published constants (sec. 3.6.13.3): 100 Gb/s, 12 us.
 constexpr double REFERENCE_BDP = 150e3;
 constexpr double REFERENCE_RTT = 12e6; // ps
-/// Up to so much of the base RTT a delay counts as none: a packet or two ahead in one queue.
+/// Up to this share of the base RTT a delay counts as zero: a packet or two ahead in one queue.
 constexpr double CLEAR = 1.0 / 32;
 } // namespace
 
@@ -140,7 +140,7 @@ Nscc::OnAck(FlowState& flow, const AckSample& ack)
         {
             Increase(bytes, delay);
         }
-        else if (delay >= m_target) // a mark below the target is one path's: the window holds
+        else if (delay >= m_target) // a mark below the target concerns one path: the window stays
         {
             Decrease(path, ack.now);
         }
@@ -162,7 +162,7 @@ Nscc::Average(const PathFacts& path, double delay, Picos now)
 bool
 Nscc::AdaptQuickly(const FlowState& flow, bool marked, double delay, Picos now)
 {
-    bool decided = m_ignore > 0 && marked; // by a queue that the window is already made for
+    bool decided = m_ignore > 0 && marked; // by a queue that the window already accounts for
     if (!decided && now >= m_periodEnd)
     {
         const bool congested = m_lost || delay > m_adaptTargets * m_target;
@@ -242,7 +242,7 @@ Nscc::AddIncreases(const PathFacts& path, Picos now)
 void
 Nscc::OnLoss(FlowState& flow)
 {
-    m_lost = true; // the window falls to what arrived, at the end of the period
+    m_lost = true; // the window falls to the bytes that arrived, at the end of the period
     m_window -= m_payload;
     Apply(flow);
 }

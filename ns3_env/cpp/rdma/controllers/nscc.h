@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NSCC controller, by the delay and the mark of each packet, for flows whose packets take many paths.
+// NSCC controller, by the delay and the mark of each packet, for flows spread over many paths.
 #ifndef NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 #define NS3_ENV_RDMA_CONTROLLERS_NSCC_H
 
@@ -12,7 +12,7 @@ namespace ns3::env::rdma
 /**
  * Network signalled congestion control after Ultra Ethernet 1.0 (sec. 3.6.13): a window, no pacing. A mark
  * without delay is one path's, which spraying evens out; delay without a mark is a queue that empties; both together
- * cut the window, once per round trip. A network that is far from the window is met by what has
+ * cut the window, once per round trip. If the network is far from the window, the window is set to the data that
  * arrived in a round trip (quick adaptation).
  *
  * Left out: credits of the receiver, trimmed packets (switches here trim none), and the choice of paths, which is the switches'.
@@ -34,10 +34,10 @@ class Nscc : public CongestionControl
     double AverageDelay() const { return m_averageDelayNs * PS_PER_NS; }
 
   private:
-    /// Payload that this ACK says has arrived, in order or not.
+    /// Payload that this ACK reports as arrived, in order or not.
     double Arrived(const PathFacts& path, const AckSample& ack);
     void Average(const PathFacts& path, double delay, Picos now);
-    /// True where it has decided on this ACK.
+    /// Returns whether it has decided on this ACK.
     bool AdaptQuickly(const FlowState& flow, bool marked, double delay, Picos now);
     void Increase(double bytes, double delay);
     void Decrease(const PathFacts& path, Picos now);
@@ -75,7 +75,7 @@ class Nscc : public CongestionControl
     double m_achieved{0}; ///< bytes that arrived in this period of quick adaptation
     Picos m_periodEnd{0};
     bool m_lost{false};
-    double m_ignore{0}; ///< bytes whose marks are of the window before
+    double m_ignore{0}; ///< bytes with marks caused by the previous window
     double m_early{0};  ///< bytes counted ahead of the acknowledged sequence
 
     uint64_t m_adaptations{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reference for completion times: a window of one BDP, ports that know what remains (pFabric).
+// Reference for completion times: a window of one BDP, ports that know the remaining bytes (pFabric).
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/declaration.h"
 

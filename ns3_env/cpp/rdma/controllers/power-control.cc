@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PowerTCP's control law, of which each variant measures power in its own way (Addanki 2022).
+// PowerTCP's control law, with power measured differently by each variant (Addanki 2022).
 #include "power-control.h"
 
 #include "ns3_env/cpp/contract/declaration.h"

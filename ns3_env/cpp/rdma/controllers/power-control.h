@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PowerTCP's control law, of which each variant measures power in its own way (Addanki 2022).
+// PowerTCP's control law, with power measured differently by each variant (Addanki 2022).
 #ifndef NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
 #define NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
 
@@ -12,7 +12,7 @@ namespace ns3::env::rdma
 /**
  * PowerTCP (Addanki et al., NSDI 2022): a window in proportion to the inverse of power, the product of the bottleneck's voltage
  * (BDP and queue) and current (throughput and growth of the queue), over its value on a path that is full without a
- * queue. Flows start with a BDP at line rate, which no window exceeds: what is more cannot be under way. tau is
+ * queue. Flows start with a BDP at line rate, which no window exceeds: more cannot be in flight. tau is
  * the network's largest base RTT, as in sec. 4.1.
  */
 class PowerControl : public CongestionControl
@@ -26,7 +26,7 @@ class PowerControl : public CongestionControl
     double Power() const { return m_power; }
 
   protected:
-    /// Algorithms 1 and 2: smoothing of a measured power over tau, the time that it stands for being `interval`.
+    /// Algorithms 1 and 2: smoothing over tau of a power measured over `interval`.
     void Smooth(const PathFacts& path, double power, Picos interval);
     /// UPDATEWINDOW (eq. 7), and the pacing rate w / tau.
     void UpdateWindow(FlowState& flow);

@@ -8,7 +8,7 @@
 namespace ns3::env::rdma
 {
 
-/// PowerTCP with in-band telemetry, whose header is HPCC's (Addanki 2022, sec. 3.6).
+/// PowerTCP with in-band telemetry, with HPCC's header (Addanki 2022, sec. 3.6).
 class PowerTcp : public PowerControl
 {
   public:
@@ -18,7 +18,7 @@ class PowerTcp : public PowerControl
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
   private:
-    /// NORMPOWER: of the hop where it is largest; false where the records tell nothing.
+    /// NORMPOWER: of the hop where it is largest; false if the records show nothing.
     bool MeasurePower(const PathFacts& path, const AckSample& ack);
 
     HopHistory m_last; ///< prevInt
@@ -52,7 +52,7 @@ PowerTcp::MeasurePower(const PathFacts& path, const AckSample& ack)
         const int64_t dt = hop.timeNs - last.timeNs;
         if (dt <= 0 || hop.rateBps == 0)
         {
-            continue; // a reordered, repeated or empty record measures nothing
+            continue; // a reordered, repeated or empty record is no measurement
         }
         const double seconds = static_cast<double>(dt) * 1e-9;
         const double bytesPerSecond = static_cast<double>(hop.rateBps) / 8;

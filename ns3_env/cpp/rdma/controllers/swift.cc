@@ -15,7 +15,7 @@ NS_OBJECT_ENSURE_REGISTERED(Swift);
 TypeId
 Swift::GetTypeId()
 {
-    // Values without a source of their own are those of htsim's Swift: the paper gives the formula, and of
+    // Values without a cited source are those of htsim's Swift: the paper gives the formula, and of
     // its constants only ranges (docs/controllers.md).
     static TypeId tid =
         Declaration<Swift>("rdma::swift")

@@ -37,10 +37,10 @@ class Swift : public CongestionControl
 
   private:
     double LargestWindow(const PathFacts& path) const;
-    /// With a window of so many packets.
+    /// Starts with a window of `packets`.
     void Begin(FlowState& flow, double packets, Picos now);
     bool CanDecrease(Picos now) const { return now - m_lastDecrease >= m_rtt; }
-    /// Clamps the window, notes the time of a cut and hands the window to the flow.
+    /// Clamps the window, notes the time of a cut and passes the window to the flow.
     void Apply(FlowState& flow, double packets, Picos now);
 
     Time m_baseTarget;         ///< attribute BaseTarget

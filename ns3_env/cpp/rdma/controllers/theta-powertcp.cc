@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PowerTCP controller by delay alone: power from the RTT and its gradient (Addanki 2022, Algorithm 2).
+// PowerTCP controller by delay only: power from the RTT and its gradient (Addanki 2022, Algorithm 2).
 #include "power-control.h"
 
 #include "ns3_env/cpp/contract/declaration.h"
@@ -10,9 +10,9 @@ namespace ns3::env::rdma
 {
 
 /**
- * theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and what is less
- * is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed does, and opens
- * all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
+ * theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and a
+ * lower power is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed
+ * does, and opens all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
  */
 class ThetaPowerTcp : public PowerControl
 {
@@ -63,7 +63,7 @@ ThetaPowerTcp::OnAck(FlowState& flow, const AckSample& ack)
     if (dt > 0)
     {
         const double gradient = static_cast<double>(ack.rtt - m_lastRtt) / static_cast<double>(dt);
-        // line 12, of which eq. 8 is the inverse; tau is this path's, for a shorter one has less to wait
+        // line 12, of which eq. 8 is the inverse; tau is this path's, as a shorter one waits less
         const double power =
             (gradient + 1) * static_cast<double>(ack.rtt) / static_cast<double>(path.baseRtt);
         Smooth(path, m_multiplicativeIncrease ? power : std::max(power, 1.0), dt);

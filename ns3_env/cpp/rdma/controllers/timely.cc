@@ -169,7 +169,7 @@ Timely::OnAck(FlowState& flow, const AckSample& ack)
             flow.SetWindow(path.WindowAt(flow.RateBps()));
         }
     }
-    // Behind the ACK stands only a flow that sends again what is acknowledged: no window of it ends.
+    // Only a flow that resends acknowledged data is behind the ACK: none of its windows ends.
     if (flow.SentBytes() > m_windowEnd)
     {
         m_windowEnd = flow.SentBytes();

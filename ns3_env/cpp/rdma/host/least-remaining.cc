@@ -70,7 +70,7 @@ LeastRemainingPort::Dequeue(Picos now)
     }
     if (Packet* packet = m_waiting.Pop())
     {
-        m_queue.Push(packet); // whose turn it is leaves as from any queue
+        m_queue.Push(packet); // the chosen packet leaves as from any queue
     }
     return SwitchPort::Dequeue(now);
 }

@@ -17,24 +17,24 @@ namespace ns3::env::rdma
 {
 
 /**
- * ACKs and NACKs first; then data of the flow with the least remaining bytes, a flow's in the order in which they came.
- * What remains of a flow here is what the first of its packets here carries, and all behind it. Flows with as much come
- * in the order of these packets; endless ones and streams are last.
+ * ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
+ * flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
+ * of these packets; endless ones and streams are last.
  */
 class LeastRemainingQueue
 {
   public:
     bool IsEmpty() const { return m_answers.IsEmpty() && m_flows.empty(); }
-    /// In O(log flows), as Pop().
+    /// Adds a packet in O(log flows), as Pop().
     void Push(Packet* packet);
-    /// Null where there is none.
+    /// Removes the next packet; null if there is none.
     Packet* Pop();
 
   private:
     struct Waiting
     {
         uint64_t remaining;
-        uint64_t order; ///< in which the first packet came, or came to be first
+        uint64_t order; ///< in which the first packet arrived, or became the first
         const WireFlow* flow;
 
         bool operator>(const Waiting& other) const
@@ -46,12 +46,12 @@ class LeastRemainingQueue
     void Wait(const Packet& first);
 
     PacketFifo m_answers;
-    std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< of the flows that have some here
+    std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< by flow with packets here
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> m_flows;
     uint64_t m_order{0};
 };
 
-/// A switch's port whose queue is a LeastRemainingQueue. Its buffer is never full, and so nothing pauses it.
+/// A switch's port with a LeastRemainingQueue. Its buffer is never full, so it is never paused.
 class LeastRemainingPort final : public SwitchPort
 {
   public:
@@ -73,7 +73,7 @@ class LeastRemainingPort final : public SwitchPort
     LeastRemainingQueue m_waiting;
 };
 
-/// A network card that serves, of the flows that may send, the one with the least bytes left; in turn where there are
+/// A network card that serves, of the flows that may send, the one with the fewest bytes left; in turn if there are
 /// several.
 class LeastRemainingNic final : public Nic
 {

@@ -67,7 +67,7 @@ Nic::Take(QueuePair& flow, Picos now)
 Packet*
 Nic::Dequeue(Picos now)
 {
-    if (IsPaused()) // ACKs share the data class: a pause holds them back, too
+    if (IsPaused()) // ACKs share the data class: a pause also stops them
     {
         return nullptr;
     }

@@ -20,10 +20,10 @@ class Nic : public Port
 
     virtual void AddFlow(QueuePair& flow);
     virtual void RemoveFlow(QueuePair& flow);
-    /// To be called after everything that may write a flow's window or rate: its waiting packet may have moved, and a
+    /// Call after everything that may write a flow's window or rate: its waiting packet may have moved, and a
     /// change is reported by the trace source "WindowAndRate".
     void TakeWindowAndRate(QueuePair& flow, Picos now);
-    /// To be called after what else may let a flow send sooner or later.
+    /// Call after any other change that lets a flow send sooner or later.
     void TakeReadiness(const QueuePair& flow)
     {
         if (m_tellsReadiness) [[unlikely]]
@@ -32,7 +32,7 @@ class Nic : public Port
         }
     }
 
-    /// An answer to a flow that is received here goes behind those that wait.
+    /// Queues an answer to a flow that is received here behind waiting ones.
     void Send(Packet* answer);
     NetworkContext& Network() { return m_network; }
     /// Reports whether a pause blocks this flow, and for how long pauses have so far: the port's, of one class.
@@ -52,7 +52,7 @@ class Nic : public Port
 
     /// The next packet of a flow that is ready.
     Packet* Take(QueuePair& flow, Picos now);
-    /// A flow's waiting packet was moved (FlowState::SetRateAndRepace); the card looks again in any case.
+    /// Called when a flow's waiting packet was moved (FlowState::SetRateAndRepace); the card checks again in any case.
     virtual void OnRepaced(const QueuePair&, Picos) {}
 
     /// A flow may be ready at another time than it was.

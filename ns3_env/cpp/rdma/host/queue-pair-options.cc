@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What only some queue pairs do: selective repeat, answers that come late or one for several packets.
+// Options of some queue pairs: selective repeat, answers that are late or for several packets.
 #include "nic.h"
 #include "queue-pair.h"
 
@@ -60,7 +60,7 @@ QueuePair::ReadyByOptions() const
     {
         return NEVER;
     }
-    if (HasLost()) // it takes the place of a packet that is in flight no more
+    if (HasLost()) // it replaces a packet that is no longer in flight
     {
         return m_pacing.ReadyAt(0);
     }
@@ -72,7 +72,7 @@ QueuePair::ReadyByOptions() const
     {
         return m_pacing.ReadyAt(InflightBytes());
     }
-    // The window has closed on packets none of which asked for an ACK: one more goes, which does.
+    // The window has closed on packets none of which asked for an ACK: one more is sent, which does.
     const bool unasked = m_answers && m_answers->config.ackEvery > 1 && InflightBytes() > 0 &&
                          m_answers->askedTo <= m_ackedBytes;
     return unasked ? m_pacing.PacedUntil(0) : NEVER;
@@ -165,7 +165,7 @@ QueuePair::SendCnp(Picos sentAt)
     Receiver().Network().CountPacket(*this, 1);
     const Picos delay = m_answers->config.cnpDelay;
     Simulator::Schedule(Time(delay),
-                        [this, sentAt = sentAt + delay] // the RTT that it tells is the packet's
+                        [this, sentAt = sentAt + delay] // the RTT that it reports is the packet's
                         {
                             Nic& card = Receiver();
                             Packet* cnp = card.Network().pool.Allocate();

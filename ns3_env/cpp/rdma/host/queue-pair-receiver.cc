@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A queue pair's receiver: what is in order, and which answer a data packet becomes.
+// A queue pair's receiver: packets in order, and the answer to each data packet.
 #include "nic.h"
 #include "queue-pair.h"
 
@@ -21,7 +21,7 @@ QueuePair::IsAnswered(const Packet& packet, Picos now, PacketKind& answer)
     if (packet.sequence > m_expected)
     {
         ++m_outOfOrder;
-        // One NACK is enough while it and its answer are on the way: the sender goes back to the gap at once.
+        // One NACK is enough while it and its answer are in flight: the sender returns to the gap at once.
         if (m_expected == m_nackedGap && now < m_nextNackAt)
         {
             return false;
@@ -32,7 +32,7 @@ QueuePair::IsAnswered(const Packet& packet, Picos now, PacketKind& answer)
         return true;
     }
     m_duplicates += packet.payloadBytes;
-    // A sender that had to wait for a timeout must learn what has arrived.
+    // A sender that had to wait for a timeout must learn which packets have arrived.
     return m_recovery.acknowledgesDuplicates || m_timeouts > 0;
 }
 

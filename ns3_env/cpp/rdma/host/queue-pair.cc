@@ -83,7 +83,7 @@ QueuePair::SetOpenLoop(double rateBps, Picos stop)
     m_pacing.TakeChange();     // a stream has no window or rate to report
     m_countedHops = EVERY_HOP; // no switch counts it any more
     m_options = 0;
-    SetOption(STREAM, true); // nothing recovers it, and nothing answers
+    SetOption(STREAM, true); // without recovery or answers
     m_selective.reset();
     m_answers.reset();
     m_sparse.reset();

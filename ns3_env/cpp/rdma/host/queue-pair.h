@@ -28,13 +28,13 @@ enum class Answer : uint8_t
 {
     None,
     Now,   ///< the packet has become its answer
-    Later, ///< so it has, and goes to the card when its time has come
+    Later, ///< as Now, but it goes to the card later
 };
 
 /**
  * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
- * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends by a time
- * table alone and is answered by nothing (SetOpenLoop).
+ * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
+ * and is not answered (SetOpenLoop).
  */
 class QueuePair final : public WireFlow
 {
@@ -46,22 +46,21 @@ class QueuePair final : public WireFlow
     void SetPath(Nic& sender, Route forward, Route backward);
     const Route& Forward() const { return m_forward; } ///< the switches' ports
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
-    /// No switch writes a record, though there is room for them on the wire.
+    /// Stops switches from writing records, though packets keep room for them.
     void DropRecords() { m_telemetry = Telemetry::None; }
     bool HasRecords() const
     {
         return m_telemetry == Telemetry::Exact || m_telemetry == Telemetry::Quantised;
     }
     void SetRecovery(const GoBackN& recovery);
-    /// From now on it repeats selectively. In flight, from the first unacknowledged byte on, are `capBytes` of payload at
-    /// most.
+    /// Enables selective repeat. At most `capBytes` of payload are in flight, from the first unacknowledged byte on.
     void RepeatSelectively(const SelectiveRepeatConfig& config, double capBytes);
     /// Sets how the cards at both ends answer its packets.
     void SetNic(const NicConfig& config);
-    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whatever comes of them. What the NIC's
-    /// other flows or a pause hold back leaves as soon as it can, but not after the stop.
+    /// Makes it a stream: full packets at `rateBps` (on the wire) until `stop`, whether they arrive or not. Packets
+    /// that the NIC's other flows or a pause delay leave as soon as possible, but not after the stop.
     void SetOpenLoop(double rateBps, Picos stop);
-    /// Switches choose its packets' ways: it has no routes.
+    /// Lets switches choose its packets' paths: it has no routes.
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
     /// @}
 
@@ -71,29 +70,29 @@ class QueuePair final : public WireFlow
 
     /// @name Sender
     /// @{
-    /// Earliest time at which the flow may send; NEVER while nothing is left or the window is closed.
+    /// Earliest time at which the flow may send; NEVER while no bytes are left or the window is closed.
     Picos ReadyAt() const;
     /// Earliest time by pacing only, whatever is in flight.
     Picos PacedUntil() const;
-    /// Takes the next packet; call only when ReadyAt() <= now.
+    /// Returns the next packet; call only when ReadyAt() <= now.
     Packet* NextPacket(NetworkContext& network, Picos now);
-    /// An ACK or NACK has come; releases nothing.
+    /// Handles an ACK or NACK; does not release the packet.
     void OnFeedback(const Packet& packet, Picos now);
-    /// A switch's feedback frame has come; releases nothing.
+    /// Handles a switch's feedback frame; does not release the packet.
     void OnNotification(const Packet& packet, Picos now);
     void SetHeld(bool held) override;
     void WindowAndRateWritten() override;
-    /// Its place among its card's flows, where these are many.
+    /// Its place among its card's flows, if these are many.
     static constexpr uint32_t NO_PLACE = UINT32_MAX;
     uint32_t Place() const { return m_place; }
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
-    /// Window and rate, whose changes since the last report the NIC passes to its trace source.
+    /// Window and rate; changes since the last report go to the NIC's trace source.
     Pacing& WindowAndRate() { return m_pacing; }
     /// @}
 
     /// @name Receiver
     /// @{
-    /// Turns a data packet into its ACK or NACK, in place, where it is answered.
+    /// Turns a data packet into its ACK or NACK in place, if it is answered.
     Answer OnData(Packet& packet, Picos now);
     /// @}
 
@@ -103,7 +102,7 @@ class QueuePair final : public WireFlow
 
     bool IsFinished() const { return m_endTime >= 0; }
     Picos EndTime() const override { return m_endTime; }
-    /// In order; of a stream all that arrived.
+    /// Bytes received in order; for a stream, all that arrived.
     uint64_t ReceivedBytes() const override { return IsFinished() ? m_sizeBytes : m_expected; }
     uint64_t RetransmittedBytes() const override { return m_retransmitted; }
     uint64_t Timeouts() const override { return m_timeouts; }
@@ -129,7 +128,7 @@ class QueuePair final : public WireFlow
     struct SparseTelemetry
     {
         uint32_t wireBytes; ///< of a packet that carries it
-        Picos every;        ///< at least, between two of them
+        Picos every;        ///< minimum time between two of them
         Picos nextAt{0};
     };
 
@@ -142,13 +141,13 @@ class QueuePair final : public WireFlow
         SelectiveReceiver receiver;
     };
 
-    /// Both ends of answers that come late, or one for several packets.
+    /// Both ends of answers that are delayed, or for several packets.
     struct Answers
     {
         NicConfig config;
-        uint32_t unasked{0};  ///< sender: packets since the last that asked for an ACK
+        uint32_t unasked{0};  ///< sender: packets since the last request for an ACK
         uint64_t askedTo{0};  ///< sender: that last one's end
-        bool owesMark{false}; ///< receiver: a mark that no ACK has told yet
+        bool owesMark{false}; ///< receiver: a mark that no ACK has reported yet
     };
 
     void SetOption(Option option, bool on)
@@ -163,7 +162,7 @@ class QueuePair final : public WireFlow
     }
     /// Deviations that matter when a packet leaves or arrives.
     static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
-    /// The first packet number beyond so many bytes.
+    /// The first packet number beyond this number of bytes.
     uint64_t PacketsOf(uint64_t bytes) const
     {
         return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
@@ -191,7 +190,7 @@ class QueuePair final : public WireFlow
     void GoBack(uint64_t sequence, Picos now);
     void Finish(Picos now);
 
-    // what each packet reads and writes
+    // members that each packet reads and writes
     Route m_forward;
     Route m_backward;
     std::unique_ptr<const OpenLoop> m_openLoop;
@@ -206,11 +205,11 @@ class QueuePair final : public WireFlow
     uint32_t m_headerBytes; ///< of a data packet
     uint32_t m_ackBytes;
     Telemetry m_telemetry;
-    bool m_tellsRemaining; ///< packets with telemetry tell switches what is left of the flow
-    uint8_t m_options{0};  ///< of Option; both ends read it while packets are on their way
+    bool m_tellsRemaining; ///< packets with telemetry report the flow's remaining bytes to switches
+    uint8_t m_options{0};  ///< of Option; both ends read it while packets are in flight
     bool m_isHeld{false};  ///< the sender waits for a decision
     uint64_t m_plainBytes{
-        0}; ///< up to here pacing alone says when a packet is ready: the size, or 0
+        0}; ///< up to here only pacing decides when a packet is ready: the size, or 0
     uint32_t m_place{NO_PLACE};
 
     GoBackN m_recovery;

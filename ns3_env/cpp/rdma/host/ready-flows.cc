@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, which send in turn where they are ready.
+// Live flows of a host, served in turn when they are ready.
 #include "ready-flows.h"
 
 #include <bit>
@@ -99,7 +99,7 @@ ReadyFlows::FirstReadyFrom(size_t place, Picos now) const
     size_t node = Places() + place;
     while (m_tree[node] > now)
     {
-        while (node % 2 == 1) // nothing lies to its right under the same parent
+        while (node % 2 == 1) // it is the right child of its parent
         {
             node /= 2;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, which send in turn where they are ready.
+// Live flows of a host, served in turn when they are ready.
 #ifndef NS3_ENV_RDMA_HOST_READY_FLOWS_H
 #define NS3_ENV_RDMA_HOST_READY_FLOWS_H
 
@@ -13,22 +13,23 @@ namespace ns3::env::rdma
 {
 
 /**
- * Flows in the order in which they started, served round robin. A few are asked one by one when each is ready. Of many
- * that is kept in a tournament tree, so that a turn takes O(log flows); who writes to a flow then says so (OnChange).
+ * Flows in the order in which they started, served round robin. A few are each checked for when they are ready. For
+ * many, these times are in a tournament tree, so that a turn needs O(log flows); a caller that writes to a flow then
+ * calls OnChange.
  */
 class ReadyFlows
 {
   public:
-    /// So many are few.
+    /// Up to this number of flows are few.
     static constexpr size_t FEW = 32;
 
     void Add(QueuePair& flow);
-    /// Keeps the turn.
+    /// Removes the flow; the turn stays.
     void Remove(QueuePair& flow);
-    /// One of them, perhaps, is ready at another time than it was.
+    /// Called when the time at which a flow is ready may have changed.
     void OnChange(const QueuePair& flow);
 
-    /// The flow whose turn it is of those that are ready, which then goes behind the others; null without one.
+    /// The ready flow whose turn it is, which then moves behind all other flows; null without one.
     [[gnu::always_inline]] QueuePair* TakeTurn(Picos now)
     {
         return m_many ? TakeTurnOfMany(now) : TakeTurnOfFew(now);
@@ -44,18 +45,18 @@ class ReadyFlows
     [[gnu::always_inline]] QueuePair* TakeTurnOfFew(Picos now);
     QueuePair* TakeTurnOfMany(Picos now);
     [[gnu::always_inline]] Picos NextReadyOfFew() const;
-    /// Closes the gaps, and builds the tree anew where flows are many.
+    /// Closes the gaps, and rebuilds the tree if flows are many.
     void Arrange(bool many);
     void Set(size_t place, Picos readyAt);
-    /// The first place from `place` on where a flow is ready, or the number of places.
+    /// The first place from `place` on with a ready flow, or the number of places.
     size_t FirstReadyFrom(size_t place, Picos now) const;
     size_t Places() const { return m_tree.size() / 2; }
 
-    std::vector<QueuePair*> m_flows; ///< of many: null where one was removed
+    std::vector<QueuePair*> m_flows; ///< of many: null for a removed flow
     size_t m_next{0};                ///< place behind that of the flow served last
     bool m_many{false};
     size_t m_count{0};
-    std::vector<Picos> m_tree; ///< least time below each node, from 1 on; the second half: by place
+    std::vector<Picos> m_tree; ///< earliest time per node, from 1 on; the second half: by place
 };
 
 inline QueuePair*

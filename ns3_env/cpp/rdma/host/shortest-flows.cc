@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, of those that are ready the one with the least bytes left first.
+// Live flows of a host, of which the ready one with the fewest bytes left is served first.
 #include "shortest-flows.h"
 
 #include "queue-pair.h"

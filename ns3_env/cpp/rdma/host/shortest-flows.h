@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Live flows of a host, of those that are ready the one with the least bytes left first.
+// Live flows of a host, of which the ready one with the fewest bytes left is served first.
 #ifndef NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
 #define NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
 
@@ -18,18 +18,18 @@ namespace ns3::env::rdma
 class QueuePair;
 
 /**
- * Flows by bytes left, then by when pacing lets them go, then in the order in which they started: O(log flows) each time.
- * Who writes to a flow says so (OnChange). What a flow was before stays in the heaps until it comes to their top.
+ * Flows by bytes left, then by their pacing times, then in the order in which they started: O(log flows) each time.
+ * A caller that writes to a flow calls OnChange. A flow's old entries stay in the heaps until they reach the top.
  */
 class ShortestFlows
 {
   public:
     void Add(QueuePair& flow);
     void Remove(QueuePair& flow);
-    /// One of them, perhaps, is ready at another time than it was, or has more or less left.
+    /// Called when a flow's ready time or remaining bytes may have changed.
     void OnChange(const QueuePair& flow);
 
-    /// The flow to be served, or null where none is ready.
+    /// The flow to be served, or null if none is ready.
     QueuePair* First(Picos now);
     /// The earliest time at which one is ready, `now` if one is, or NEVER.
     Picos NextReady(Picos now);
@@ -55,7 +55,7 @@ class ShortestFlows
     }
     void Update(Picos now);
 
-    std::vector<QueuePair*> m_flows; ///< in the order they started; null where one was removed
+    std::vector<QueuePair*> m_flows; ///< in the order they started; null for a removed flow
     std::vector<uint32_t> m_changes; ///< by place
     Heap<Waiting> m_waiting;
     Heap<Ready> m_ready;

@@ -15,7 +15,7 @@ namespace ns3::env::rdma
  * The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
  *
  * Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
- * may let it go faster: a queue that is short because another link holds the flow back does not count.
+ * may speed it up: a queue that is short because another link limits the flow does not count.
  */
 class AssociatedPoint
 {
@@ -29,7 +29,7 @@ class AssociatedPoint
         }
         return m_point == congestionPoint;
     }
-    /// The flow is at line rate again.
+    /// Forgets the point, as the flow is at line rate again.
     void Forget() { m_point.reset(); }
 
   private:

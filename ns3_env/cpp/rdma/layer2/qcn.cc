@@ -203,7 +203,7 @@ Qcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& fra
         return;
     }
     RunTimer(flow, frame.now);
-    // Frames that come before anything has been increased do not lower the target again (IEEE 802.1Q, 32.14);
+    // Frames that arrive before any increase do not lower the target again (IEEE 802.1Q, 32.14);
     // that of Jiang 2015, sec. 2.2 always is the rate "just before the latest".
     if (!m_limited || m_byteStage.Get() > 0 || m_latestTarget)
     {

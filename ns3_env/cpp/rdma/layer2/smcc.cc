@@ -89,7 +89,7 @@ Smcc::OnAck(FlowState&, const AckSample&)
 double
 Smcc::Cut(double offsetBytes, double deltaBytes) const
 {
-    // State A: away from the target, and not on the way to it. An empty queue does not change, and is in it.
+    // State A: away from the target, and not moving towards it. An empty queue does not change, and is in state A.
     if (offsetBytes * deltaBytes >= 0)
     {
         const bool large = std::abs(deltaBytes) > m_deltaThreshold; // sec. 4.4

@@ -21,17 +21,17 @@ namespace ns3::env::rdma
 /// The events that a link costs.
 enum class LinkEvents : uint8_t
 {
-    /// Fewest possible: a transmission's end only where something waits for it, one arrival per link.
+    /// Fewest possible: a transmission's end only if something waits for it, one arrival per link.
     Merged,
-    /// The same in a divided network: a node's arrivals come before its other events of their instant, in order of
-    /// ports, so that it does not matter who scheduled them when.
+    /// The same in a divided network: a node's arrivals precede its other events of the same instant, in order of
+    /// ports, so that the order of scheduling does not matter.
     MergedByPort,
-    /// Each transmission's end and each arrival, so that those of one instant run in the order in which
+    /// An event for each transmission's end and each arrival, so that those of one instant run in the order in which
     /// transmissions began.
     PerFrame,
 };
 
-/// Counts and shared stores of one network, or of a part; every port and node of it holds a reference.
+/// Counts and shared stores of one network, or of a part; every port and node of it has a reference.
 struct NetworkContext
 {
     /// Returns a packet to the pool and reports to its flow that it is off the network.
@@ -44,8 +44,8 @@ struct NetworkContext
         pool.Release(packet);
     }
 
-    /// One packet of the flow more (1) or less (-1) is on the network. A flow of another part hears of it when the window
-    /// is over.
+    /// Counts one packet of the flow more (1) or less (-1) on the network. A flow of another part is updated at the end
+    /// of the window.
     void CountPacket(WireFlow& flow, int change)
     {
         if (linkEvents != LinkEvents::MergedByPort || flow.Home() == this) [[likely]]

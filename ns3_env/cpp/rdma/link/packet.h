@@ -22,7 +22,7 @@ class SwitchPort;
 
 /// Bytes of Ethernet, IPv4, UDP and RoCE headers of a data packet (docs/sources/published-simulator.md, "Bytes on the wire").
 inline constexpr uint32_t DATA_HEADER_BYTES = 48;
-/// The most that a controller's telemetry may make of them (HPCC's 42 B).
+/// Maximum of these headers with a controller's telemetry (HPCC's 42 B).
 inline constexpr uint32_t MAX_HEADER_BYTES = DATA_HEADER_BYTES + 42;
 /// The same of an ACK or NACK, before telemetry; frames are padded to MIN_FRAME_BYTES.
 inline constexpr uint32_t ACK_HEADER_BYTES = 46;
@@ -36,7 +36,8 @@ AckBytes(uint32_t telemetryBytes)
 
 /// A priority flow control frame.
 inline constexpr uint32_t PFC_FRAME_BYTES = 43;
-/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of what it is about (IEEE 802.1Q, 33.4).
+/// A congestion notification message: Ethernet's header, 24 B, and the first 64 B of the packet that it is about (IEEE
+/// 802.1Q, 33.4).
 inline constexpr uint32_t NOTIFICATION_BYTES = 14 + 24 + 64;
 
 enum class PacketKind : uint8_t
@@ -45,8 +46,8 @@ enum class PacketKind : uint8_t
     Ack,
     Nack,
     Pause,        ///< PFC: stop sending data-class packets on this link
-    Resume,       ///< PFC: go on
-    Notification, ///< a switch's feedback to the source of a data packet, by the way that it came
+    Resume,       ///< PFC: resume
+    Notification, ///< a switch's feedback to the source of a data packet, by the reverse path
 };
 
 /// Data that switches write into a data packet.
@@ -55,33 +56,31 @@ enum class Telemetry : uint8_t
     None,
     Exact,     ///< an IntRecord per hop
     Quantised, ///< the same, rounded to HPCC's header units
-    OneByte,   ///< of all hops the largest utilisation (UtilisationMeter)
+    OneByte,   ///< the largest utilisation of all hops (UtilisationMeter)
 };
 
 inline constexpr size_t CACHE_LINE = 64;
 
-/// A hop reads and writes the first cache line; the second and later ones hold telemetry.
+/// A hop reads and writes the first cache line; the second and later ones contain telemetry.
 struct alignas(CACHE_LINE) Packet
 {
-    Packet* next;   ///< link of the queue that holds the packet
-    WireFlow* flow; ///< null for PFC frames
-    SwitchPort* const*
-        egress;    ///< ports by which it leaves the switches of its way: Data, Ack, Nack
-    Picos arrival; ///< its last one; on a link that of the packet behind it (Flight)
-    Picos sentAt;  ///< when the sender began to transmit the data packet; echoed by its ACK
+    Packet* next;              ///< link of the queue that contains the packet
+    WireFlow* flow;            ///< null for PFC frames
+    SwitchPort* const* egress; ///< egress ports at the switches of its path: Data, Ack, Nack
+    Picos arrival;             ///< its last one; on a link that of the packet behind it (Flight)
+    Picos sentAt; ///< when the sender began to transmit the data packet; echoed by its ACK
     uint64_t
         sequence; ///< Data: offset of the first payload byte; Ack, Nack: next byte expected; PFC: class
     uint32_t payloadBytes;
     uint32_t wireBytes;
-    uint16_t ingressPort; ///< where it entered the switch that holds it
+    uint16_t ingressPort; ///< ingress port of the switch that has it
     PacketKind kind;
     bool ecnCapable : 1; ///< Data: may be marked (RFC 3168, "ECT")
     bool ecnMarked : 1;
     bool last
         : 1; ///< carries the flow's last byte, or is sent again after that: switches forget the flow
-    bool ackRequested : 1; ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
-    bool tellsRemaining
-        : 1; ///< Data: switches write `shorterBacklogNs`, where they write telemetry
+    bool ackRequested : 1;   ///< Data, of flows whose ACKs are coalesced (RoCE "AckReq")
+    bool tellsRemaining : 1; ///< Data: switches write `shorterBacklogNs`, if they write telemetry
     Telemetry telemetry;
     uint8_t
         hop; ///< switches passed in this direction; Notification: those still between it and the source
@@ -91,11 +90,10 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
-    uint32_t
-        way; ///< of the data through a network whose switches choose per packet (Steering); ACKs keep it
+    uint32_t way; ///< path of the data if switches choose per packet (Steering); ACKs keep it
 
     uint32_t
-        shorterBacklogNs; ///< Data that tells what is left of its flow, and its ACK: the most of all hops
+        shorterBacklogNs; ///< Data that reports its flow's remaining bytes, and its ACK: the largest of all hops
 
     uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
 
@@ -129,9 +127,9 @@ class PacketPool
 
     /// Packets handed out and not yet returned.
     uint64_t LiveCount() const { return static_cast<uint64_t>(m_live); }
-    /// The same of one of several pools: below 0 where more came that other pools had handed out.
+    /// The same for one of several pools: negative if more packets came from other pools.
     int64_t Balance() const { return m_live; }
-    /// Takes `count` packets that wait in another pool; it has as many.
+    /// Moves `count` packets here from another pool, which has at least that number.
     void Take(PacketPool& other, int64_t count)
     {
         for (int64_t i = 0; i < count; ++i)
@@ -180,7 +178,7 @@ class PacketFifo
         m_tail = p;
     }
 
-    /// Goes before the first packet of this kind.
+    /// Inserts it before the first packet of this kind.
     void PushAhead(Packet* p, PacketKind kind)
     {
         Packet* before = nullptr;
@@ -246,7 +244,7 @@ class Flight
         return count;
     }
 
-    /// Takes the first, and asks memory for the second.
+    /// Removes the first, and prefetches the second.
     Packet* Pop()
     {
         Packet* p = m_first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Packets on links from one part of a network to others.
+// Packets on links from one part of a network to other parts.
 #ifndef NS3_ENV_RDMA_LINK_PASSAGE_H
 #define NS3_ENV_RDMA_LINK_PASSAGE_H
 
@@ -15,7 +15,7 @@ namespace ns3::env::rdma
 
 class Port;
 
-/// A packet on its way to a port of another part; its own `arrival` says when it will be there.
+/// A packet in flight to a port of another part; its `arrival` is when it will be there.
 struct Passenger
 {
     Port* into;
@@ -34,7 +34,7 @@ class alignas(CACHE_LINE) Passage
         m_earliest = std::min(m_earliest, arrival);
     }
 
-    /// A window is over: what was put in goes to its parts, in order.
+    /// Delivers the packets of a finished window to their parts, in order.
     /// \returns the earliest arrival, NEVER without any
     Picos Turn(std::vector<std::vector<Passenger>>& towards)
     {

@@ -79,7 +79,7 @@ Port::TakeReserved()
     const Moment place{m_armedAt, m_reserved};
     if (timeline.HasPassed(place))
     {
-        m_armedAt = NEVER; // it would have found nothing to send
+        m_armedAt = NEVER; // there would have been nothing to send
         return;
     }
     timeline.ArmAt(m_txEvent, place, m_nodeId);
@@ -90,7 +90,7 @@ Port::OnTransmitterFree()
 {
     if (NowPicos() != m_armedAt)
     {
-        return; // an earlier look was armed after this one
+        return; // an earlier tx event was armed after this one
     }
     m_armedAt = NEVER;
     Kick();
@@ -121,7 +121,7 @@ Port::Expect(Packet* packet)
         ArmArrival(packet->arrival, NowPicos());
     }
     m_incoming.Push(packet, packet->arrival);
-    // What its switch will read and write.
+    // Prefetches the members that its switch will read and write.
     __builtin_prefetch(packet->egress);
     __builtin_prefetch(packet->intRecords.data() + packet->intHops, 1);
 }
@@ -265,7 +265,7 @@ Port::Fail(Picos now)
         WatchArrivals();
     }
     *m_outage = {.down = true, .busyUntil = m_busyUntil, .lostNext = m_peer->m_incoming.Count()};
-    m_busyUntil = NEVER; // no look at the port finds it free
+    m_busyUntil = NEVER; // the port is never free
     while (Packet* frame = m_control.Pop())
     {
         m_network.Release(frame);

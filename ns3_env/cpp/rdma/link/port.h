@@ -32,19 +32,19 @@ class Port : public Object
 
     Port(NetworkContext& network, uint32_t nodeId, uint32_t index);
 
-    /// Joins two ports by a link of `rateBps` and propagation delay `delay`, both ways.
+    /// Joins two ports by a link of `rateBps` and propagation delay `delay` in both directions.
     static void Connect(Port& a, Port& b, double rateBps, Picos delay);
 
-    /// Directs what this end sends to another part of the network.
+    /// Directs this end's packets to another part of the network.
     void SendBy(Passage& passage, uint32_t destination)
     {
         m_passage = &passage;
         m_destination = destination;
         m_leavesPart = true;
     }
-    /// Asks memory for what Expect() needs.
+    /// Prefetches memory that Expect() needs.
     void PrefetchIncoming() const { __builtin_prefetch(&m_incoming, 1); }
-    /// Asks memory for what `event`, of this port, needs.
+    /// Prefetches memory that `event`, of this port, needs.
     void PrefetchFor(const void* event) const
     {
         if (event == &m_arrivalEvent)
@@ -61,16 +61,16 @@ class Port : public Object
     uint32_t Index() const { return m_index; }
     Port& Peer() const { return *m_peer; }
 
-    /// Sends what can be sent now, or makes sure the port looks again when it can.
+    /// Sends if possible now, or schedules another attempt.
     virtual void Kick() = 0;
 
     /// Random source for this port's marks, samples and, at the end of a link, losses.
     RandomSource& Random() { return m_random; }
 
-    /// Queues a PFC frame, of a class where there are several, ahead of everything else.
+    /// Queues a PFC frame, of one class if there are several, ahead of everything else.
     void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
 
-    /// Queues a switch's feedback frame ahead of everything else but PFC: a class of its own, which nothing pauses.
+    /// Queues a switch's feedback frame ahead of everything else but PFC and in a separate class, which nothing pauses.
     void SendNotification(Packet* frame);
 
     bool IsPaused() const { return m_paused; }
@@ -79,29 +79,29 @@ class Port : public Object
     uint64_t PauseFramesReceived() const { return m_pauses ? m_pauses->framesReceived : 0; }
     /// Pause frames that this end sent to its peer, a switch or a host.
     uint64_t PauseFramesSent() const { return m_pauses ? m_pauses->framesSent : 0; }
-    /// Packets that were on their way through this port, or on its link, and do not arrive.
+    /// Packets dropped at this port or on its link.
     LossCounts Lost() const;
     /// Bytes sent: data, ACKs and PFC frames.
     uint64_t TxBytes() const { return m_txBytes; }
 
-    /// From now on its trace sources may have listeners.
+    /// Enables its trace sources, which may have listeners from now on.
     void Watch()
     {
         m_traced = true;
         m_attended = true;
     }
 
-    /// Loses data and ACK packets on their way to the peer. A bit error rate takes the place of a filter.
+    /// Drops data and ACK packets towards the peer. A bit error rate replaces a filter.
     void SetLoss(const Corruption& corruption);
     /// @name A link that fails, at either of its ends
     /// @{
-    /// From now on nothing is sent; what this end has sent and has not arrived is lost, and so is what waits at a
-    /// switch. The peer's pause is void.
+    /// Stops sending; drops all packets in flight from this end, and those that wait at a switch. The peer's pause is
+    /// void.
     void Fail(Picos now);
-    /// It sends again. A switch that has no room for more pauses its peer anew.
+    /// Resumes sending. A switch without room for more pauses its peer again.
     void Recover(Picos now);
     bool IsDown() const { return m_outage && m_outage->down; }
-    /// A packet that was to leave here while the link is down, or has no way on.
+    /// Drops a packet that was to leave here while the link is down, or that has no path.
     void LoseByFailure(Packet* packet) { Lose(packet, LossCause::Failure); }
     /// @}
 
@@ -119,50 +119,52 @@ class Port : public Object
      */
     template <class Self>
     void KickAs(Self& self);
-    /// Reports whether a packet that comes now may be sent at once if nothing else waits here.
+    /// Reports whether an arriving packet may be sent at once if no other packet waits here.
     bool IsFree(Picos now);
-    /// Sends a packet that comes to a free port at which nothing waits.
+    /// Sends a packet that arrives at a free port without waiting packets.
     void SendAtOnce(Packet* packet, Picos now);
     /// A data, ACK or NACK packet has arrived here.
     virtual void Receive(Packet* packet) = 0;
     /// A PFC frame has arrived here.
     virtual void OnPfc(const Packet& frame);
-    /// The peer holds this port back, or lets it go on.
+    /// The peer pauses this port, or resumes it.
     void SetPaused(bool paused, Picos now);
 
     /// Reports whether a packet that this end sent arrives at its peer; counts it if it is lost instead. Only called after
     /// WatchArrivals(), or with a cause of losses set.
     virtual bool Passes(Packet* packet);
-    /// From now on Passes() is asked.
+    /// Enables calls of Passes().
     void WatchArrivals() { m_peer->m_attended = true; }
-    /// The link has failed: of what waits here. The link is back: whether the peer is to be paused.
+    /// Called when the link fails, for waiting packets, and when it is back, for pauses of the peer.
     virtual void OnFail(Picos) {}
     virtual void OnRecover() {}
 
     /// Reports whether one of its trace sources has a listener.
     bool IsTraced() const { return m_traced; }
 
-    /// Counts a packet that is lost before it leaves here, and takes it off the network.
+    /// Counts a packet that is dropped before it leaves this port, and removes it from the network.
     void Lose(Packet* packet, LossCause cause) { Lose(packet, cause, m_lost, m_network); }
 
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
     [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
-    /// Reports whether the transmitter is idle, and no look at its last frame's end is due at this very instant.
+    /// Reports whether the transmitter is idle, and no tx event of its last frame is due at this instant.
     bool IsIdle(Picos now) const
     {
         return m_busyUntil < now || (m_busyUntil == now && m_armedAt != now);
     }
     void OnTransmitterFree();
     void OnArrival();
-    /// The next arrival here is due then.
+    /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival, Picos now);
     void Arm(Picos when, Picos now);
-    /// The end of the transmission under way has its place among events of its instant; whether it is one shows later.
+    /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
+    /// later.
     void Reserve();
     void TakeReserved();
     bool IsLost(const Packet& packet);
-    /// Counts a packet that is lost on the link: its end finds out, which may be in another part of the network.
+    /// Counts a packet that is lost on the link: it is detected at the receiving end, possibly in another part of the
+    /// network.
     void LoseOnLink(Packet* packet, LossCause cause)
     {
         Lose(packet, cause, m_lostOnLink, m_peer->m_network);
@@ -171,7 +173,7 @@ class Port : public Object
               LossCause cause,
               std::unique_ptr<LossCounts>& counts,
               NetworkContext& network);
-    /// Reports whether an arrived packet is to be received: neither lost nor for the port itself.
+    /// Reports whether an arrived packet is to be received: it is neither lost nor for the port itself.
     bool TakesIn(Packet* packet);
 
     /// Transmission time of a frame; most are as long as the one before.
@@ -205,8 +207,8 @@ class Port : public Object
     struct Outage
     {
         bool down{false};
-        Picos busyUntil{0};   ///< as it was when the link failed
-        uint64_t lostNext{0}; ///< frames in flight that will not arrive, which come first
+        Picos busyUntil{0};   ///< its value when the link failed
+        uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
     };
 
     struct LastFrame
@@ -215,16 +217,16 @@ class Port : public Object
         Picos time{0};
     };
 
-    // A line of the cache each: what every look at the port reads and writes, what an arrival does, a transmission. What
-    // few ports need is made where it is needed: a large network has many.
+    // One cache line each: for what every look at the port reads and writes, for arrivals, for transmissions. Members
+    // that few ports need are allocated on demand: a large network has many ports.
     alignas(CACHE_LINE) Picos m_busyUntil{0};
-    Picos m_armedAt{NEVER}; ///< the one tx event that counts; others in the queue are stale
-    uint64_t m_reserved{0}; ///< number of its place, which it takes only if something waits
+    Picos m_armedAt{NEVER}; ///< the one tx event that counts; other events in the queue are stale
+    uint64_t m_reserved{0}; ///< number of its place, used only if a packet waits
     bool m_isReserved{false};
     bool m_paused{false};
-    bool m_traced{false};      ///< somebody listens to a trace source
+    bool m_traced{false};      ///< a trace source is connected
     bool m_leavesPart{false};  ///< m_passage
-    uint32_t m_destination{0}; ///< the peer's part, where that is another
+    uint32_t m_destination{0}; ///< the peer's part, if it is another
     Port* m_peer{nullptr};
     PacketFifo m_control; ///< PFC frames, then feedback frames
 
@@ -236,19 +238,19 @@ class Port : public Object
     Flight m_incoming; ///< on the link towards this port
     uint32_t m_nodeId;
     uint16_t m_index;
-    bool m_attended{false}; ///< somebody looks at what comes in: the peer (Passes), a trace source
+    bool m_attended{false}; ///< the peer (Passes) or a trace source observes arrivals
 
     alignas(CACHE_LINE) uint64_t m_txBytes{0};
-    std::array<LastFrame, 2> m_last; ///< data, others
+    std::array<LastFrame, 2> m_last; ///< data, all other packets
     double m_rateBps{0};
     Picos m_delay{0};
-    Passage* m_passage{nullptr}; ///< to the peer, where that is in another part of the network
+    Passage* m_passage{nullptr}; ///< to the peer, if it is in another part of the network
     ReusableEvent<Port, &Port::OnTransmitterFree> m_txEvent;
 
     std::unique_ptr<Pauses> m_pauses;
     std::unique_ptr<LossCounts> m_lost;       ///< before they left
     std::unique_ptr<LossCounts> m_lostOnLink; ///< counted by the link's other end
-    std::unique_ptr<Outage> m_outage;         ///< null where the link never failed
+    std::unique_ptr<Outage> m_outage;         ///< null if the link never failed
     std::unique_ptr<Hazard> m_hazard;
     RandomSource& m_random;
     TraceSource<const Packet&> m_txTrace;

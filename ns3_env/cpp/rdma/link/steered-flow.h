@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// State of one flow in a network that chooses a way for each packet.
+// State of one flow in a network that chooses a path for each packet.
 #ifndef NS3_ENV_RDMA_LINK_STEERED_FLOW_H
 #define NS3_ENV_RDMA_LINK_STEERED_FLOW_H
 
@@ -52,7 +52,8 @@ class SteeredFlow
     uint32_t Target(bool answer) const { return m_target[answer]; }
     const FiveTuple& Tuple(bool answer) const { return m_tuple[answer]; }
 
-    /// Memory of the switch `node`; its version is 0 at first. Switches may ask at once, each for its own.
+    /// Memory of the switch `node`; its version is 0 at first. Switches may call it concurrently, each for its own
+    /// memory.
     Memory& At(bool answer, uint32_t node)
     {
         std::atomic<Entry*>& first = m_memory[answer];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a flow that links and switches ask about and write to.
+// The part of a flow that links and switches read and write.
 #ifndef NS3_ENV_RDMA_LINK_WIRE_FLOW_H
 #define NS3_ENV_RDMA_LINK_WIRE_FLOW_H
 
@@ -22,21 +22,23 @@ class WireFlow : public Flow
   public:
     /// Reports whether it is a stream, which sends by a timetable only.
     bool IsOpenLoop() const { return m_isOpenLoop; }
-    /// Index of its traffic class; 0 where there is one.
+    /// Index of its traffic class; 0 if there is one.
     uint32_t Class() const { return m_class; }
-    /// Bytes from there to the message's end; of what is endless always as many, and more than of any other flow.
+    /// Bytes from there to the message's end; for endless flows a constant, larger than that of any other flow.
     uint64_t RemainingFrom(uint64_t sequence) const
     {
         return m_sizeBytes == ENDLESS_BYTES ? ENDLESS_BYTES : m_sizeBytes - sequence;
     }
-    /// The port by which the switch at `hop` sends to the source what is about a data packet: the one it came in by.
+    /// The port by which the switch at `hop` sends feedback about a data packet to the source: the packet's ingress
+    /// port.
     virtual SwitchPort& TowardsSource(uint8_t hop) const = 0;
 
-    /// Its state where switches choose its packets' ways; null where it has routes.
+    /// Its state if switches choose its packets' paths; null if it has routes.
     SteeredFlow* Steered() const { return m_steered.get(); }
     const PacketOrder* Order() const override { return m_steered ? &m_steered->Order() : nullptr; }
 
-    /// So many packets that are about this flow, in either direction, came onto the network, or were dropped or consumed.
+    /// Counts packets about this flow, in either direction, that entered the network (or, negative, were dropped or
+    /// consumed).
     void CountPackets(int change) { m_packetsOut += static_cast<uint32_t>(change); }
     /// Context of the part of the network that it is sent from.
     const NetworkContext* Home() const { return m_home; }
@@ -48,10 +50,10 @@ class WireFlow : public Flow
     {
         m_lost.fetch_add(payloadBytes, std::memory_order_relaxed);
     }
-    /// Payload bytes that were lost on their way, of packets that were sent again too.
+    /// Payload bytes that the network lost, including retransmissions.
     uint64_t LostBytes() const { return m_lost; }
 
-    /// Sets the flow's bit in the table of the switch at `hop`; true where it was not set.
+    /// Sets the flow's bit in the table of the switch at `hop`; true if it was not set.
     bool MarkCounted(uint8_t hop)
     {
         const uint32_t bit = 1U << hop;
@@ -63,7 +65,7 @@ class WireFlow : public Flow
         return fresh;
     }
 
-    /// Clears it; true where it was set.
+    /// Clears it; true if it was set.
     bool ClearCounted(uint8_t hop)
     {
         const uint32_t bit = 1U << hop;
@@ -78,7 +80,7 @@ class WireFlow : public Flow
 
     uint32_t m_packetsOut{0};
     std::atomic<uint32_t> m_countedHops{
-        0}; ///< a bit per switch of the path; their parts play at once
+        0}; ///< a bit per switch of the path; their parts run concurrently
     const NetworkContext* m_home{nullptr};
     bool m_isOpenLoop{false};
     std::unique_ptr<SteeredFlow> m_steered;

@@ -104,7 +104,7 @@ AddIpHeader(Frame& frame, const Packet& packet, const FlowHeaders& flow, size_t 
     frame.Add(0x45, 1); // version 4, five words
     frame.Add(uint64_t{flow.dscp} << 2 | ecn, 1);
     frame.Add(totalLength, 2);
-    frame.Add(0, 2); // identification: of no use in what is never fragmented (RFC 6864)
+    frame.Add(0, 2); // identification: unused in packets that are never fragmented (RFC 6864)
     frame.Add(DO_NOT_FRAGMENT, 2);
     frame.Add(FIRST_TTL - packet.hop, 1);
     frame.Add(PROTOCOL_UDP, 1);
@@ -228,7 +228,7 @@ NotificationFrame(const Packet& packet, const FlowHeaders& flow)
 uint32_t
 InvariantCrc(std::vector<uint8_t> packet)
 {
-    // What a router may change counts as ones; so do eight bytes in place of a local route header.
+    // Fields that a router may change count as ones; so do eight bytes in place of a local route header.
     constexpr size_t LOCAL_ROUTE_BYTES = 8;
     constexpr std::array<size_t, 7> VARIANT{1,  // IPv4: DSCP and ECN
                                             8,  // time to live

@@ -12,7 +12,7 @@
 namespace ns3::env::rdma
 {
 
-/// The data class: priority code point 3, of which differentiated services code point 26 is the usual sign.
+/// The data class: priority code point 3, usually marked by differentiated services code point 26.
 inline constexpr uint8_t DATA_PRIORITY = 3;
 inline constexpr uint8_t DATA_DSCP = 26;
 
@@ -26,7 +26,7 @@ struct FlowHeaders
     uint32_t payloadBytes; ///< of a full packet; packet sequence numbers count packets
     uint64_t sizeBytes;    ///< of the flow's one message
     bool reliable{true}; ///< false of a stream: an unreliable connection, a message in each packet
-    bool selective{false};   ///< it repeats selectively: a packet may follow the last one
+    bool selective{false};   ///< selective repeat: a packet may follow the last one
     uint8_t dscp{DATA_DSCP}; ///< its upper three bits are the priority
 };
 
@@ -47,11 +47,11 @@ PriorityOf(uint32_t trafficClass)
 std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver);
 
-/// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the least Ethernet frame.
+/// The frame of a pause or a resume (IEEE 802.1Q, annex on PFC), padded to the minimum Ethernet frame.
 std::vector<uint8_t> PfcFrame(PacketKind kind, uint32_t sender, uint8_t priority = DATA_PRIORITY);
 
 /// The frame of a switch's feedback to a flow's source: a congestion notification message (IEEE 802.1Q, 33.4), in which
-/// switch and port stand for the congestion point, with the beginning of the data packet that it is about.
+/// switch and port identify the congestion point, with the first bytes of the data packet that it is about.
 std::vector<uint8_t> NotificationFrame(const Packet& packet, const FlowHeaders& flow);
 
 /// RoCEv2's invariant CRC (IBA A17.3.3) of an IPv4 packet that has everything but the CRC itself.

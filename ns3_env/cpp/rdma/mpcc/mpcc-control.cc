@@ -107,8 +107,8 @@ MpccControl::BuildModel(const MpccInput& input)
     Remember(window / input.bdpBytes);
 
     MpccModel model;
-    // W* = R_out BDP_max / (R_in,max N). Where all flows together cannot fill the link, R_out is what they
-    // send (Table 3.1), and the fair share is the whole BDP_max.
+    // W* = R_out BDP_max / (R_in,max N). If all flows together cannot fill the link, R_out is their sending rate (Table
+    // 3.1), and the fair share is the whole BDP_max.
     model.fairShare = std::min(1.0, input.stateRateBps / (input.hostRateBps * flows));
     model.lower = -model.fairShare;
     model.upper = 1.0 - model.fairShare;
@@ -134,7 +134,7 @@ MpccControl::BuildModel(const MpccInput& input)
     const int steps = static_cast<int>(
         std::min(std::round(delay / interval), static_cast<double>(m_settings.memory)));
     const double past = steps > 0 ? SumOfLast(steps) - steps * model.fairShare : 0.0;
-    // No queue is shorter than empty: capacity that past inputs left unused does not come back.
+    // No queue is shorter than empty: capacity that past inputs left unused is not recovered.
     model.q = std::max(input.stateQueueBytes / input.bdpBytes + model.b * past, 0.0);
     return model;
 }

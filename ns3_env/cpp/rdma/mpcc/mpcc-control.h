@@ -27,7 +27,7 @@ struct MpccInput
     double stateFeedbackDelayNs{0}; ///< tau_2 * dt
 };
 
-/// Number of doubles in an MpccInput, for callers that hold rows of them.
+/// Number of doubles in an MpccInput, for callers with rows of them.
 inline constexpr int MPCC_INPUTS = 10;
 
 /// Method by which the window is computed.
@@ -41,9 +41,9 @@ struct MpccSettings
 {
     int horizon{5}; ///< P
     MpccCost cost{};
-    /// Least window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
+    /// Minimum window, in packets. The fair share of up to 100 flows per packet of BDP is above it.
     double floorPackets{0.01};
-    /// Least window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
+    /// Minimum window as a share of W*. A flow learns only from its own ACKs: at a hundredth of a packet it
     /// would get no feedback for a hundred base RTTs; at a tenth of its fair share a queue still drains at 0.9 R.
     double floorShare{0.1};
     double delayScale{1.0};    ///< factor on tau_1 + tau_2; 0 switches the compensation off
@@ -52,7 +52,7 @@ struct MpccSettings
     /// ACKs from one decision to the next, as the model's step; 0 for one decision per round trip.
     int acksPerDecision{1};
     MpccSolver solver{MpccSolver::Qp};
-    /// Qp: take the regulator's sequence where it is proven to be the optimum; otherwise qpOASES always.
+    /// Qp: use the regulator's sequence if it is proven optimal; otherwise qpOASES always.
     bool shortcut{true};
 };
 
@@ -61,17 +61,17 @@ struct MpccCounters
     uint64_t decisions{0};
     uint64_t unconstrained{0}; ///< decisions of the regulator that no constraint touched
     uint64_t saturated{0};     ///< decisions of the regulator at a constraint
-    uint64_t infeasible{0};    ///< decisions at which eq. 4.3 could not hold and was softened
-    MpccQpCounters qp;         ///< where a solve failed, the regulator stood in
+    uint64_t infeasible{0};    ///< decisions for which eq. 4.3 was infeasible and was softened
+    MpccQpCounters qp;         ///< if a solve failed, the regulator replaced it
 };
 
 /**
- * One flow's controller. Decide() is a function of the inputs so far alone, so that the same numbers give
+ * One flow's controller. Decide() is a function only of the inputs so far, so that the same numbers give
  * the same windows inside the simulator and from Python.
  *
- * Where the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to
- * the least queue that the inputs can reach at each step: the limit of a slack of high cost, without another
- * variable. The QP is then always feasible.
+ * If the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to the smallest
+ * queue that the inputs can reach at each step: the limit of a slack of high cost, without another variable. The QP is
+ * then always feasible.
  */
 class MpccControl
 {
@@ -82,10 +82,10 @@ class MpccControl
     /// The next window in bytes: at least Floor(input), at most BDP_max.
     double Decide(const MpccInput& input);
 
-    /// Forgets inputs and solver; counters go on.
+    /// Forgets inputs and solver; counters continue.
     void Reset();
 
-    /// Least window that Decide() may return for this input.
+    /// Minimum window that Decide() may return for this input.
     double Floor(const MpccInput& input) const;
 
     const MpccSettings& Settings() const { return m_settings; }
@@ -108,7 +108,7 @@ class MpccControl
     Regulator m_regulator;
     std::unique_ptr<MpccQp> m_qp; ///< from the first decision that needs it
     std::vector<double> m_past;   ///< ring of windows, in units of BDP_max
-    size_t m_next{0};             ///< where the next window goes
+    size_t m_next{0};             ///< index of the next window
     size_t m_known{0};            ///< windows remembered
     double m_first{0.0};          ///< the window before the first decision
 };

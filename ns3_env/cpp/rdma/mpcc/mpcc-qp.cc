@@ -13,7 +13,7 @@ namespace
 {
 /// Rounding error of a gradient, relative to the sum of its terms.
 constexpr double TOLERANCE = 1e-10;
-/// Queues of long horizons shrink below what doubles resolve.
+/// Queues of long horizons shrink below the resolution of doubles.
 constexpr double UNDERFLOW_ERROR = 1e-290;
 } // namespace
 
@@ -55,13 +55,13 @@ Regulator::Solve(const MpccModel& model)
     double q = model.q;
     for (size_t k = 0; k < horizon; ++k)
     {
-        // A queue above the bound never comes back above it: later steps have eq. 4.2 alone.
+        // A queue above the bound never returns above it: later steps have only eq. 4.2.
         const double top = q > model.queueBound ? model.InputUnderBound(q) : model.upper;
         const double excess = q - model.reference;
         const double wanted = -m_gains[k] * excess;
         const double move = std::max(std::min(wanted, top), model.lower);
         touched = touched || move != wanted;
-        // q + b move, without its cancellation where the move is free
+        // q + b move, without its cancellation if the move is free
         q = move == wanted ? model.reference + m_remainders[k] * excess : q + model.b * move;
         m_tops[k] = top;
         m_moves[k] = move;
@@ -104,7 +104,7 @@ constexpr int MAX_CHANGES = 200;
 /// Input, in BDPs, by which eq. 4.17's rows are widened.
 constexpr double ROW_SLACK = 1e-9;
 
-/// Relative change of b below which H is left alone.
+/// Relative change of b below which H stays as it is.
 constexpr double SAME_B = 1e-12;
 
 } // namespace
@@ -123,7 +123,7 @@ MpccQp::MpccQp(int horizon, const MpccCost& cost)
 {
     qpOASES::Options options;
     options.setToMPC();
-    options.enableFarBounds = qpOASES::BT_FALSE; // every input has two bounds of its own
+    options.enableFarBounds = qpOASES::BT_FALSE; // every input has two bounds
     // The default, 1e-9, leaves 1e-7 of the fair share after a thousand hot starts with P = 20.
     options.terminationTolerance = 1e-12;
     options.printLevel = qpOASES::PL_NONE;
@@ -175,7 +175,7 @@ MpccQp::FillHessian()
 void
 MpccQp::FillRows(const MpccModel& model)
 {
-    // Divided by b, so that A is of ones. Where the bound is out of reach one sequence alone meets it exactly.
+    // Divided by b, so that A is of ones. If the bound is out of reach, only one sequence meets it exactly.
     for (size_t i = 0; i < m_horizon; ++i)
     {
         std::fill_n(m_rows.begin() + static_cast<ptrdiff_t>(i * m_horizon), i + 1, 1.0);
@@ -270,7 +270,7 @@ MpccQp::Solve(const MpccModel& model, MpccQpCounters& counters)
         {
             counters.workingSetChanges += static_cast<uint64_t>(changes);
             changes = MAX_CHANGES;
-            code = cold(changes); // a working set too far away is worth one start from nothing
+            code = cold(changes); // a working set too far away is worth one cold start
         }
     }
     counters.workingSetChanges += static_cast<uint64_t>(changes);

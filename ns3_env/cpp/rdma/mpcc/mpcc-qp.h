@@ -19,16 +19,16 @@ class SQProblem;
 namespace ns3::env::rdma
 {
 
-/// Weights of the cost: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and more where asked.
+/// Weights of the cost: sum of W_Q (q_k - r)^2 + W_R u_k^2 (Zheng 2024, eq. 4.4), and optional terms.
 struct MpccCost
 {
     double weightQueue{1.0};   ///< W_Q
     double weightWindow{10.0}; ///< W_R (1:10 in the thesis's experiments)
-    /// r_x of eq. 4.4 in BDPs, the queue that is wanted, as far as eq. 4.3 lets it be; eq. 4.5 has 0.
+    /// r_x of eq. 4.4 in BDPs, the desired queue, as far as eq. 4.3 allows; eq. 4.5 has 0.
     double queueReference{0.0};
     double terminalWeight{
-        1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as the others
-    double weightChange{0.0}; ///< of (u_k - u_{k-1})^2, which the thesis has not
+        1.0}; ///< P_t of eq. 4.4 over W_Q; eq. 4.5 leaves it out: the last state counts as every other
+    double weightChange{0.0}; ///< of (u_k - u_{k-1})^2, not in the thesis
 };
 
 /// MPCC's model and constraints at one decision, in units of BDP_max.
@@ -37,7 +37,7 @@ struct MpccModel
     double q{0}; ///< predicted queue, Q-bar (Zheng 2024, eq. 3.7), at least 0
     double b{0}; ///< B of eq. 3.4: queue gained per step and unit of window above the fair share
     double fairShare{0};  ///< W*, in (0, 1]
-    double lower{0};      ///< least input, -W* (eq. 4.2)
+    double lower{0};      ///< smallest input, -W* (eq. 4.2)
     double upper{0};      ///< largest input, 1 - W* (eq. 4.2)
     double queueBound{0}; ///< largest queue, N - 1 (eq. 4.3), before softening
     double reference{0};  ///< the queue that is wanted, at most the bound
@@ -46,7 +46,7 @@ struct MpccModel
     /// Largest queue allowed after `step` inputs: the bound, or as low as the inputs can bring it.
     double SoftBound(int step) const { return std::max(q + step * b * lower, queueBound); }
 
-    /// Largest input that brings a queue of `queue` under the bound in one step, or the least input.
+    /// Largest input that brings a queue of `queue` under the bound in one step, or the smallest input.
     double InputUnderBound(double queue) const
     {
         return std::max(lower, std::min(upper, (queueBound - queue) / b));
@@ -56,27 +56,27 @@ struct MpccModel
 /// Optimality proof of the regulator's moves.
 enum class LqrProof : uint8_t
 {
-    None,          ///< nothing: ask qpOASES
+    None,          ///< nothing: use qpOASES
     Unconstrained, ///< the QP's optimum, and no constraint touches it
-    Saturated,     ///< the QP's optimum, with constraints that hold it back
+    Saturated,     ///< the QP's optimum, with active constraints
 };
 
 /**
  * The regulator of min sum_{k=1..P} W_Q (q_k - r)^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng
  * 2024, eqs. 4.4, 4.9), whose unconstrained inputs are u_k = -K_k (q_k - r), with every input kept inside its
- * constraints. It knows no cost of changes.
+ * constraints. It has no cost of changes.
  *
- * That is the constrained optimum, too: a constraint on later inputs only makes a queue dearer, so the best
- * input now is never above -K_k q_k, and where that is out of reach it is the least input
- * (docs/decisions/0003-mpcc.md). Solve() relies on no theorem: it checks the optimality conditions of each
- * sequence (Karush, Kuhn, Tucker), which for a strictly convex QP are sufficient.
+ * That is also the constrained optimum: a constraint on later inputs only makes a queue costlier, so the best input now
+ * is never above -K_k q_k, and if that is out of reach it is the smallest input (docs/decisions/0003-mpcc.md). Solve()
+ * relies on no theorem: it checks the optimality conditions of each sequence (Karush, Kuhn, Tucker), which for a
+ * strictly convex QP are sufficient.
  */
 class Regulator
 {
   public:
     Regulator(int horizon, const MpccCost& cost);
 
-    /// Writes the moves for this model and returns what is proven of them.
+    /// Writes the moves for this model and returns their proof.
     LqrProof Solve(const MpccModel& model);
 
     const std::vector<double>& Gains() const { return m_gains; }
@@ -86,9 +86,9 @@ class Regulator
     void UpdateGains(double b);
 
     MpccCost m_cost;
-    double m_b{-1.0}; ///< for which the gains hold
+    double m_b{-1.0}; ///< for which the gains are valid
     std::vector<double> m_gains;
-    std::vector<double> m_remainders; ///< 1 - b K_k: what a free move leaves of a queue
+    std::vector<double> m_remainders; ///< 1 - b K_k: share of a queue left by a free move
     std::vector<double> m_moves;
     std::vector<double> m_tops;   ///< largest input of each step
     std::vector<double> m_queues; ///< q_1 ... q_P
@@ -106,10 +106,10 @@ struct MpccQpCounters
  * One flow's QP: min 1/2 u' H u + u' g over the inputs u of the horizon (eqs. 4.6 to 4.17), everything in
  * units of BDP_max and scaled so that H's largest entry is near 2.
  *
- * Eq. 4.17's rows are bounds here, which takes a quarter less time. A queue above its bound comes under it as
+ * Eq. 4.17's rows are bounds here, which needs a quarter less time. A queue above its bound comes under it as
  * fast as the inputs allow: that fixes the first inputs (SoftBound) and caps the next. The other rows are idle
  * at the optimum (docs/decisions/0003-mpcc.md). That is checked: an optimum without rows that keeps
- * them all is the optimum with them. Where changes cost, inputs overshoot, and the rows are there.
+ * them all is the optimum with them. If changes cost, inputs overshoot, and the rows are kept.
  */
 class MpccQp
 {
@@ -117,10 +117,10 @@ class MpccQp
     MpccQp(int horizon, const MpccCost& cost);
     ~MpccQp();
 
-    /// The first input of the optimum; none where qpOASES did not find it, which counts as a failure.
+    /// The first input of the optimum; none if qpOASES did not find it, which counts as a failure.
     std::optional<double> Solve(const MpccModel& model, MpccQpCounters& counters);
 
-    /// Writes the problem of a model; true where H changed. Solve() does.
+    /// Writes the problem of a model; true if H changed. Solve() does.
     bool Fill(const MpccModel& model);
 
     /// @name The problem, as last filled
@@ -149,10 +149,10 @@ class MpccQp
     std::vector<double> m_lower;
     std::vector<double> m_upper;
     std::vector<double> m_solution;
-    std::vector<double> m_rows; ///< A of eq. 4.16, where changes cost; else empty, as the next two
+    std::vector<double> m_rows; ///< A of eq. 4.16, if changes cost; else empty, as the next two
     std::vector<double> m_rowsLower; ///< eq. 4.17
     std::vector<double> m_rowsUpper;
-    double m_b{-1.0}; ///< for which H holds
+    double m_b{-1.0}; ///< for which H is valid
     double m_scale{1.0};
     bool m_hot{false};
 };

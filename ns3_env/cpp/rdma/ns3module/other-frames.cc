@@ -23,7 +23,7 @@ constexpr uint8_t ECN_BITS = 3;
 
 using Ipv4Bytes = std::array<uint8_t, IPV4_BYTES>;
 
-/// The first bytes of an IPv4 packet as they are, without the module that knows what they mean.
+/// The first bytes of an IPv4 packet as they are, without the module that interprets them.
 class RawIpv4 : public Header
 {
   public:
@@ -51,7 +51,7 @@ IsIpv4(const ns3::Packet& packet, uint16_t protocol)
     return protocol == IPV4 && packet.GetSize() >= IPV4_BYTES;
 }
 
-/// UDP's or TCP's source port; 0 of what has none.
+/// UDP's or TCP's source port; 0 for other protocols.
 uint16_t
 SourcePort(const ns3::Packet& packet, uint16_t protocol)
 {
@@ -73,7 +73,7 @@ IsEcnCapable(const ns3::Packet& packet, uint16_t protocol)
     return IsIpv4(packet, protocol) && (bytes[1] & ECN_BITS) != 0;
 }
 
-/// Sets "congestion experienced" (RFC 3168), and keeps the checksum right where there is one (RFC 1624).
+/// Sets "congestion experienced" (RFC 3168), and updates the checksum if there is one (RFC 1624).
 void
 Mark(ns3::Packet& packet)
 {
@@ -161,7 +161,7 @@ OtherFrames::SendTo(uint32_t source, uint32_t destination, Frame frame)
     packet->flow = &carrier;
     packet->kind = rdma::PacketKind::Data;
     packet->sequence = 0;
-    packet->payloadBytes = 0; // none of RDMA's
+    packet->payloadBytes = 0; // no RDMA payload
     packet->wireBytes = content.GetSize() + ETHERNET_BYTES;
     packet->egress = carrier.Forward().data();
     packet->telemetry = rdma::Telemetry::None;
@@ -221,7 +221,7 @@ OtherFrames::OnRx(uint32_t node, const rdma::Packet& packet)
     {
         Mark(*frame.packet);
     }
-    // The stack answers in an event of its own: the engine is in the middle of an arrival.
+    // The stack answers in a separate event: the engine is in the middle of an arrival.
     Simulator::ScheduleWithContext(
         m_cards[node]->GetNode()->GetId(),
         Time(0),

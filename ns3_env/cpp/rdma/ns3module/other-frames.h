@@ -19,9 +19,9 @@ namespace ns3::env
 {
 
 /**
- * Carries what a card is given by ns-3's stacks: each frame is a packet of the engine, which waits, is marked and is
+ * Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
  * dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
- * and source port) keep one path where flows do.
+ * and source port) keep one path if flows do.
  */
 class OtherFrames
 {
@@ -36,12 +36,12 @@ class OtherFrames
     OtherFrames& operator=(const OtherFrames&) = delete;
 
     /// Sends from the card of the engine's node `source`.
-    /// \returns false where too many wait at the card, or nobody has this address \throws ScenarioError without a path
+    /// \returns false if too many wait at the card, or no host has this address \throws ScenarioError without a path
     bool
     Send(uint32_t source, const Ptr<ns3::Packet>& packet, const Address& to, uint16_t protocol);
 
   private:
-    /// A frame on its way.
+    /// A frame in flight.
     struct Frame
     {
         Ptr<ns3::Packet> packet;

@@ -36,10 +36,10 @@ class RdmaApplication : public Application
     Time GetStartTime() const { return m_startTime; }
     Time GetStopTime() const { return m_stopTime; }
 
-    /// Number of the flow in traces, results and captures; NO_FLOW before the simulation knows it.
+    /// Number of the flow in traces, results and captures; NO_FLOW before the simulation starts.
     uint32_t GetFlowId() const { return m_flow; }
     bool IsCompleted() const { return m_completed; }
-    /// From its start until its last byte was acknowledged; 0 before.
+    /// Time from its start until its last byte was acknowledged; 0 before.
     Time GetCompletionTime() const { return m_duration; }
     /// The controller's window, in bytes, and its rate, in bit/s.
     double GetWindow() const { return m_window; }
@@ -54,7 +54,7 @@ class RdmaApplication : public Application
     void OnCompleted(Time duration);
     bool IsWatched() const { return m_watched; }
     /// @}
-    /// Somebody listens to window or rate.
+    /// A listener connects to window or rate.
     void Watch();
 
     typedef void (*CompletedCallback)(Ptr<const RdmaApplication> application, Time duration);

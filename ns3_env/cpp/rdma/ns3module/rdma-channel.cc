@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Full-duplex link between two RDMA devices, as ns-3 knows channels.
+// Full-duplex link between two RDMA devices, as an ns-3 channel.
 #include "rdma-channel.h"
 
 #include "rdma-net-device.h"

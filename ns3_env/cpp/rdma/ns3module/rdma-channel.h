@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Full-duplex link between two RDMA devices, as ns-3 knows channels.
+// Full-duplex link between two RDMA devices, as an ns-3 channel.
 #ifndef RDMA_CHANNEL_H
 #define RDMA_CHANNEL_H
 
@@ -19,7 +19,7 @@ class RdmaChannel : public Channel
   public:
     static TypeId GetTypeId();
 
-    /// Takes the next end; aborts where both are taken.
+    /// Attaches to the next end; aborts if both are in use.
     void Attach(Ptr<RdmaNetDevice> device);
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;

@@ -17,7 +17,7 @@ class RdmaFatTreeHelper
   public:
     explicit RdmaFatTreeHelper(uint32_t ports, uint32_t pods = 0);
 
-    /// Makes nodes and links, with the attributes that the helper has; hosts, edge, aggregation and core have ids in
+    /// Creates nodes and links, with the helper's attributes; hosts, edge, aggregation and core have ids in
     /// this order.
     void Build(RdmaHelper& rdma);
 

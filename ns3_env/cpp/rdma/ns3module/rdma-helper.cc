@@ -12,7 +12,7 @@ namespace ns3
 namespace
 {
 
-/// Sets an attribute, or says in one sentence what it takes.
+/// Sets an attribute, or reports the accepted values in one sentence.
 void
 SetOrAbort(TypeId type, const std::string& name, const AttributeValue& value)
 {

@@ -16,15 +16,15 @@ namespace ns3
 {
 
 /**
- * Builds the RDMA network of a simulation. Make it before the first node: it chooses the event loop. What does not fit
- * ends the program with a sentence that says why (NS_ABORT_MSG).
+ * Builds the RDMA network of a simulation. Create it before the first node: it selects the event loop. An invalid
+ * network ends the program with a sentence that gives the reason (NS_ABORT_MSG).
  */
 class RdmaHelper : public PcapHelperForDevice
 {
   public:
     RdmaHelper();
 
-    /// @name Of what is made from now on
+    /// @name Settings of objects created later
     /// @{
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
@@ -36,7 +36,7 @@ class RdmaHelper : public PcapHelperForDevice
     /// An attribute of the whole network: switches, packets, marking (RdmaNetwork).
     void SetNetworkAttribute(const std::string& name, const AttributeValue& value);
 
-    /// These nodes are switches.
+    /// Makes these nodes switches.
     void InstallSwitch(const NodeContainer& nodes);
     void InstallSwitch(Ptr<Node> node) { InstallSwitch(NodeContainer(node)); }
     /// Joins two nodes, with a device at each. \returns the two
@@ -44,13 +44,13 @@ class RdmaHelper : public PcapHelperForDevice
     /// A card for each host and its link to the switch. \returns the cards
     NetDeviceContainer Install(const NodeContainer& hosts, Ptr<Node> leaf);
 
-    /// A flow of so many bytes, 0 for one that never ends, under the controller that was set last.
+    /// A flow of `bytes`, 0 for an endless one, under the controller that was set last.
     Ptr<RdmaApplication>
     AddFlow(Ptr<Node> from, Ptr<Node> to, uint64_t bytes, Time start = Time(0));
     /// The same between two cards; hosts may have several.
     Ptr<RdmaApplication>
     AddFlow(Ptr<NetDevice> from, Ptr<NetDevice> to, uint64_t bytes, Time start = Time(0));
-    /// Packets at this rate (on the wire), which nothing steers; `stop` 0: to the end.
+    /// Packets at this constant rate (on the wire), without control; `stop` 0: to the end.
     Ptr<RdmaApplication>
     AddStream(Ptr<Node> from, Ptr<Node> to, DataRate rate, Time start, Time stop = Time(0));
     Ptr<RdmaApplication> AddStream(Ptr<NetDevice> from,
@@ -60,7 +60,7 @@ class RdmaHelper : public PcapHelperForDevice
                                    Time stop = Time(0));
 
     Ptr<RdmaNetwork> GetNetwork() const { return m_network; }
-    /// The first card of a host; aborts where there is none.
+    /// The first card of a host; aborts if there is none.
     static Ptr<RdmaNetDevice> CardOf(Ptr<Node> host);
 
   private:

@@ -21,7 +21,7 @@ using EnginePacket = env::rdma::Packet;
 namespace
 {
 
-/// Id of the flow that a packet is about; PFC frames are about none.
+/// Id of the flow that a packet is about; PFC frames have none.
 uint32_t
 FlowOf(const EnginePacket& packet)
 {

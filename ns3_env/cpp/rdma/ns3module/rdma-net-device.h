@@ -39,7 +39,7 @@ class RdmaNetDevice : public NetDevice
     DataRate GetDataRate() const { return m_dataRate; }
     uint32_t GetTxQueueLimit() const { return m_txQueueLimit; }
 
-    /// @name What the engine knows, once the simulation has begun; 0 before
+    /// @name The engine's state, once the simulation has started; 0 before
     /// @{
     uint64_t GetQueueBytes() const; ///< of a switch port
     /// Time for which the peer has paused this end.
@@ -49,11 +49,11 @@ class RdmaNetDevice : public NetDevice
     uint64_t GetDroppedPackets() const;
     /// @}
 
-    /// Somebody listens to a trace source.
+    /// A listener connects to a trace source.
     void Watch();
     /// The engine's port is there. For RdmaNetwork.
     void SetPort(env::rdma::Port* port);
-    /// A frame of another stack has come to this host. For RdmaNetwork.
+    /// Delivers a frame of another stack to this host. For RdmaNetwork.
     void
     Deliver(Ptr<const Packet> packet, const Address& from, const Address& to, uint16_t protocol);
 
@@ -86,7 +86,8 @@ class RdmaNetDevice : public NetDevice
                   const Address& dest,
                   uint16_t protocolNumber) override;
     Ptr<Node> GetNode() const override { return m_node; }
-    /// The address is 02, the number of the node's RDMA devices before, and the node's id. Captures have 02:00.
+    /// Sets the node, and the address: 02, the number of the node's earlier RDMA devices, and the node's id. Captures
+    /// have 02:00.
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override { return true; }
     void SetReceiveCallback(ReceiveCallback callback) override { m_receive = callback; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
+// The RDMA network of a simulation: settings and components for the engine's network.
 #include "rdma-network.h"
 
 #include "script-run.h"
@@ -25,9 +25,9 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaNetwork);
 namespace
 {
 
-Ptr<RdmaNetwork> g_network; ///< of the simulation under way
+Ptr<RdmaNetwork> g_network; ///< of the present simulation
 
-/// From now on ns3::Simulator is the engine's event loop, in picoseconds.
+/// Makes ns3::Simulator the engine's event loop, in picoseconds.
 void
 ChooseEventLoop()
 {
@@ -215,7 +215,7 @@ RdmaNetwork::Build()
 void
 RdmaNetwork::End()
 {
-    const Ptr<RdmaNetwork> self = g_network; // until this is over
+    const Ptr<RdmaNetwork> self = g_network; // keeps the object until this returns
     if (m_run)
     {
         m_run->End();

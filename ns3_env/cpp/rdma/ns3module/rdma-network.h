@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The RDMA network of a simulation: settings and parts, of which the engine makes its network.
+// The RDMA network of a simulation: settings and components for the engine's network.
 #ifndef RDMA_NETWORK_H
 #define RDMA_NETWORK_H
 
@@ -24,11 +24,11 @@ class ScriptRun;
 struct ScriptSettings;
 } // namespace env
 
-/// A capture that a script asks for.
+/// A capture that a script requests.
 struct RdmaCapture
 {
     std::string prefix;
-    std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; the names that ns-3 gives
+    std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; ns-3's names
 };
 
 /**
@@ -44,21 +44,21 @@ class RdmaNetwork : public Object
     RdmaNetwork();
     ~RdmaNetwork() override;
 
-    /// The network of this simulation; the first call makes it, and chooses picoseconds and the engine's event loop,
-    /// which must come before the first event. Aborts where another loop runs.
+    /// The network of this simulation; the first call creates it, and selects picoseconds and the engine's event loop:
+    /// call it before the first event. Aborts if another loop runs.
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.
     void AddSwitch(Ptr<Node> node);
     bool IsSwitch(Ptr<Node> node) const { return m_switches.contains(node->GetId()); }
-    /// Aborts, with what is wrong, where there is no such controller, or it has no such attribute or value.
+    /// Aborts with a message if there is no such controller, attribute or value.
     static void CheckController(const std::string& controller);
     /// Frames of a device go to a file, and those of all captured ones to PREFIX.pcapng.
     void Capture(const std::string& prefix, Ptr<RdmaNetDevice> device, const std::string& file);
 
     /// Flows that have started and not ended; 0 before the simulation.
     std::size_t GetNLiveFlows() const;
-    /// Pause frames, and packets that were lost, of the whole network.
+    /// Numbers of pause frames and of lost packets in the whole network.
     uint64_t GetNPauseFrames() const;
     uint64_t GetNDrops() const;
 
@@ -66,7 +66,7 @@ class RdmaNetwork : public Object
     /// @{
     void StartFlow(Ptr<RdmaApplication> application);
     void WatchWindows(Ptr<RdmaApplication> application);
-    /// A frame of another stack leaves this host; false where it is not taken.
+    /// Sends a frame of another stack from this host; false if it is refused.
     bool
     Carry(Ptr<RdmaNetDevice> device, Ptr<Packet> packet, const Address& dest, uint16_t protocol);
     /// @}

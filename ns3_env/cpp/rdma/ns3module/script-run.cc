@@ -80,7 +80,7 @@ ScriptRun::OpenChannel()
     m_channel->Publish(Message::Ready);
     if (m_channel->Wait() != Command::Reset)
     {
-        std::_Exit(0); // nobody wants it any more
+        std::_Exit(0); // the agent closed the channel
     }
     m_listener.emplace(m_channel->Heartbeat());
     m_task = nlohmann::json::parse(m_channel->ReadBlob());
@@ -157,7 +157,7 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
     }
 }
 
-/// This process is a copy of one that ran (Simulator.branch).
+/// Continues in a copy of the process (Simulator.branch).
 void
 ScriptRun::BecomeCopy(const CopyTerms& terms)
 {
@@ -173,7 +173,7 @@ ScriptRun::BecomeCopy(const CopyTerms& terms)
     }
     for (const Ptr<PcapFileWrapper>& file : m_deviceFiles)
     {
-        file->Ref(); // it is never closed here: that would write what its buffer has
+        file->Ref(); // it is never closed here: that would flush its buffer
     }
     m_results.clear();
 }

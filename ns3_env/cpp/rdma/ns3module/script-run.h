@@ -24,11 +24,11 @@
 namespace ns3::env
 {
 
-/// An episode that a script's own Simulator::Run plays, with what ns-3's objects are told of it.
+/// An episode that a script's own Simulator::Run simulates, with what it reports to ns-3's objects.
 class ScriptRun
 {
   public:
-    /// Builds the network and has its flows begin; aborts with a sentence where something does not fit.
+    /// Builds the network and schedules its flows; aborts with a message if something does not fit.
     static std::unique_ptr<ScriptRun> Begin(const ScriptSettings& settings,
                                             const RdmaCapture& capture,
                                             const std::string& results,
@@ -39,7 +39,7 @@ class ScriptRun
     ScriptRun& operator=(const ScriptRun&) = delete;
 
     const rdma::RdmaEpisode& Network() const { return *m_episode; }
-    /// A flow that was not there when the simulation began; nothing for one that was.
+    /// Starts a flow that was added after the simulation's start; does nothing for earlier ones.
     void StartFlow(Ptr<RdmaApplication> application);
     /// A frame of another stack leaves a card.
     bool Carry(RdmaNetDevice& card,
@@ -47,9 +47,9 @@ class ScriptRun
                const Address& dest,
                uint16_t protocol,
                uint8_t trafficClass);
-    /// Somebody listens to this application's window and rate.
+    /// A listener connects to this application's window and rate.
     void WatchWindows(const RdmaApplication& application);
-    /// The simulation is over: flows under way are cut, files are written.
+    /// Ends the simulation: flows in progress are truncated, files are written.
     void End();
 
   private:
@@ -63,11 +63,11 @@ class ScriptRun
     void OnFinished(const Flow& flow);
     void OnWindowAndRate(const FlowState& flow, Picos now);
     void WriteFiles();
-    /// Ends the program, with a sentence where it is not "".
+    /// Ends the program, with a message if it is not "".
     void Refuse(const std::string& why);
 
     ScriptSettings m_settings;
-    std::string m_results; ///< file; "" for none
+    std::string m_results; ///< file; "" without one
     std::optional<SimulatorChannel> m_channel;
     std::optional<Heartbeat::Listener> m_listener;
     nlohmann::json m_task;

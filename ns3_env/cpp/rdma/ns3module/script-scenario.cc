@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A script's nodes, devices and applications as the scenario that the engine plays.
+// A script's nodes, devices and applications as the scenario that the engine simulates.
 #include "script-scenario.h"
 
 #include "ns3/channel-list.h"
@@ -253,11 +253,11 @@ ScriptScenario::AddEcn(Json& content) const
         {
             sw["scheduling"] = "least_remaining";
         }
-        break; // those of one network agree, or the script says what it wants
+        break; // the cards of one network agree, or the script decides
     }
 }
 
-/// A hundredth of a card's rate is too much where more than a hundred flows come to one host.
+/// A hundredth of a card's rate is too much if more than a hundred flows come to one host.
 double
 ScriptScenario::MinRate() const
 {
@@ -442,7 +442,7 @@ ScriptScenario::ControllerIndex(const std::string& text, Scenario& scenario)
                 spec.attributes.emplace_back(name, value.get<std::string>());
             }
         }
-        CreateController(spec); // or it says what is wrong
+        CreateController(spec); // or it reports the error
         scenario.controllers.push_back(std::move(spec));
     }
     return known->second;
@@ -459,7 +459,7 @@ ScriptScenario::Cards() const
     return cards;
 }
 
-/// An environment may ask for one of the flows under "agent" alone, and name the controller of the others.
+/// An environment may put only one of the flows under "agent", and name the controller of the rest.
 std::string
 ScriptScenario::ControllerOfFlow(const RdmaApplication& application)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A script's nodes, devices and applications as the scenario that the engine plays.
+// A script's nodes, devices and applications as the scenario that the engine simulates.
 #ifndef NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
 #define NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
 
@@ -40,7 +40,7 @@ struct ScriptSettings
 /// The text of a ScenarioError without the key of the JSON that a script has not: "'name': unknown controller ...".
 std::string WithoutKey(const std::string& text);
 
-/// Error of this work; "" without one. To be reported once no exception is under way.
+/// Error of this work; "" without one. To be reported once no exception is in flight.
 template <class Work>
 std::string
 Refused(Work work)
@@ -74,14 +74,14 @@ struct PortPlace
 class ScriptScenario
 {
   public:
-    /// \param task what an environment adds to the settings, and attributes of its flows \throws ScenarioError
+    /// \param task an environment's additional settings, and attributes of its flows \throws ScenarioError
     ScriptScenario(const ScriptSettings& settings, const nlohmann::json& task);
 
     /// Reads it as rdma-sim does. \throws ScenarioError
     Scenario Make(rdma::RdmaTransport& transport);
     /// The engine's port of a device that is connected.
     PortPlace PlaceOf(const RdmaNetDevice& device) const { return m_places.at(&device); }
-    /// The engine's node that a flow begins at. \throws ScenarioError
+    /// The engine's source node of a flow. \throws ScenarioError
     uint32_t SourceOf(const RdmaApplication& application) const;
 
     /// The application of each flow.

@@ -101,7 +101,7 @@ CallOneHook(CongestionControl& control, FakeFlow& flow, Feedback& feedback)
     }
     else if (kind < 0.9)
     {
-        // Duplicates, single packets, and ACKs that stand for many.
+        // Duplicates, single packets, and ACKs that cover many packets.
         const double packets = feedback.Chance(0.1) ? 0 : std::floor(1 + feedback.Unit() * 1.2);
         const uint64_t to = feedback.Chance(0.02)
                                 ? flow.SentBytes()
@@ -134,7 +134,7 @@ CallOneHook(CongestionControl& control, FakeFlow& flow, Feedback& feedback)
     }
 }
 
-/// The promise that window and rate break as they stand now; none where they keep all.
+/// The promise that the present window and rate break; none if they keep all.
 std::optional<std::string>
 BrokenNow(const FlowState& flow, const CongestionControl& control)
 {
@@ -172,7 +172,7 @@ BrokenNow(const FlowState& flow, const CongestionControl& control)
     return fault.str().empty() ? std::nullopt : std::optional(fault.str());
 }
 
-/// The promises of one flow's life, at times of a simulation of its own.
+/// The promises of one flow's life, in a separate simulation.
 class CheckedFlow
 {
   public:

@@ -11,7 +11,7 @@
 namespace ns3::env::rdma
 {
 
-/// Flows that a check plays, and hooks of each.
+/// Flows of a check, and hooks of each.
 inline constexpr uint32_t CHECKED_FLOWS = 30;
 inline constexpr uint32_t CHECKED_HOOKS = 500;
 
@@ -20,11 +20,11 @@ inline constexpr uint32_t CHECKED_HOOKS = 500;
  * empty, zero and enormous), timers running between the hooks: a window and a rate no lower than the floors
  * it declares, a rate no higher than the link's, no act after its flow's end, no counter below zero.
  *
- * Each flow is a simulation of its own; the same flows at each call. None where all were kept.
+ * Each flow is a separate simulation; the flows are the same at each call. None if all promises were kept.
  */
 std::optional<std::string> BrokenPromise(const std::string& controller);
 
-/// The controllers that can be asked so, sorted: all but those that need a policy.
+/// The controllers that can be checked, sorted: all that need no policy.
 std::vector<std::string> CheckableControllers();
 
 } // namespace ns3::env::rdma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which node of a network belongs to which of its parts, and what travels between parts.
+// Assignment of a network's nodes to its parts, and traffic between parts.
 #include "division.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace
 {
 
 constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t HOSTS_PER_PART = 32; ///< so many, with their switches, fit the second cache
+constexpr uint32_t HOSTS_PER_PART = 32; ///< fits the second-level cache, with switches
 constexpr Picos MOST_LOOKAHEAD = 10'000 * PS_PER_NS;
-constexpr int64_t SURPLUS = 256; ///< packets that a pool may hold of others'
+constexpr int64_t SURPLUS = 256; ///< packets of other pools that a pool may keep
 
 /// The nodes' neighbours, in order of the links.
 std::vector<std::vector<uint32_t>>
@@ -53,7 +53,7 @@ RacksOf(const Scenario& scenario, const std::vector<std::vector<uint32_t>>& neig
     return racks;
 }
 
-/// Gives switches without hosts to the part with which they have most links, of several to the one with fewest ports.
+/// Gives switches without hosts to the part with which they share most links, on a tie to that with the fewest ports.
 void
 PlaceSwitches(const std::vector<std::vector<uint32_t>>& neighbours,
               uint32_t count,
@@ -92,7 +92,7 @@ PlaceSwitches(const std::vector<std::vector<uint32_t>>& neighbours,
             partOf[node] = best;
             ports[best] += neighbours[node].size();
         }
-        if (!moved) // what no link joins to a host
+        if (!moved) // nodes without a link towards a host
         {
             std::replace(partOf.begin(), partOf.end(), NONE, uint32_t{0});
             return;
@@ -162,7 +162,7 @@ PartContexts::PartContexts(uint32_t parts)
 void
 PartContexts::Enter(uint32_t part)
 {
-    // Little of it is in a cache: all is asked for before it is touched.
+    // Little of it is cached: prefetch everything before use.
     for (const Passenger& passenger : m_towards[part])
     {
         __builtin_prefetch(passenger.packet, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which node of a network belongs to which of its parts, and what travels between parts.
+// Assignment of a network's nodes to its parts, and traffic between parts.
 #ifndef NS3_ENV_RDMA_PROGRAM_DIVISION_H
 #define NS3_ENV_RDMA_PROGRAM_DIVISION_H
 
@@ -26,17 +26,17 @@ struct Division
     Racks racks; ///< without a link between them their lookahead is 10 us
 };
 
-/// Divides a network into at least `parts` parts, where it has so many racks; nothing where a link between
-/// racks has no delay.
+/// Divides a network into at least `parts` parts, if it has enough racks; nothing if a link between racks has no delay.
 std::optional<Division> Divide(const Scenario& scenario, uint32_t parts);
 
-/// The counts and stores of a network, one of each part, and what parts send to each other. An undivided network is one part.
+/// The counts and stores of a network, one of each part, and the traffic between parts. An undivided network is one
+/// part.
 class PartContexts final : public PartExchange
 {
   public:
     explicit PartContexts(uint32_t parts);
 
-    /// Each context.
+    /// All contexts.
     const std::vector<std::unique_ptr<NetworkContext>>& All() const { return m_contexts; }
     /// Packets from `from`, of part `source`, go to another part from now on.
     void AddPassage(Port& from, uint32_t source, uint32_t destination)

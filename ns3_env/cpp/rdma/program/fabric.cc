@@ -22,8 +22,7 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr double LONGEST_DRAIN_S =
-    4e3; // what is longer than a simulation can be is never waited for
+constexpr double LONGEST_DRAIN_S = 4e3; // a time beyond any simulation is never waited for
 
 constexpr Picos DEFAULT_FLOW_TIMEOUT = 1'000'000 * PS_PER_NS;
 
@@ -77,7 +76,7 @@ Fabric::SetUpContexts()
                                          m_division->count,
                                          m_scenario.threads.value_or(1),
                                          m_division->racks.lookahead);
-    double hostBps = 0; // how often something happens in a part is given by its hosts
+    double hostBps = 0; // the event rate of a part depends on its hosts
     for (const LinkSpec& link : m_scenario.links)
     {
         const bool ofHost = !m_scenario.isSwitch[link.a] || !m_scenario.isSwitch[link.b];
@@ -281,7 +280,7 @@ Fabric::DefaultTimeout() const
 {
     if (m_scenario.scheduling == Scheduling::LeastRemaining)
     {
-        return 2 * m_paths.Extremes().baseRtt; // of a flow of which nothing is under way any more
+        return 2 * m_paths.Extremes().baseRtt; // of a flow with nothing in flight any more
     }
     // Twice the time in which every full buffer on the longest path drains at the slowest link's
     // rate: on a lossless network no packet is ever later than that.

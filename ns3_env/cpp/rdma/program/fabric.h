@@ -24,8 +24,8 @@ namespace ns3::env::rdma
 class Fabric
 {
   public:
-    /// \throws ScenarioError where links, nodes or buffers do not fit together.
-    /// \param division with which it is played in parts; absent: as a whole
+    /// \throws ScenarioError if links, nodes or buffers do not fit together.
+    /// \param division for a simulation in parts; absent: as a whole
     explicit Fabric(const Scenario& scenario, const std::optional<Division>& division = {});
 
     Fabric(const Fabric&) = delete;
@@ -46,11 +46,11 @@ class Fabric
     const std::vector<Ptr<Nic>>& Nics() const { return m_nics; } ///< by node id; null for switches
     /// Every port, by node and index.
     std::vector<Port*> Ports() const;
-    /// Null where flows have routes of their own.
+    /// Null if each flow has its route.
     Steering* GetSteering() const { return m_steering.get(); }
     const NetworkRules& Rules() const { return m_paths.Rules(); }
 
-    /// Both ends of a flow, not started. \throws ScenarioError where there is no path.
+    /// Both ends of a flow, not started. \throws ScenarioError if there is no path.
     std::unique_ptr<QueuePair>
     Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl> control) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Failures of a network's links in time, and when its switches hear of them.
+// Failures of a network's links over time, and when its switches learn of them.
 #include "failures.h"
 
 #include "ns3/simulator.h"
@@ -46,7 +46,7 @@ Failures::Failures(const Fabric& fabric, const PathSpec& spec)
 void
 Failures::Schedule()
 {
-    // Of one instant a link's outages begin before others end: it is not up for no time at all.
+    // At one instant, outages of a link start before other outages end: it is never up for zero time.
     std::multimap<std::pair<Picos, bool>, std::function<void()>> steps;
     for (size_t i = 0; i < m_spec.outages.size(); ++i)
     {
@@ -81,7 +81,7 @@ Failures::Count(Link& link, int change)
         return;
     }
     const Picos now = NowPicos();
-    EventLoop::Settle(); // what is on the link is lost
+    EventLoop::Settle(); // packets on the link are lost
     for (Port* end : {link.a, link.b})
     {
         EventLoop::RunAt(end->NodeId(), [&] { down ? end->Fail(now) : end->Recover(now); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Failures of a network's links in time, and when its switches hear of them.
+// Failures of a network's links over time, and when its switches learn of them.
 #ifndef NS3_ENV_RDMA_PROGRAM_FAILURES_H
 #define NS3_ENV_RDMA_PROGRAM_FAILURES_H
 
@@ -12,11 +12,12 @@
 namespace ns3::env::rdma
 {
 
-/// A link is down while at least one of its outages lasts. Routes are those of the links that were up `convergence` ago.
+/// Failures of links: a link is down while at least one of its outages lasts. Routes are those of the links that were
+/// up `convergence` ago.
 class Failures
 {
   public:
-    /// `fabric` and `spec` must outlive this. \throws ScenarioError where two nodes are not joined
+    /// `fabric` and `spec` must outlive this. \throws ScenarioError if two nodes are not joined
     Failures(const Fabric& fabric, const PathSpec& spec);
 
     Failures(const Failures&) = delete;
@@ -29,8 +30,8 @@ class Failures
     {
         Port* a;
         Port* b;
-        int outages{0}; ///< that last
-        int known{0};   ///< the same as switches know them
+        int outages{0}; ///< outages in progress
+        int known{0};   ///< the same, as known to switches
     };
 
     void Count(Link& link, int change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ways of fluid flows through a scenario's RDMA network: those of its packets.
+// Paths of fluid flows through a scenario's RDMA network, equal to those of its packets.
 #include "fluid-paths.h"
 
 #include "ns3_env/cpp/rdma/link/packet.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ways of fluid flows through a scenario's RDMA network: those of its packets.
+// Paths of fluid flows through a scenario's RDMA network, equal to those of its packets.
 #ifndef NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
 #define NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
 
@@ -13,7 +13,7 @@ namespace ns3::env::rdma
 class FluidPaths final : public env::FluidPaths
 {
   public:
-    /// The scenario must outlive it. \throws ScenarioError where links do not fit together.
+    /// The scenario must outlive it. \throws ScenarioError if links do not fit together.
     explicit FluidPaths(const Scenario& scenario);
 
     const Routing& GetRouting() const override { return m_paths.GetRouting(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of a scenario's flows, and what is known of them before their first packets.
+// Paths of a scenario's flows, and their facts before the first packets.
 #include "paths.h"
 
 #include "ns3_env/cpp/rdma/link/packet.h"
@@ -17,7 +17,7 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100;
-/// Far from those of flows, so that no flow takes another of several equal paths because there is a stream.
+/// Far from the ports of flows, so that a stream does not change which of several equal paths a flow uses.
 constexpr uint16_t FIRST_STREAM_PORT = 40000;
 
 std::unique_ptr<const NetworkRules>
@@ -39,7 +39,7 @@ IsSpread(const Scenario& scenario)
            (paths->balancing != Balancing::Flowlet || paths->gap < scenario.timeLimit);
 }
 
-/// No packets that may take all of these paths are through, and acknowledged, before.
+/// Lower bound of the completion time of packets that may use all of these paths.
 Picos
 SpreadTime(uint64_t sizeBytes, uint64_t payloadBytes, const Spread& data, const Spread& acks)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of a scenario's flows, and what is known of them before their first packets.
+// Paths of a scenario's flows, and their facts before the first packets.
 #ifndef NS3_ENV_RDMA_PROGRAM_PATHS_H
 #define NS3_ENV_RDMA_PROGRAM_PATHS_H
 
@@ -25,7 +25,7 @@ struct RoundTrip
 class Paths
 {
   public:
-    /// \throws ScenarioError where links do not fit together.
+    /// \throws ScenarioError if links do not fit together.
     explicit Paths(const Scenario& scenario);
 
     const NetworkRules& Rules() const { return *m_rules; }
@@ -34,11 +34,11 @@ class Paths
 
     /// Five-tuple that switches hash for a flow's data.
     static FiveTuple TupleOf(const FlowSpec& spec, uint16_t sourcePort);
-    /// \throws ScenarioError where there is no path.
+    /// \throws ScenarioError if there is no path.
     RoundTrip Of(const FlowSpec& spec, uint16_t sourcePort) const;
-    /// All but the bytes of a packet, which its controller knows.
+    /// All facts but the bytes of a packet, which depend on the controller.
     PathFacts Describe(const RoundTrip& path) const;
-    /// Time of a flow alone, -1 of an endless one; where its packets may take several paths, over all of them.
+    /// Standalone completion time of a flow, -1 for an endless one; over all its paths if its packets may use several.
     Picos Standalone(const FlowSpec& spec, const PathFacts& facts, const RoundTrip& path) const;
 
   private:

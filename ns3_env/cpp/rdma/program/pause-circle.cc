@@ -82,7 +82,7 @@ class Search
         return port != nullptr ? QueueOf(*port, m_several, ClassOf(place)).Front() : nullptr;
     }
 
-    /// Its queue empties.
+    /// Empties its queue.
     void Drain(const Place& place)
     {
         for (const Packet* packet = FirstOf(place); packet != nullptr; packet = packet->next)
@@ -102,7 +102,7 @@ class Search
         return true;
     }
 
-    /// A port behind which packets wait that hold this one back.
+    /// A port whose queued packets block this one.
     Place Next(const Place& place) const
     {
         const uint32_t account = Account(place);
@@ -145,9 +145,9 @@ class Search
 
     uint32_t m_classes;
     bool m_several;
-    std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; what drains leaves them
+    std::map<uint32_t, SharedBuffer> m_buffers; ///< of switches; packets that drain leave them
     std::map<Place, const Port*> m_ports;
-    std::set<Place> m_held; ///< what nothing lets go on
+    std::set<Place> m_held; ///< paused forever
 };
 
 } // namespace

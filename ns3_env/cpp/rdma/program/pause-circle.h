@@ -11,9 +11,9 @@ namespace ns3::env::rdma
 {
 
 /**
- * Looks for pauses that nothing can end any more. Of a switch's queues those whose port is not paused are taken to drain,
- * and with them what they hold back; what stays, whatever comes, are packets that wait for the room of one another.
- * No circle is returned that may dissolve by itself.
+ * Finds pauses that nothing can end any more. Queues of a switch with a port that is not paused are assumed to drain,
+ * and with them the packets that they block; those that stay are packets that wait for each other's room. No circle is
+ * returned that may dissolve by itself.
  */
 PauseCircle FindPauseCircle(const Fabric& fabric, const Scenario& scenario);
 

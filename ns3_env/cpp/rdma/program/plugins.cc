@@ -72,7 +72,7 @@ ContractsIn(std::string_view content)
     return found;
 }
 
-/// \throws ScenarioError where the file was built against another contract, or against none.
+/// \throws ScenarioError if the file was built against another contract, or without one.
 void
 CheckContract(const std::string& file)
 {
@@ -180,7 +180,7 @@ LoadPlugin(const std::string& file)
     const std::vector<std::string> before = ListControllers();
     {
         const StartUpGuard guard(file);
-        // Local: what two plugins call alike stays each one's own.
+        // Local: equal names in two plugins stay separate.
         if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
         {
             std::string why = dlerror();

@@ -65,11 +65,11 @@ Streams::TransmittedPayload() const
 namespace
 {
 
-/// The most flows under way at one time, by receiving node.
+/// The maximum number of concurrent flows, by receiving node.
 std::map<uint32_t, int>
 MostTogether(const RdmaEpisode& network)
 {
-    std::map<uint32_t, std::vector<std::pair<Picos, int>>> steps; // an end comes before a start
+    std::map<uint32_t, std::vector<std::pair<Picos, int>>> steps; // ends before starts
     for (const FlowEntry& entry : network.GetScenario().flows)
     {
         const FlowSpec& flow = entry.flow;
@@ -203,7 +203,7 @@ std::unique_ptr<QueuePair>
 RdmaEpisode::ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const
 {
     auto carrier = m_fabric.Connect(spec, sourcePort, CreateObject<Uncontrolled>());
-    carrier->SetOpenLoop(1, NEVER); // nothing answers, and no switch counts it
+    carrier->SetOpenLoop(1, NEVER); // without answers, and not counted by switches
     return carrier;
 }
 

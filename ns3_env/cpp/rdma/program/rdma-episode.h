@@ -18,17 +18,17 @@
 namespace ns3::env::rdma
 {
 
-/// The streams of one network. Ids go on after those of its flows, so that no two are the same.
+/// The streams of one network. Ids continue after those of its flows, so that all differ.
 class Streams
 {
   public:
-    /// `fabric` must outlive this. \throws ScenarioError where there is no path.
+    /// `fabric` must outlive this. \throws ScenarioError if there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
 
-    /// Each will start when its time has come.
+    /// Schedules the start of each.
     void Schedule();
 
     StreamCounts Of(size_t stream) const;
@@ -42,7 +42,7 @@ class Streams
     std::vector<std::unique_ptr<QueuePair>> m_streams;
 };
 
-/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+/// One episode's network. One at a time in a process (an ns-3 rule); call Simulator::Destroy after it.
 class RdmaEpisode final : public Episode
 {
   public:
@@ -71,9 +71,9 @@ class RdmaEpisode final : public Episode
     std::vector<LossRecord> LossRecords() const override;
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
-    /// A sentence where pauses wait for each other in a circle, or where flows that were under way together to one host
-    /// had least rates (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty
-    /// otherwise. After the run.
+    /// A sentence if pauses wait for each other in a circle, or if concurrent flows to one host had minimum rates
+    /// (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty otherwise. After the
+    /// run.
     std::string Warning() const override;
     PauseCircle FindPauseCircle() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;
@@ -84,7 +84,7 @@ class RdmaEpisode final : public Episode
     /// @{
     /// Their carriers have ids from here on.
     static constexpr uint32_t FIRST_OTHER = 1U << 31;
-    /// A path for them, of which the caller makes packets. \throws ScenarioError where there is none
+    /// A path for packets that the caller makes. \throws ScenarioError if there is none
     std::unique_ptr<QueuePair> ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const;
     using FrameMaker = std::function<std::vector<uint8_t>(const Packet&)>;
     /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.
@@ -106,7 +106,7 @@ class RdmaEpisode final : public Episode
 
     Fabric m_fabric;
     Streams m_streams;
-    std::unique_ptr<Failures> m_failures; ///< null where no link ever fails
+    std::unique_ptr<Failures> m_failures; ///< null if no link ever fails
     FrameMaker m_otherFrames;
 };
 

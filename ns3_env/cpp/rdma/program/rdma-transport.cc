@@ -26,7 +26,7 @@ namespace
 
 using Json = nlohmann::json;
 
-/// Controllers whose flows are fluids.
+/// Controllers with fluid flows.
 const Fluids FLUIDS{{"max_min", Sharing::MaxMin}};
 
 Json
@@ -96,7 +96,7 @@ ReadEcn(JsonReader ecn, EcnConfig& config)
 void
 ReadClasses(JsonReader& root, Scenario& s)
 {
-    s.buffer.pfc = false; // what the classes say counts
+    s.buffer.pfc = false; // the classes' settings apply
     for (const auto& json : root.List("classes", MOST_CLASSES))
     {
         JsonReader section(json, "classes[" + std::to_string(s.classes.size()) + "]");
@@ -149,8 +149,8 @@ ReadSwitch(JsonReader section, Scenario& s)
     section.RefuseOthers();
 }
 
-/// Group 0, in which switches have their own frames: its packets are not counted, hence neither paused nor lost, and
-/// not marked.
+/// Settings for group 0, that of switches' frames: its packets are not counted, hence neither paused nor lost, and not
+/// marked.
 void
 LeaveUnmanaged(Scenario& scenario)
 {
@@ -160,7 +160,7 @@ LeaveUnmanaged(Scenario& scenario)
     scenario.congestionPoints = {};
 }
 
-/// Checks that each plugin's controller keeps the contract, or each of all where there are no plugins.
+/// Checks that each plugin's controller keeps the contract, or every controller does if there are no plugins.
 int
 CheckControllers(bool pluginsOnly)
 {

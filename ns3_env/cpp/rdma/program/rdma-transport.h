@@ -24,8 +24,8 @@ class RdmaTransport final : public Transport
     void AddOptions(CommandLine& command) override;
     std::optional<int> Obey() override;
     std::vector<std::string> Controllers() const override;
-    /// `ecn` is the marking that `switch.ecn: auto` stands for (keys as in a scenario's `switch.ecn`), null where the
-    /// controller ignores marks.
+    /// `ecn` is the marking behind `switch.ecn: auto` (keys as in a scenario's `switch.ecn`), null if the controller
+    /// ignores marks.
     std::string Describe() const override;
     /// The switches, timing, and the sender's limits.
     void ReadKeys(JsonReader& root, Scenario& scenario) override;

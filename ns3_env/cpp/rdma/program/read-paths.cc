@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The keys load_balancing and failures, and what they do not go together with.
+// The keys load_balancing and failures, and their incompatible keys.
 #include "read-paths.h"
 
 #include "ns3_env/cpp/json/bounds.h"
@@ -16,7 +16,7 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr int64_t FOR_EVER = -1; ///< the end of an outage that has none
+constexpr int64_t FOR_EVER = -1; ///< the end of a permanent outage
 
 Picos
 TimeOf(int64_t ns)

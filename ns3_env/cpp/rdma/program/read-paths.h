@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The keys load_balancing and failures, and what they do not go together with.
+// The keys load_balancing and failures, and their incompatible keys.
 #ifndef NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
 #define NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
 
@@ -16,10 +16,10 @@ class JsonReader;
 namespace ns3::env::rdma
 {
 
-/// Nothing where flows have routes of their own: neither key is there. \throws ScenarioError
+/// Reads the keys; nothing if each flow has its route: neither key is present. \throws ScenarioError
 std::optional<PathSpec> ReadPaths(JsonReader& root);
 
-/// \param fluid whether flows are fluids \throws ScenarioError where the scenario's switches cannot choose per packet
+/// \param fluid whether flows are fluids \throws ScenarioError if the scenario's switches cannot choose per packet
 void CheckPaths(const Scenario& scenario, bool fluid);
 
 } // namespace ns3::env::rdma

@@ -41,7 +41,7 @@ Nic::RemoveFlow(QueuePair& flow)
 bool
 Nic::MaySend(const QueuePair& flow) const
 {
-    // bytes in flight without a sign: fewer than none are more than any window
+    // bytes in flight are unsigned: a negative number exceeds any window
     const bool wraps = flow.SentBytes() < flow.AckedBytes();
     const bool open =
         flow.ReadyAt() != NEVER && !(wraps && flow.WindowBytes() != Pacing::NO_WINDOW);

@@ -16,8 +16,8 @@ namespace ns3::env::rdma::published
 /**
  * The one timer of a network card. It is armed when the card finds nothing to
  * send, for the earliest pacing time among all flows with bytes left, flows with a closed window included.
- * Where that time has passed already, nothing is armed, and a paced flow beside such a flow waits for the
- * next ACK. A pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
+ * If that time has passed already, nothing is armed, and a paced flow next to such a flow waits for the next ACK. A
+ * pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
  */
 class WakeUp
 {
@@ -28,7 +28,7 @@ class WakeUp
     {
     }
 
-    /// Nothing can be sent now; `earliest` is the least pacing time of the flows with bytes left, or NEVER.
+    /// Called when no flow can send now; `earliest` is the earliest pacing time of the flows with bytes left, or NEVER.
     void OnIdle(Picos earliest, Picos now)
     {
         if (earliest > now && earliest < NEVER && !m_pending)
@@ -66,12 +66,12 @@ class WakeUp
 
     std::function<void()> m_look;
     ReusableEvent<WakeUp, &WakeUp::OnTime> m_event;
-    Moment m_place{}; ///< of the one event that counts: others were moved forward
+    Moment m_place{}; ///< of the one event that counts: earlier ones are obsolete
     bool m_pending{false};
 };
 
 /**
- * A network card with one timer (WakeUp), on which a pause holds back ACKs only under some controllers
+ * A network card with one timer (WakeUp), on which a pause stops ACKs only under some controllers
  * (docs/sources/published-simulator.md, "Bytes on the wire"), and whose turn is a place in the list of
  * flows that is not counted back for those that have left it. A flow with more acknowledged than sent is blocked by its
  * window; without one it sends the rest again, even when it has ended.
@@ -85,7 +85,7 @@ class Nic final : public rdma::Nic
 
     void AddFlow(QueuePair& flow) override { m_list.push_back(&flow); }
     void RemoveFlow(QueuePair& flow) override;
-    // One of several instances of KickAs: what it calls must be asked for.
+    // One of several instances of KickAs: inlining of its calls must be requested.
     [[gnu::flatten]] void Kick() override { KickAs(*this); }
 
   private:
@@ -96,17 +96,17 @@ class Nic final : public rdma::Nic
 
     /// Reports whether a flow has bytes left, an open window and no pause.
     bool MaySend(const QueuePair& flow) const;
-    /// Reports whether a list entry is empty or of a flow that has ended, which then may cease to exist.
+    /// Reports whether a list entry is empty or of an ended flow, which may then be destroyed.
     static bool Leave(QueuePair* flow);
-    /// The flow whose turn it is, or null; closes the gaps that ended flows have left.
+    /// The flow whose turn it is, or null; closes the gaps of ended flows.
     QueuePair* NextFlow(Picos now);
     /// Reports whether an ACK or NACK is in the high-priority queue. One preset fits all flows of a run there.
     bool PassesPause(const Packet& ack) const;
 
-    std::vector<QueuePair*> m_list; ///< in the order they started; null where one has left
+    std::vector<QueuePair*> m_list; ///< in the order they started; null for a flow that has left
     size_t m_served{0};             ///< index of the flow served last
     WakeUp m_wakeUp;
-    bool m_acksPassPause; ///< of all controllers
+    bool m_acksPassPause; ///< for all controllers
     TypeId m_dcqcn;
     TypeId m_timely;
 };

@@ -172,7 +172,7 @@ constexpr uint64_t STREAMS_OF_LOSS = 2;
 
 // docs/sources/published-simulator.md, "Known differences"
 constexpr Picos NACK_INTERVAL = 500'000 * PS_PER_NS;
-constexpr Picos LATE_TIMEOUT = PS_PER_SECOND; // there is none there
+constexpr Picos LATE_TIMEOUT = PS_PER_SECOND; // the published simulator has no timeout
 
 } // namespace
 
@@ -266,7 +266,7 @@ Rules::Start(const std::function<void()>& flow) const
 void
 Rules::Prepare(CongestionControl& control) const
 {
-    control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // DCQCN's alone
+    control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // only DCQCN has it
 }
 
 } // namespace ns3::env::rdma::published

@@ -27,7 +27,7 @@ class StreamPerDraw final : public RandomSource
     StreamPerDraw(uint32_t seed, uint64_t run, uint64_t first);
 
     double Draw() override;
-    /// A PFC frame takes a number as a marking decision does, and has no use for it.
+    /// A PFC frame draws a random number as a marking decision does, and does not use it.
     void OnPfcFrame() override { Draw(); }
 
   private:
@@ -58,7 +58,7 @@ class NextHopOrder final : public env::NextHopOrder
     std::vector<std::vector<uint32_t>> m_places; ///< by the destination's switch, on demand
 };
 
-/// Decides on ACKs and marked packets too, which has no effect but to take a number of the source.
+/// Also decides on ACKs and marked packets: the only effect is a number drawn from the source.
 class EcnMarker final : public rdma::EcnMarker
 {
   public:
@@ -72,7 +72,7 @@ class EcnMarker final : public rdma::EcnMarker
     }
 };
 
-/// The priority group whose pause holds a host's ACKs, whichever group their flow is in.
+/// The priority group whose pause stops a host's ACKs, whichever group their flow is in.
 inline constexpr uint32_t ACK_GROUP = 3;
 
 /// Rules of the published simulator, to meet its completion times to the nanosecond (docs/decisions/0002).
@@ -88,7 +88,7 @@ class Rules final : public NetworkRules
     Rounding GetRounding() const override { return Rounding::TruncateNs; }
     /// Events of one instant run in the order in which transmissions began.
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
-    /// Headroom is kept for pauses, and thresholds rule, without PFC as well.
+    /// Headroom is reserved for pauses, and thresholds apply, also without PFC.
     PoolSharing GetPoolSharing(bool pfc) const override;
     /// Cut to whole bytes before it is taken three times.
     uint64_t Headroom(double rateBps, Picos delay) const override;
@@ -99,11 +99,11 @@ class Rules final : public NetworkRules
     /// A draw for every packet.
     std::unique_ptr<rdma::EcnMarker>
     MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override;
-    /// One timer, turns by place, ACKs that pass a pause.
+    /// A card with one timer, turns by place, and ACKs that pass a pause.
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
     std::unique_ptr<env::NextHopOrder> MakeNextHopOrder(const Graph& graph) const override;
-    /// In proportion to the rate, though above 200 Gb/s HPCC then takes links for fuller than they are.
+    /// Unit in proportion to the rate, though above 200 Gb/s HPCC then overestimates the load of links.
     uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const override;
     /// Base RTT + bytes and headers, without telemetry, at the slowest link: a packet is serialised twice.
     Picos Standalone(uint64_t sizeBytes,
@@ -111,21 +111,22 @@ class Rules final : public NetworkRules
                      const Hops& forward,
                      const Hops& backward,
                      uint32_t ackEvery) const override;
-    /// Each path's by its own slowest link, whichever host sends.
+    /// Maximum of each path by its slowest link, whichever host sends.
     double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
-    /// HPCC's window wraps where BDP * rate passes 64 bits.
+    /// HPCC's window wraps if BDP * rate exceeds 64 bits.
     bool WrapsWindows() const override { return true; }
     /// Records that overflow a packet are not read.
     bool DropsLongRecords() const override { return true; }
     /// A NACK is repeated after a fixed time. A duplicate is not answered; one of a flow that ended meets a new receiver, to
-    /// which it is a gap. A flow that went back twice sends again what is acknowledged: with a window it is blocked (Nic).
-    /// Going back leaves a pacing time in the past where it is.
+    /// which it is a gap. A flow that went back twice resends acknowledged packets: with a window it is blocked (Nic).
+    /// Going back leaves a pacing time in the past as it is.
     GoBackN Recovery(Picos baseRtt) const override;
-    /// A flow whose last packet is lost goes on at last, long after the others, which it would not meet there.
+    /// A flow whose last packet is lost resumes very late, long after all other flows, so that it never competes with
+    /// them.
     Picos Timeout(Picos safe) const override;
     /// A flow starts two events after its time, in the same nanosecond.
     void Start(const std::function<void()>& flow) const override;
-    /// DCQCN's timers are events, and take their turn among those of their nanosecond.
+    /// DCQCN's timers are events, ordered among the events of their nanosecond.
     void Prepare(CongestionControl& control) const override;
 
   private:

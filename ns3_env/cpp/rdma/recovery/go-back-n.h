@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Choices of go-back-N, which a network's rules make.
+// Options of go-back-N, set by a network's rules.
 #ifndef NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
 #define NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
 
@@ -12,12 +12,12 @@ namespace ns3::env::rdma
 struct GoBackN
 {
     Picos nackInterval{0}; ///< before a receiver repeats a NACK for the same gap
-    /// Duplicates are answered by an ACK. Otherwise by nothing, and a receiver forgets a flow that ended: later packets
-    /// of it are new to it.
+    /// Duplicates are answered by an ACK. Otherwise they are not answered, and a receiver forgets a flow that ended:
+    /// its later packets count as new.
     bool acknowledgesDuplicates{true};
     bool skipsAcknowledged{true}; ///< whether an ACK beyond the next sequence number moves it on
     bool restartsPacing{true};    ///< whether going back replaces a pacing time in the past by now
-    /// A flow can tell lost packets from waiting ones: no timeout while anything of it is under way.
+    /// A flow can distinguish lost packets from waiting ones: no timeout while it has packets in flight.
     bool knowsLosses{false};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selective repeat (IRN, Mittal 2018): what a receiver has, and what a sender sends again.
+// Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
 #include "selective-repeat.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace ns3::env::rdma
 bool
 SelectiveSender::Look(uint64_t acked, uint64_t sent)
 {
-    // h is lost where more than `reorderPackets` lie between it and the last one received, which is End() - 1
+    // h is lost if more than `reorderPackets` lie between it and the last one received, which is End() - 1
     const uint64_t end = m_received.Count() > 0 ? m_received.End() : 0;
     const uint64_t overtaken = end > m_reorderPackets + 1 ? end - 1 - m_reorderPackets : 0;
     const uint64_t lostTo = std::max(overtaken, m_timedOutTo);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selective repeat (IRN, Mittal 2018): what a receiver has, and what a sender sends again.
+// Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
 #ifndef NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
 #define NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
 
@@ -14,12 +14,12 @@ namespace ns3::env::rdma
 {
 
 /**
- * A sender's account of one flow, in packet numbers. A packet counts as lost where one sent more than `reorderPackets`
- * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to anything that
- * left after the timeout all that was in flight at it and is not acknowledged: what was only late would have come
- * before. A recovery begins with the first packet that counts as lost, sends each such packet again once, lowest first,
- * and ends when all is acknowledged that was sent before its last retransmission. A retransmission that is lost is the
- * timeout's.
+ * A sender's account of one flow, in packet numbers. A packet counts as lost if one sent more than `reorderPackets`
+ * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to a packet that
+ * left after the timeout, all packets that were in flight at it and are not acknowledged: late ones would have arrived
+ * before. A recovery starts with the first packet that counts as lost, retransmits each such packet once, lowest first,
+ * and ends when all is acknowledged that was sent before its last retransmission. A lost retransmission waits for the
+ * timeout.
  */
 class SelectiveSender
 {
@@ -31,7 +31,7 @@ class SelectiveSender
 
     /// All below `acked` is acknowledged, of `sent` packets, by the answer to one that left at `leftAt`.
     void OnAcked(uint64_t acked, uint64_t sent, Picos leftAt);
-    /// So is `number`, though there are gaps before it. Whether a recovery begins. After OnAcked().
+    /// `number` is acknowledged, though there are gaps before it. Returns whether a recovery starts. After OnAcked().
     bool OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t sent, Picos leftAt);
     void OnTimeout(uint64_t acked, uint64_t sent, Picos now);
 
@@ -39,24 +39,24 @@ class SelectiveSender
     /// The packet to send again, which counts as sent; of a flow that HasLost().
     uint64_t TakeLost(uint64_t sent);
 
-    /// Packets that the receiver is known to have beyond a gap.
+    /// Packets beyond a gap that the receiver has reported.
     uint64_t SelectivelyAcked() const { return m_received.Count(); }
 
   private:
     static constexpr uint64_t NONE = UINT64_MAX;
 
-    /// A packet that left then has arrived.
+    /// Learns that a packet that left at `leftAt` has arrived.
     void Learn(Picos leftAt);
     /// Finds the lowest packet that is lost and was not sent again in this recovery.
     bool Look(uint64_t acked, uint64_t sent);
 
-    SequenceBits m_received;   ///< selectively acknowledged
-    uint64_t m_lost{NONE};     ///< to be sent again next
-    uint64_t m_repeatedTo{0};  ///< what is below was sent again in this recovery, or need not be
-    uint64_t m_recoverTo{0};   ///< the recovery ends when all below is acknowledged
-    uint64_t m_timedOutTo{0};  ///< what is below is lost by a timeout of this recovery
-    uint64_t m_inFlightTo{0};  ///< what is below was in flight at it
-    Picos m_timedOutAt{NEVER}; ///< where nothing that left later was answered yet
+    SequenceBits m_received;  ///< selectively acknowledged
+    uint64_t m_lost{NONE};    ///< to be sent again next
+    uint64_t m_repeatedTo{0}; ///< packets below were retransmitted in this recovery, or need not be
+    uint64_t m_recoverTo{0};  ///< the recovery ends when all below is acknowledged
+    uint64_t m_timedOutTo{0}; ///< packets below count as lost by a timeout of this recovery
+    uint64_t m_inFlightTo{0}; ///< packets below were in flight at that timeout
+    Picos m_timedOutAt{NEVER}; ///< NEVER once a packet that left later was answered
     uint32_t m_reorderPackets;
     bool m_recovering{false};
 };
@@ -67,7 +67,7 @@ class SelectiveReceiver
   public:
     enum class Arrival : uint8_t
     {
-        Expected,   ///< others behind it may have been here already
+        Expected,   ///< packets behind it may have arrived already
         OutOfOrder, ///< beyond a gap
         Duplicate,
     };

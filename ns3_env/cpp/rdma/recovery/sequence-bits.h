@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A bit per packet of a message, in a ring over those that are under way.
+// A bit per packet of a message, in a ring over those in flight.
 #ifndef NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
 #define NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
 
@@ -28,10 +28,10 @@ class SequenceBits
         return fresh;
     }
 
-    /// The base moves up to there, and what is below is no member any more.
+    /// Moves the base up to `number`, and removes all members below.
     void DropBelow(uint64_t number);
 
-    /// The least number that is not below `from` and no member; `from` must not be below the base.
+    /// The smallest non-member from `from` on; `from` must not be below the base.
     uint64_t FirstMissing(uint64_t from) const;
 
     uint64_t End() const { return m_end; }     ///< one more than the largest that ever was a member
@@ -97,7 +97,7 @@ SequenceBits::FirstMissing(uint64_t from) const
         const auto run =
             static_cast<uint64_t>(std::countr_one(m_words[Place(at / BITS)] >> (at % BITS)));
         at += run;
-        if (run == 0 || at % BITS != 0) // zeros come in from above
+        if (run == 0 || at % BITS != 0) // zeros are shifted in from above
         {
             return at;
         }

@@ -49,7 +49,7 @@ class EcnMarker
         return q > m_kmin ? m_pmax * (q - m_kmin) / (m_kmax - m_kmin) : 0.0;
     }
 
-    /// With so much left, or less, nothing is marked; -1 where an empty queue may be.
+    /// Largest queue behind a packet at which nothing is marked; -1 if an empty queue may be.
     int64_t MostUnmarked() const
     {
         constexpr double MORE_THAN_ANY = 1e18;

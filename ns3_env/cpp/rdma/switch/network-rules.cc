@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules of a network where physics leaves a choice, with the default preset's answers.
+// Rules of a network left open by physics, with the default preset's choices.
 #include "network-rules.h"
 
 #include "ns3_env/cpp/routing/routing.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules of a network where physics leaves a choice, with the default preset's answers.
+// Rules of a network left open by physics, with the default preset's choices.
 #ifndef NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
 #define NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
 
@@ -29,7 +29,7 @@ class Nic;
 inline constexpr uint32_t TX_UNIT_BYTES = 128;
 inline constexpr double TELEMETRY_REFERENCE_BPS = 25e9;
 
-/// The rules of the default preset. A network asks while it is built and as a flow starts, never per packet.
+/// The rules of the default preset. A network calls them while it is built and as a flow starts, never per packet.
 class NetworkRules
 {
   public:
@@ -39,9 +39,9 @@ class NetworkRules
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
     /// Sharing of a switch's memory, with or without PFC.
     virtual PoolSharing GetPoolSharing(bool pfc) const;
-    /// Kept for what arrives at a port after it has asked for a pause, bytes: 3 * rate * delay.
+    /// Reserve for arrivals at a port after it has requested a pause, bytes: 3 * rate * delay.
     virtual uint64_t Headroom(double rateBps, Picos delay) const;
-    /// Shift by which the threshold grows of a port that is `ratio` times as fast as a host.
+    /// Shift of the threshold of a port that is `ratio` times as fast as a host.
     virtual uint32_t Doublings(double ratio) const;
     /// Source of random marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
@@ -53,8 +53,8 @@ class NetworkRules
     /// Ratio of quantised telemetry's units to those at 25 Gb/s. Bytes sent are counted by no more than a full packet:
     /// in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
     virtual uint32_t TelemetryUnit(double hostRateBps, uint32_t frameBytes) const;
-    /// Completion time of a message alone on its path at line rate, without telemetry, whose cost is its controller's:
-    /// no flow's is less. \param ackEvery packets that an ACK is for: of several it is that of the last ACK alone
+    /// Standalone completion time of a message on its path at line rate, without telemetry, whose cost depends on the
+    /// controller: a lower bound for any flow. \param ackEvery packets per ACK: with several, only the last ACK counts
     virtual Picos Standalone(uint64_t sizeBytes,
                              const PathFacts& facts,
                              const Hops& forward,
@@ -62,17 +62,17 @@ class NetworkRules
                              uint32_t ackEvery) const;
     /// Largest window, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
     virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
-    /// Reports whether the product of BDP and rate, from which HPCC makes a window, is cut to 64 bits.
+    /// Reports whether the product of BDP and rate, from which HPCC makes a window, is truncated to 64 bits.
     virtual bool WrapsWindows() const { return false; }
-    /// Reports whether a controller that reads switches' records may have a path with more of them than fit in a
-    /// packet, which then gives it none.
+    /// Reports whether the path of a controller that reads switches' records may have more records than fit in a
+    /// packet, which then carries none.
     virtual bool DropsLongRecords() const { return false; }
     virtual GoBackN Recovery(Picos baseRtt) const;
-    /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is under way.
+    /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is in flight.
     virtual Picos Timeout(Picos safe) const { return safe; }
-    /// Starts a flow whose time has come.
+    /// Starts a flow at its start time.
     virtual void Start(const std::function<void()>& flow) const;
-    /// Sees a flow's controller before the flow exists.
+    /// Prepares a flow's controller before the flow exists.
     virtual void Prepare(CongestionControl& control) const;
 };
 

@@ -14,8 +14,8 @@ namespace ns3::env::rdma
 
 /**
  * Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
- * shared pool, then the port's headroom, where there is one. One class; with several, each class of a port is
- * what is called a port here.
+ * shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
+ * a port here.
  */
 class SharedBuffer
 {
@@ -23,17 +23,17 @@ class SharedBuffer
     explicit SharedBuffer(const SharedBufferConfig& config);
 
     /// Registers the next ingress port: its headroom, the right shift of its dynamic threshold, and whether it may ask for
-    /// pauses, where the switch has them.
+    /// pauses, if the switch has them.
     void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true);
 
     /// Reserves and headrooms together; a buffer smaller than this is a configuration error.
     uint64_t CommittedBytes() const { return m_committed; }
     uint64_t UsedBytes() const { return m_used; }
 
-    /// False where the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be free; or
-    /// the pool is full.
+    /// Returns false if the packet must be dropped: headroom and threshold are both exceeded, though the reserve may be
+    /// free; or the pool is full.
     [[gnu::always_inline]] bool Admits(uint32_t port, uint32_t bytes) const;
-    /// Reports whether adding and removing a packet would change nothing, and ask for no pause: it need not be counted.
+    /// Reports whether adding and removing a packet would change nothing, and request no pause: it need not be counted.
     [[gnu::always_inline]] bool LetsPass(uint32_t port, uint32_t bytes) const;
     [[gnu::always_inline]] void Add(uint32_t port, uint32_t bytes);
     [[gnu::always_inline]] void Remove(uint32_t port, uint32_t bytes);
@@ -42,17 +42,17 @@ class SharedBuffer
     [[gnu::always_inline]] uint64_t FreeBytes() const;
     /// Dynamic threshold of a port's share of the pool, in bytes.
     uint64_t Threshold(uint32_t port) const { return FreeBytes() >> m_ports[port].alphaShift; }
-    /// True where the port's neighbour is to be paused now, which counts as done.
+    /// Returns true if the port's neighbour has to be paused now; it then counts as paused.
     [[gnu::always_inline]] bool TakePause(uint32_t port);
-    /// True where it is paused and is to be resumed now, which counts as done.
+    /// Returns true if it is paused and has to be resumed now; it then counts as resumed.
     [[gnu::always_inline]] bool TakeResume(uint32_t port);
     /// Reports whether the port's neighbour is to be paused, and whether the port's bytes let it resume.
     bool IsPausing(uint32_t port) const { return m_ports[port].pausing; }
     [[gnu::always_inline]] bool MayResume(uint32_t port) const;
-    /// The neighbour knows of no pause any more.
+    /// Forgets that the neighbour was paused.
     void ForgetPause(uint32_t port) { m_ports[port].pausing = false; }
 
-    /// Pool bytes that a port holds.
+    /// Pool bytes that a port uses.
     [[gnu::always_inline]] uint64_t SharedBytes(uint32_t port) const;
     uint64_t HeadroomUsed(uint32_t port) const { return m_ports[port].headroomUsed; }
 
@@ -63,8 +63,8 @@ class SharedBuffer
         uint64_t headroomUsed;
         uint64_t bytes; ///< in reserve and pool
         uint32_t alphaShift;
-        bool pauses;  ///< whether it may ask its neighbour for a pause
-        bool pausing; ///< its neighbour
+        bool pauses;  ///< whether it may pause its neighbour
+        bool pausing; ///< pauses its neighbour
     };
 
     /// Bytes in the pool, of a port's `bytes`.

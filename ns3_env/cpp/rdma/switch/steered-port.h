@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Port of a switch, of any kind, that chooses for each packet by which port it leaves.
+// Port, of any kind, of a switch that chooses the egress port for each packet.
 #ifndef NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
 #define NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
 
@@ -9,7 +9,7 @@
 namespace ns3::env::rdma
 {
 
-/// Port whose arriving packets have no route; the ports that they left by identify their way.
+/// Port whose arriving packets have no route; the ports that they left by identify their path.
 template <class Kind>
 class Steered final : public Kind
 {
@@ -54,7 +54,7 @@ class Steered final : public Kind
     }
 
     Steering& m_steering;
-    Way m_way{}; ///< of the packet that comes in
+    Way m_way{}; ///< of the arriving packet
     bool m_countsOrder{false};
 };
 

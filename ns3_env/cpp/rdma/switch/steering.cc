@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Next hops where switches choose for each packet: load balancing, and routes that change.
+// Next hops if switches choose for each packet: load balancing, and routes that change.
 #include "steering.h"
 
 #include "switch.h"
@@ -15,11 +15,11 @@ namespace ns3::env::rdma
 namespace
 {
 
-/// Not that of marks and losses, so that they do not depend on who chooses.
+/// Random stream of paths; not that of marks and losses, so that these do not depend on the balancing.
 constexpr int64_t STREAM_OF_PATHS = 2;
 constexpr uint32_t PORT_OF_PATHS = UINT32_MAX;
 
-constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< odd, so that no way is lost: 2^32 / golden ratio
+constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< 2^32 / golden ratio; odd: paths stay distinct
 
 bool
 IsAnswer(const Packet& packet)
@@ -87,7 +87,7 @@ class FlowletChoice final : public RandomChoice
     Picos m_gap;
 };
 
-/// Answers have a turn of their own, so that data and answers that alternate do not each keep to one port.
+/// Answers have a separate turn, so that data and answers that alternate do not each stay on one port.
 class TurnChoice : public PathChoice
 {
   public:
@@ -97,7 +97,7 @@ class TurnChoice : public PathChoice
     }
 };
 
-/// The shortest queue in bytes, of equal ones the first from whose turn it is on.
+/// The shortest queue in bytes, of equal ones the first in turn.
 class LeastQueueChoice final : public TurnChoice
 {
   public:
@@ -160,7 +160,7 @@ Steering::HopsTo(uint32_t host, uint32_t node)
     }
     if (!row[host])
     {
-        // Turns begin at different ports, so that hosts that start together do not meet at each.
+        // Turns start at different ports, so that hosts that start together do not meet at each.
         row[host] = std::make_unique<NextHops>();
         row[host]->turn.fill(EcmpHash({0, NodeAddress(host), 0, 0}, node));
     }
@@ -199,7 +199,7 @@ bool
 Steering::Steer(Packet* packet, SwitchPort& ingress, Way& way)
 {
     SwitchPort* egress = NextPort(*packet, ingress.NodeId(), packet->arrival);
-    // Routes that change while a packet is on its way may lead it round and round.
+    // Routes that change while a packet is in flight may send it in a loop.
     if (egress == nullptr || packet->hop >= MAX_PATH_SWITCHES)
     {
         ingress.LoseByFailure(packet);

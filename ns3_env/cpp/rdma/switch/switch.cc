@@ -67,7 +67,7 @@ CongestionPoint::Sample(uint64_t queueBytes)
     const double delta = static_cast<double>(queueBytes) - static_cast<double>(m_queueBefore);
     m_queueBefore = queueBytes;
     const double congestion = offset + m_config.weight * delta; // -Fb (Jiang 2015, eq. 1)
-    const double range = m_config.targetBytes * (2 * m_config.weight + 1); // where Fb is cut off
+    const double range = m_config.targetBytes * (2 * m_config.weight + 1); // at which Fb is clipped
     const double level = QueueFeedback::MOST * std::clamp(congestion / range, 0.0, 1.0);
     return {.offsetBytes = InUnits(offset),
             .deltaBytes = InUnits(delta),
@@ -122,10 +122,10 @@ RecentFlows::Count(Picos now)
 namespace
 {
 
-/// A flow that told nothing for so many base RTTs does not wait for this port.
+/// A flow that has reported nothing for this number of base RTTs does not wait for this port.
 constexpr Picos RTTS_UNTIL_SILENT = 4;
 
-// Of quantised telemetry, beside TX_UNIT_BYTES.
+// Of quantised telemetry, in addition to TX_UNIT_BYTES.
 constexpr uint32_t QUEUE_UNIT_BYTES = 80;
 
 template <class Whole>
@@ -172,7 +172,7 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
     {
         m_marker = std::move(marker);
     }
-    m_queuesAll |= m_mostUnmarked < 0; // the marker is asked about each
+    m_queuesAll |= m_mostUnmarked < 0; // the marker is called for each
     m_telemetryUnit = telemetryUnit;
 }
 
@@ -188,7 +188,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
     m_congestionPoint = std::make_unique<CongestionPoint>(config, id, Random());
-    m_queuesAll = true; // it is asked about each
+    m_queuesAll = true; // it is called for each
 }
 
 inline void
@@ -228,7 +228,7 @@ SwitchPort::PassOn(Packet* packet, Picos now)
     {
         CountFlow(*packet, now);
     }
-    WriteOnLeaving(*packet, 0, now); // a queue held for no time is none in its statistics
+    WriteOnLeaving(*packet, 0, now); // a queue of zero duration does not count in its statistics
     SendAtOnce(packet, now);
 }
 
@@ -418,7 +418,7 @@ SwitchPort::OnFail(Picos now)
 {
     m_switch.ForgetPause(*this);
     const int64_t mostUnmarked =
-        std::exchange(m_mostUnmarked, INT64_MAX); // what is lost is not marked
+        std::exchange(m_mostUnmarked, INT64_MAX); // lost packets are not marked
     while (Packet* packet = Dequeue(now))
     {
         LoseByFailure(packet);
@@ -471,7 +471,7 @@ template <class Pause>
 inline void
 Switch::Admit(Packet* packet, uint32_t account, Pause pause)
 {
-    SwitchPort* egress = packet->egress[packet->hop]; // a packet knows its way: no table here
+    SwitchPort* egress = packet->egress[packet->hop]; // a packet has its path: no table here
     if (!m_buffer.Admits(account, packet->wireBytes))
     {
         egress->Drop(packet);

@@ -33,8 +33,8 @@ class CongestionPoint
     /// \param id of the point, unique in the network
     CongestionPoint(const CongestionPointConfig& config, uint32_t id, RandomSource& random);
 
-    /// A data frame of `wireBytes` has joined the queue, which is `queueBytes` long with it. The feedback to
-    /// its source, where the frame is a sample.
+    /// Counts a data frame of `wireBytes` that has joined the queue, now `queueBytes` long. \returns the feedback to
+    /// its source if the frame is a sample
     std::optional<QueueFeedback> OnArrival(uint32_t wireBytes, uint64_t queueBytes)
     {
         m_untilSample -= wireBytes;
@@ -59,12 +59,13 @@ class CongestionPoint
     uint64_t m_queueBefore{0}; ///< q_old, at the last sample
 };
 
-/// Counts the flows of one egress port: one counts until no packet of it came for `timeout` (Zheng 2024, App. A.1).
+/// Counts the flows of one egress port: a flow counts until no packet of it arrived for `timeout` (Zheng 2024, App.
+/// A.1).
 class RecentFlows
 {
   public:
     explicit RecentFlows(Picos timeout);
-    /// A data packet enters the queue. Streams, which nothing steers, are no flows.
+    /// Counts a data packet that enters the queue. Streams do not count as flows.
     void OnEnqueue(const Packet& packet, Picos now);
     uint32_t Count(Picos now);
 
@@ -96,19 +97,19 @@ class SwitchPort : public Port
 
     SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, uint32_t index);
 
-    /// Puts the port to work once its link rate is known.
+    /// Configures the port once its link rate is known.
     void Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit);
-    /// From now on a flow counts until none of its packets came for `timeout`.
+    /// Counts each flow from now on until none of its packets arrived for `timeout`.
     void CountRecentFlows(Picos timeout);
-    /// From now on the egress queue is a congestion point: it sends feedback to the sources of what arrives.
+    /// Makes the egress queue a congestion point: it sends feedback to the sources of arriving packets.
     void EnableCongestionPoint(const CongestionPointConfig& config);
-    /// From now on the order of data that this port sends to its host is counted, flow by flow, where paths may change.
+    /// Counts from now on the order of data that this port sends to its host, flow by flow, if paths may change.
     virtual void CountOrder() {}
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
     [[gnu::always_inline]] void Enqueue(Packet* packet, Picos now);
-    /// Reports whether a packet that comes now would leave at once, and nothing observes the queue.
+    /// Reports whether an arriving packet would leave at once, without a queue observer.
     [[gnu::always_inline]] bool IsOpen(Picos now);
     /// Sends a packet on through an open port: as Enqueue(), without a queue.
     [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
@@ -154,17 +155,17 @@ class SwitchPort : public Port
 
     Switch& m_switch;
     uint64_t m_queueBytes{0};
-    int64_t m_mostUnmarked{INT64_MAX}; ///< what `m_marker` need not be asked about
-    uint32_t m_flows{0};               ///< of which the first, and not the last packet has come
+    int64_t m_mostUnmarked{INT64_MAX}; ///< up to this queue `m_marker` is not called
+    uint32_t m_flows{0};               ///< whose first, but not last packet has arrived
     uint32_t m_telemetryUnit{1};
-    bool m_queuesAll{false}; ///< none passes (IsOpen)
+    bool m_queuesAll{false}; ///< no packet passes (IsOpen)
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
-    std::unique_ptr<EcnMarker> m_marker;   ///< null where nothing is ever marked
+    std::unique_ptr<EcnMarker> m_marker;   ///< null if nothing is ever marked
     TraceSource<uint64_t> m_queueTrace;
     TraceSource<const Packet&> m_markTrace;
-    std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that asks for it
+    std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that requests it
     std::unique_ptr<RemainingBytes> m_remaining; ///< likewise
 };
 
@@ -184,21 +185,21 @@ class Switch : public Object
     const std::vector<Ptr<SwitchPort>>& Ports() const { return m_ports; }
     const SharedBuffer& Buffer() const { return m_buffer; }
 
-    /// A packet came in by `ingress`.
+    /// Forwards a packet that arrived by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
-    /// A packet that entered by `ingressPort` has left the queue.
+    /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
     void Release(uint32_t ingressPort, uint32_t bytes);
 
     /// @name The link at a port
     /// @{
-    /// It has failed: nobody is paused there.
+    /// Forgets the pause of a neighbour, as the link has failed.
     virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
-    /// It is back: the neighbour is paused if what is left of what it sent asks for it.
+    /// Pauses the neighbour of a repaired link if its packets still in the buffer require it.
     virtual void PauseIfNeeded(SwitchPort& port);
     /// @}
 
   protected:
-    /// Registers what the next port has in the buffer.
+    /// Registers the next port's buffer accounts.
     virtual void AddAccounts(uint64_t headroomBytes, uint32_t alphaShift);
 
     /// Forward() against one of several accounts that an ingress port has in the buffer.
@@ -210,7 +211,7 @@ class Switch : public Object
     std::vector<Ptr<SwitchPort>> m_ports;
 
   private:
-    /// Takes a packet in against an account of the buffer; `pause()` where that is to ask for one.
+    /// Admits a packet to an account of the buffer; calls `pause()` if that requires a pause.
     template <class Pause>
     [[gnu::always_inline]] void Admit(Packet* packet, uint32_t account, Pause pause);
 };

@@ -13,7 +13,7 @@
 namespace ns3::env::rdma
 {
 
-/// Records of one way through the network (HPCC's "pathID"): those of another have nothing to be compared with.
+/// Records of one path through the network (HPCC's "pathID"): those of different paths are not comparable.
 class HopHistory
 {
   public:

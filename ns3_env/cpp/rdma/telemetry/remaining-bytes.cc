@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Table of what the flows at one egress port have still to send (Hong 2012, PDQ, sec. 3.3).
+// Table of the remaining bytes of flows at one egress port (Hong 2012, PDQ, sec. 3.3).
 #include "remaining-bytes.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Table of what the flows at one egress port have still to send (Hong 2012, PDQ, sec. 3.3).
+// Table of the remaining bytes of flows at one egress port (Hong 2012, PDQ, sec. 3.3).
 #ifndef NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
 #define NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
 
@@ -11,15 +11,16 @@
 namespace ns3::env::rdma
 {
 
-/// Table of a port: a row for each flow that has told what it has left, until its last packet has left, or it is silent.
+/// Table of a port: a row for each flow that reports its remaining bytes, until its last packet has left or it is
+/// silent.
 class RemainingBytes
 {
   public:
     /// \param silence after which a flow is taken to wait elsewhere
     explicit RemainingBytes(Picos silence);
 
-    /// A packet tells that its flow has `bytes` left, with itself. What flows with less left have together; of two with as
-    /// much that of the smaller number goes first.
+    /// A packet reports that its flow has `bytes` left, including itself. Returns the total of flows with less left; of
+    /// two flows with equal bytes the one with the smaller number goes first.
     uint64_t Tell(uint32_t flow, uint64_t bytes, Picos now);
     /// The flow's last packet has left.
     void Forget(uint32_t flow);

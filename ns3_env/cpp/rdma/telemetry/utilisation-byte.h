@@ -11,7 +11,7 @@ namespace ns3::env
 {
 
 /// Eight bits for a relative error of 2.5 % (Basat 2020, sec. 4.3: a value's logarithm to the base (1 + epsilon)^2, rounded
-/// at random so that the value is right in expectation). 0 stands for 0, and the others for 0.1 % to 280 times the link.
+/// at random so that the value is right in expectation). 0 encodes 0, and the other values 0.1 % to 280 times the link.
 namespace utilisation_byte
 {
 
@@ -26,8 +26,8 @@ Decode(uint32_t level)
     return level == 0 ? 0.0 : LEAST * std::pow(STEP, std::min<double>(level, MOST_LEVEL) - 1);
 }
 
-/// \param draw in [0, 1): of the two levels next to the value it takes the upper one with the probability that keeps the
-/// expectation of what Decode() gives.
+/// \param draw in [0, 1): of the two levels next to the value it chooses the upper one with the probability that keeps
+/// the expectation of Decode().
 inline uint32_t
 Encode(double utilisation, double draw)
 {

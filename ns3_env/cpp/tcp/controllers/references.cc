@@ -6,7 +6,7 @@
 namespace ns3::env::tcp
 {
 
-/// Steers nothing: flows under it are fluids.
+/// No control: flows under it are fluids.
 class MaxMin final : public TcpNewReno
 {
   public:

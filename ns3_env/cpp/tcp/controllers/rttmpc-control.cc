@@ -91,7 +91,7 @@ BottleneckRate::Add(double rateBps, double dtNs, double rttNs)
     m_timeNs.Add(rttNs - m_lastRttNs);
     m_lastRttNs = rttNs;
     const double bps = m_sent.Value() / m_timeNs.Value();
-    if (std::isfinite(bps) && bps > 0) // time stands still or runs back: no estimate
+    if (std::isfinite(bps) && bps > 0) // no or negative time has passed: no estimate
     {
         m_bps = bps;
     }
@@ -100,10 +100,10 @@ BottleneckRate::Add(double rateBps, double dtNs, double rttNs)
 namespace
 {
 
-/// A probe of l_B that raises the RTT by less than this share of what eq. 2 says has not filled the bottleneck.
+/// A probe of l_B that raises the RTT by less than this share of eq. 2's prediction has not filled the bottleneck.
 constexpr double FILLED = 0.5;
 
-/// In Start, the RTT has risen where it did by this share of the probes' gain, of an RTT. Noise is to stay below.
+/// In Start, the RTT counts as risen if it rose by this share of the probes' gain, of an RTT. Noise should stay below.
 constexpr double ROSE = 0.25;
 
 void
@@ -295,7 +295,7 @@ RttMpcControl::Probe(RttMpcPhase phase, double factor, double distanceNs)
     m_phase = phase;
     m_beforeBps = m_rateBps;
     m_probeRttNs = m_rttNs;
-    // Eq. 2: at (1 + gain) r_B the RTT grows by gain each second; what was sent shows an RTT later.
+    // Eq. 2: at (1 + gain) r_B the RTT grows by gain each second; the effect shows an RTT later.
     m_probeLeftNs = std::max(0.0, distanceNs) / m_settings.probeGain + m_rttNs;
     m_expectedNs = m_settings.probeGain * m_probeLeftNs;
     SetRate(m_rateBps * factor);

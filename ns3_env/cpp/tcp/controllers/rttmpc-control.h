@@ -29,14 +29,14 @@ struct RttMpcStep
     double bottleneckBps; ///< r_B
 };
 
-/// l(n+1) of eq. 2, in `leastNs` .. `largestNs`: what the RTT becomes after dt at the rate r.
+/// l(n+1) of eq. 2, in `leastNs` .. `largestNs`: the RTT after dt at the rate r.
 double PredictRtt(const RttMpcStep& step, double largestNs);
 
 /// r(n+1) of eqs. 7 and 8, in bits per second: without bounds, it may be negative.
 double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
 
 /**
- * b_e: what is left after `dtNs` of an extreme that goes back to the mean (Lynn et al. 2020, eq. 3).
+ * b_e: an extreme after `dtNs` of its return to the mean (Lynn et al. 2020, eq. 3).
  *
  * The paper's step x + (mean - x) dt / tau is the first order of its continuous form, which is what is
  * computed: 37 % of the distance is left after tau however many steps led there, and a step longer than tau
@@ -44,7 +44,7 @@ double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
  */
 double BackOff(double extremeNs, double meanNs, double dtNs, double decayNs);
 
-/// The least and the largest RTT of late, and the running average between them.
+/// The smallest and the largest recent RTT, and the running average between them.
 class RttRange
 {
   public:
@@ -54,10 +54,10 @@ class RttRange
     /// The first RTT of a flow is all three.
     void Start(double rttNs);
 
-    /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. What backs off goes to the mean as Smooth() left it.
+    /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. A back-off targets the mean as Smooth() left it.
     void Observe(double rttNs, double dtNs);
 
-    /// The running average takes the RTT of a step: mean + alpha (l - mean).
+    /// Adds the RTT of a step to the running average: mean + alpha (l - mean).
     void Smooth(double rttNs);
 
     double MinNs() const { return m_minNs; }   ///< l_P
@@ -72,7 +72,8 @@ class RttRange
     double m_meanNs{0};
 };
 
-/// Neumaier's form of Kahan's summation: a sum whose error does not grow with the number of terms: what each addition rounds off is kept beside it.
+/// Neumaier's form of Kahan's summation: the rounding error of each addition is kept separately, so that a sum's error
+/// does not grow with the number of terms.
 class CompensatedSum
 {
   public:
@@ -83,7 +84,7 @@ class CompensatedSum
         m_sum = sum;
     }
 
-    /// Forgets a share of what was added so far.
+    /// Discounts the sum so far.
     void Scale(double factor)
     {
         m_sum *= factor;
@@ -132,7 +133,7 @@ struct RttMpcSettings
     double weightTarget{0.05};  ///< c1
     double weightVariance{0.6}; ///< c2
     double smoothing{0.125};    ///< alpha
-    double targetShare{0.5};    ///< where l_t lies between l_P (0) and l_B (1)
+    double targetShare{0.5};    ///< position of l_t between l_P (0) and l_B (1)
     double decayRtts{1000};     ///< tau_d, in running averages of the RTT
     double stepRtts{1};         ///< from one optimum to the next, in RTTs; 0: at every ACK
     double memoryRtts{0};       ///< of r_B, in RTTs; 0: all that was sent, as eq. 6 has it
@@ -150,7 +151,7 @@ enum class RttMpcPhase : uint8_t
     Steady,    ///< follows the optimum
     ProbeDown, ///< empties the queue to see l_P
     ProbeUp,   ///< fills the queue to see l_B
-    Watch,     ///< has filled it, and waits for the RTT to show it
+    Watch,     ///< has filled the queue, and waits for the RTT to show it
 };
 
 struct RttMpcCounters
@@ -165,26 +166,27 @@ struct RttMpcCounters
 
 /**
  * One flow's controller: time and RTT of each ACK in, a pacing rate out, which is finite and between the least and the largest
- * rate for any numbers in any order. A clock that stands still or runs back is a step of no length.
+ * rate for any numbers in any order. A clock that stops or runs backwards is a step of length zero.
  *
- * Eqs. 3 to 6 take every ACK. Eq. 7 is asked once per RTT, when the last answer's effect is seen: asked at every ACK, it would repeat
- * an answer that has not worked yet, a whole RTT long, and the rate would swing from bound to bound.
+ * Eqs. 3 to 6 use every ACK. Eq. 7 is evaluated once per RTT, when the last answer's effect shows: at every ACK, it
+ * would repeat an answer without effect yet, a whole RTT long, and the rate would swing from bound to bound.
  *
- * Start, the length of a probe and what follows one that finds nothing are this project's (docs/sources/tcp.md).
+ * Start, the length of a probe and the reaction to one without a result are this project's (docs/sources/tcp.md).
  */
 class RttMpcControl
 {
   public:
-    /// Raises std::invalid_argument, with what would be right, where settings contradict each other.
+    /// Throws std::invalid_argument, with the valid values, if settings contradict each other.
     explicit RttMpcControl(const RttMpcSettings& settings);
 
-    /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it changes nothing and is counted.
+    /// The rate in bit/s from now on. A `rttNs` below 1 is no RTT: it is only counted.
     double OnAck(int64_t nowNs, int64_t rttNs);
 
-    /// Likewise: a loss ends what raises the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec. 4.2).
+    /// Handles a loss: it ends any increase of the rate, and is answered by a probe of l_P (Lynn et al. 2020, sec.
+    /// 4.2).
     double OnLoss();
 
-    /// Nothing was in flight until now: the time since the last ACK is no part of eq. 6.
+    /// Resumes after a time without data in flight: eq. 6 excludes the time since the last ACK.
     void Resume(int64_t nowNs) { m_nowNs = nowNs; }
 
     double RateBps() const { return m_rateBps; }                ///< r(n)
@@ -200,9 +202,9 @@ class RttMpcControl
     /// no less than the rate another step before, which had no effect.
     void LeaveStart();
     void SteadyStep();
-    /// At `bps`, from which r_B is estimated anew: eq. 1 did not hold as long as the queue was empty.
+    /// Continues at `bps`, from which r_B is estimated anew: eq. 1 did not hold while the queue was empty.
     void GoOn(double bps);
-    /// A probe at `factor` times the rate, as long as eq. 2 takes for `distanceNs` of RTT, and an RTT more.
+    /// A probe at `factor` times the rate, for as long as eq. 2 needs for `distanceNs` of RTT, plus one RTT.
     void Probe(RttMpcPhase phase, double factor, double distanceNs);
     void ProbeDown();
     void EndProbe();
@@ -218,9 +220,9 @@ class RttMpcControl
     int64_t m_nowNs{0};       ///< time of the last ACK
     double m_sinceStepNs{0};  ///< dt(n)
     double m_sinceProbeNs{0}; ///< time in phase Steady
-    double m_probeLeftNs{0};  ///< of the probe that is going on
+    double m_probeLeftNs{0};  ///< time left of the present probe
     double m_probeRttNs{0};   ///< the RTT when it began
-    double m_expectedNs{0};   ///< what eq. 2 says that it adds to the RTT
+    double m_expectedNs{0};   ///< rise of the RTT by eq. 2
     double m_beforeBps{0}; ///< the rate before the probe; in Start, the one that the RTT now shows
     double m_beforeRttNs{0}; ///< in Start, the RTT a step before
     bool m_upNext{false};    ///< whether the next probe is one of l_B

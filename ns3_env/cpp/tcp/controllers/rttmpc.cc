@@ -18,11 +18,11 @@ namespace ns3::env::tcp
 {
 
 /**
- * RTT-driven MPC (Lynn et al. 2020). Rates are of payload, which is what ns-3 paces; the socket's pacing is switched on here, from the first
- * packet, and its MaxPacingRate (4 Gb/s by default) is not looked at: MaxRate is the flow's cap.
+ * RTT-driven MPC (Lynn et al. 2020). Rates are of payload, which is what ns-3 paces; the socket's pacing is switched on
+ * here, from the first packet, and its MaxPacingRate (4 Gb/s by default) is not used: MaxRate is the flow's cap.
  *
- * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which waits for what was lost. ns-3's TCP timestamps
- * count milliseconds: switch them off (TcpSocketBase::Timestamp) where RTTs are shorter.
+ * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
+ * data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
  */
 class RttMpc : public TcpCongestionOps
 {
@@ -43,7 +43,7 @@ class RttMpc : public TcpCongestionOps
     uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
 
   private:
-    /// Made at its first use, when attributes are set.
+    /// Created at its first use, when attributes are set.
     RttMpcControl& Control();
     void Apply(TcpSocketState& tcb);
 
@@ -265,13 +265,14 @@ RttMpc::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t ev
     {
         return;
     }
-    // Below a packet per RTT nothing is in flight before each packet: the flow was idle where more than a packet's time is over.
+    // Below a packet per RTT nothing is in flight before each packet: the flow was idle if more than a packet's time
+    // has passed.
     const Time packet = tcb->m_pacingRate.Get().CalculateBytesTxTime(tcb->m_segmentSize);
     if (Simulator::Now() - m_lastAckTime > packet)
     {
         Control().Resume(Simulator::Now().GetNanoSeconds());
     }
-    tcb->m_pacingRate = RateOf(Control().RateBps()); // the first packet's, too
+    tcb->m_pacingRate = RateOf(Control().RateBps()); // also the first packet's
 }
 
 uint32_t

@@ -19,14 +19,14 @@ struct SteeredEvents
     std::function<void()> timedOut;
 };
 
-/// Does nothing by itself: neither ACKs nor losses move the window. Marks are echoed exactly (ns-3's
+/// Passive: neither ACKs nor losses move the window. Marks are echoed exactly (ns-3's
 /// TcpDctcp at both ends).
 class Steered final : public TcpDctcp
 {
   public:
     static TypeId GetTypeId();
 
-    /// Until then events are ignored.
+    /// Sets the receiver of events, which are ignored before.
     void SetEvents(SteeredEvents events) { m_events = std::move(events); }
 
     std::string GetName() const override { return "Steered"; }

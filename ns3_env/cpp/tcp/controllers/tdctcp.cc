@@ -267,7 +267,7 @@ TDctcp::EndWindow(Ptr<TcpSocketState> tcb)
     const bool whole = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_CWR;
     if (m_ackedBytes == 0 || !rtt.IsStrictlyPositive() || !whole)
     {
-        return; // RTTs of a recovery wait for what was lost
+        return; // RTTs of a recovery include the wait for lost data
     }
     m_estimate->EndWindow(static_cast<double>(rtt.GetNanoSeconds()),
                           static_cast<double>(m_markedBytes) / static_cast<double>(m_ackedBytes));
@@ -275,7 +275,7 @@ TDctcp::EndWindow(Ptr<TcpSocketState> tcb)
     m_gradient = m_estimate->State().gradient;
     if (state != TcpSocketState::CA_OPEN)
     {
-        return; // a reduction is under way
+        return; // a reduction is in progress
     }
     const TDctcpDecision decision = Decide(*tcb);
     if (decision.which >= TDctcpCase::MarkedClear && !m_cutUnmarked)
@@ -307,7 +307,7 @@ uint32_t
 TDctcp::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */)
 {
     const TDctcpDecision decision = Decide(*tcb);
-    // ns-3 asks at a mark before it enters CA_CWR, at a timeout before it enters CA_LOSS.
+    // ns-3 calls this at a mark before it enters CA_CWR, at a timeout before it enters CA_LOSS.
     const bool marked = tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
                         tcb->m_congState != TcpSocketState::CA_RECOVERY;
     const double half = 0.5 * tcb->m_cWnd / tcb->m_segmentSize;

@@ -17,7 +17,7 @@ namespace ns3::env::tcp
 /// Settings by the figure's names; defaults of Liang 2018, sec. 3.4.
 struct TDctcpSettings
 {
-    double gradientWeight{1.0 / 8}; ///< beta. Sec. 4.1 says 1/16, which sec. 3.4 keeps for g
+    double gradientWeight{1.0 / 8}; ///< beta. Sec. 4.1 has 1/16, which sec. 3.4 keeps for g
     double alphaWeight{1.0 / 16};   ///< g
     double alphaFactor{1.0 / 8};    ///< alpha from which on marks decide
     double addStep{1};              ///< addstep, sigma, in packets
@@ -71,16 +71,16 @@ DecideWindow(const TDctcpSettings& settings, const TDctcpState& state, double pa
  */
 double ThresholdNs(double at100MbpsNs, double lineRateBps);
 
-/// Lines 1 to 5: what is measured, a window of data at a time.
+/// Lines 1 to 5: measurements, a window of data at a time.
 class TDctcpEstimate
 {
   public:
     explicit TDctcpEstimate(const TDctcpSettings& settings);
 
-    /// A window of data is over: its last RTT (above 0) and the share of its bytes that were marked.
+    /// Ends a window of data, with its last RTT (above 0) and the share of its bytes that were marked.
     void EndWindow(double rttNs, double markedShare);
 
-    /// A smaller least RTT than the windows' ends have shown.
+    /// Updates the minimum RTT between the ends of windows.
     void SeeRtt(double rttNs);
 
     const TDctcpState& State() const { return m_state; }
@@ -97,14 +97,14 @@ class TDctcpEstimate
  * T-DCTCP (Liang 2018). The receiver's exact echo of marks (sec. 3.1) and ECN itself are ns-3's TcpDctcp; its attributes DctcpShiftG and
  * DctcpAlphaOnInit belong to DCTCP's own control and do nothing here.
  *
- * When the control's answer takes effect (sec. 3.3 says: an increase at once, a reduction through the slow start threshold, which TCP asks for
- * at a mark or a loss; docs/sources/tcp.md):
+ * When the control's answer takes effect (sec. 3.3: an increase at once, a reduction through the slow start threshold,
+ * which TCP asks for at a mark or a loss; docs/sources/tcp.md):
  *  - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
  *  - at a window's first mark, all cases, as DCTCP cuts there;
  *  - at a loss, the smaller of the control's window and half of the present one.
  *
- * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which waits for what was lost. ns-3's TCP timestamps
- * count milliseconds: switch them off (TcpSocketBase::Timestamp) where RTTs are shorter.
+ * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
+ * data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
  */
 class TDctcp : public TcpDctcp
 {
@@ -121,7 +121,7 @@ class TDctcp : public TcpDctcp
     TDctcpSettings Settings() const;
     void EndWindow(Ptr<TcpSocketState> tcb);
     TDctcpDecision Decide(const TcpSocketState& tcb) const;
-    /// In bytes, no less than LeastWindow.
+    /// Window in bytes, at least LeastWindow.
     uint32_t WindowOf(double packets, const TcpSocketState& tcb) const;
 
     double m_gradientWeight; ///< attribute Beta

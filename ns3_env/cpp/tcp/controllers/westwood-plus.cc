@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Westwood+ (ns-3's), whose estimate of the bandwidth ends with its flow.
+// Westwood+ (ns-3's), with an estimate of the bandwidth that ends with its flow.
 #include "ns3/tcp-westwood-plus.h"
 
 namespace ns3::env::tcp
 {
 
-/// ns-3 schedules the estimate an RTT ahead for the bare controller, and runs it after that is gone.
+/// Westwood+ that cancels its estimate at its end: ns-3 schedules it an RTT ahead, and runs it after the controller is
+/// destroyed.
 class WestwoodPlus final : public TcpWestwoodPlus
 {
   public:

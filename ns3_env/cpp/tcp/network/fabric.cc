@@ -121,7 +121,7 @@ Fabric::MakeQueueAt(uint32_t node, const LinkSpec& link)
                     : MakeEndlessQueue();
 }
 
-/// Makes the losses of one link in one direction; null where nothing is lost.
+/// Makes the losses of one link in one direction; null if nothing is lost.
 Ptr<RateErrorModel>
 Fabric::MakeLoss()
 {

@@ -21,7 +21,7 @@
 namespace ns3::env::tcp
 {
 
-/// Port by which packets leave a node for a neighbour.
+/// Port of a node towards a neighbour.
 struct Egress
 {
     uint32_t node;
@@ -39,7 +39,7 @@ struct Egress
 class Fabric
 {
   public:
-    /// \throws ScenarioError where links and nodes do not fit together, or a setting is out of its range
+    /// \throws ScenarioError if links and nodes do not fit together, or a setting is out of its range
     Fabric(const Scenario& scenario, const TcpSettings& settings);
 
     Fabric(const Fabric&) = delete;
@@ -49,7 +49,7 @@ class Fabric
      * Both ends of a flow, not started.
      * \param sourcePort no other live flow of these hosts has it
      * \param controller the congestion controller and its attributes (ListCongestionOps)
-     * \throws ScenarioError where there is no path or no such controller
+     * \throws ScenarioError if there is no path or no such controller
      */
     std::unique_ptr<TcpFlow>
     Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller);
@@ -68,7 +68,7 @@ class Fabric
 
     /// Payload bytes of TCP's and UDP's packets that reached their host.
     uint64_t DeliveredPayload() const { return m_network->DeliveredPayload(); }
-    /// Payload bytes of packets that a queue had no room for, or that a link lost.
+    /// Payload bytes of packets dropped by a full queue or lost on a link.
     uint64_t DroppedPayload() const;
     /// Losses by egress and cause, if any. A link's losses count at the egress before it.
     std::vector<LossRecord> LossRecords() const;
@@ -94,7 +94,7 @@ class Fabric
     std::vector<Egress> m_egresses;
     Ptr<RandomVariableStream> m_losses;
     Ptr<RandomVariableStream> m_ackNoise; ///< null: none
-    int64_t m_streams;                    ///< of random numbers, handed out so far
+    int64_t m_streams;                    ///< random streams allocated so far
 };
 
 } // namespace ns3::env::tcp

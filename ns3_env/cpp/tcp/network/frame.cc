@@ -19,7 +19,7 @@ constexpr uint16_t PPP_IPV4 = 0x0021;
 constexpr uint8_t IP_VERSION_AND_WORDS = 0x45;
 constexpr uint8_t FIRST_TTL = 64;
 constexpr uint32_t WORD_BYTES = 4;
-// Where fields of headers are (RFC 791, 793, 768).
+// Offsets of header fields (RFC 791, 793, 768).
 constexpr size_t IP_CHECKSUM = 10;
 constexpr size_t IP_ADDRESSES = 12;
 constexpr size_t TCP_CHECKSUM = 16;
@@ -63,7 +63,7 @@ WriteIp(const Segment& segment, Writer& out)
     out.One(segment.ecn);
     out.Two(segment.ipBytes);
     out.Two(segment.id);
-    out.Two(0); // whole, and may be cut
+    out.Two(0); // not fragmented, but may be
     out.One(static_cast<uint8_t>(FIRST_TTL - segment.hop));
     out.One(segment.protocol);
     out.Two(0);
@@ -138,7 +138,7 @@ Put(std::span<uint8_t> bytes, size_t at, uint16_t value)
     bytes[at + 1] = static_cast<uint8_t>(value);
 }
 
-/// Over the pseudo header, too (RFC 793, section 3.1).
+/// Checksum that includes the pseudo header (RFC 793, section 3.1).
 uint16_t
 TransportChecksum(uint8_t protocol, std::span<const uint8_t> ip, std::span<const uint8_t> segment)
 {

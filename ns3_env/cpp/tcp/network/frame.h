@@ -11,7 +11,7 @@
 namespace ns3::env::tcp
 {
 
-/// Writes the frame as it is on the link before its hop, into `frame`, whatever that held; the payload is zeros.
+/// Writes the frame as it is on the link before its hop, into `frame`, replacing its content; the payload is zeros.
 void WriteFrame(const Segment& segment, std::vector<uint8_t>& frame);
 
 } // namespace ns3::env::tcp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What one network's ports and sockets share: segments, timers, channels, and the way into hosts.
+// State shared by one network's ports and sockets: segments, timers, channels, and delivery to hosts.
 #include "network.h"
 
 #include "port.h"

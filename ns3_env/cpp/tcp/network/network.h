@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What one network's ports and sockets share: segments, timers, channels, and the way into hosts.
+// State shared by one network's ports and sockets: segments, timers, channels, and delivery to hosts.
 #ifndef NS3_ENV_TCP_NETWORK_NETWORK_H
 #define NS3_ENV_TCP_NETWORK_NETWORK_H
 
@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 
 class Port;
 
-/// Takes segments that have come to its host.
+/// Receives segments that have arrived at its host.
 class Listener
 {
   public:
@@ -45,12 +45,12 @@ struct SameFiveTuple
 
 struct Connection;
 
-/// One direction of a connection, or a stream: the way of all its packets.
+/// One direction of a connection, or a stream: the path of all its packets.
 struct Channel
 {
     FiveTuple tuple{};
     std::vector<Port*> hops;                          ///< from the source on
-    Listener* end{nullptr};                           ///< that listens at the destination
+    Listener* end{nullptr};                           ///< the listener at the destination
     std::function<void(const Segment&)> datagramSink; ///< a stream's, at the destination
     uint16_t* nextId{nullptr}; ///< of the IP packets of this pair of hosts and protocol
     Connection* connection{nullptr};
@@ -61,7 +61,7 @@ struct Connection
 {
     Channel there;
     Channel back;
-    uint32_t users{0}; ///< owners, and segments on the way
+    uint32_t users{0}; ///< owners, and segments in flight
 
     const Channel& OtherThan(const Channel& one) const { return &one == &there ? back : there; }
     Channel& OtherThan(const Channel& one) { return &one == &there ? back : there; }
@@ -71,7 +71,7 @@ struct Connection
 class Network
 {
   public:
-    /// Ports on the way of `tuple` from its source to its destination.
+    /// Ports on the path of `tuple` from its source to its destination.
     using Router = std::function<std::vector<Port*>(const FiveTuple& tuple)>;
 
     explicit Network(Router router)
@@ -79,25 +79,25 @@ class Network
     {
     }
 
-    /// The connection that begins at the source of `tuple`, as long as it has a user; the caller becomes one.
+    /// The connection from the source of `tuple`, which exists while it has users; the caller becomes one.
     Connection& Open(const FiveTuple& tuple, uint8_t protocol);
     /// The caller uses it no more.
     void Close(Connection& connection);
     /// Number of connections.
     size_t Connections() const { return m_connections.size(); }
 
-    /// A segment on `channel`, to be filled and sent; it is IP's next.
+    /// Makes the next IP packet on `channel`, to be filled and sent.
     Segment* Make(Channel& channel);
-    /// Puts it on its way, with the lengths that follow from its payload and its options.
+    /// Sends it, with the lengths that follow from its payload and its options.
     void Send(Segment* segment);
-    /// Its way ends here.
+    /// Drops it.
     void Drop(Segment* segment);
-    /// It has come over its last link.
+    /// Delivers a segment that has arrived over its last link.
     void Deliver(Segment* segment);
 
     TimerPool& Timers() { return m_timers; }
     Timeline& GetTimeline() const { return m_timers.GetTimeline(); }
-    /// Payload bytes that have come over their last link.
+    /// Payload bytes that have arrived over their last link.
     uint64_t DeliveredPayload() const { return m_deliveredPayload; }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Egress of a node: its queue, the device that holds one more packet, and the link.
+// Egress of a node: its queue, the device with one more packet, and the link.
 #include "port.h"
 
 #include "ns3/packet.h"
@@ -51,7 +51,7 @@ Port::Send(Segment* segment)
     RunQueue();
 }
 
-/// Hands the device what it can take: one packet, and none from when one goes on its way until the queue hears of it.
+/// Gives the device one packet if it has room; none from the start of a transmission until the queue is notified.
 void
 Port::RunQueue()
 {
@@ -79,7 +79,7 @@ Port::RunQueue()
     }
 }
 
-/// From the device to the link.
+/// Passes the segment from the device to the link.
 void
 Port::Start(Segment* segment)
 {
@@ -102,7 +102,7 @@ Port::OnWoken()
     RunQueue();
 }
 
-/// Does what the queue does when it hears that the device has a place, if that was meanwhile.
+/// Continues as the queue does when notified of room in the device, if that is due by now.
 void
 Port::CatchUp()
 {

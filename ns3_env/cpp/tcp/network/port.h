@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Egress of a node: its queue, the device that holds one more packet, and the link.
+// Egress of a node: its queue, the device with one more packet, and the link.
 #ifndef NS3_ENV_TCP_NETWORK_PORT_H
 #define NS3_ENV_TCP_NETWORK_PORT_H
 
@@ -24,7 +24,7 @@ namespace ns3::env::tcp
 
 class Port;
 
-/// Sees what happens at ports. The segment is as it is on the link.
+/// Observes events at ports. The segment is as it is on the link.
 class PortObserver
 {
   public:
@@ -37,9 +37,9 @@ class PortObserver
 };
 
 /**
- * An egress port. Waiting packets are those in the queue and the one in the device that is not on its way to the link
- * yet, each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the
- * order of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
+ * An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
+ * each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
+ * of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
  */
 class Port
 {
@@ -48,7 +48,7 @@ class Port
     {
         double rateBps;
         Picos delay;
-        Ptr<RateErrorModel> loss{}; ///< null: it loses none
+        Ptr<RateErrorModel> loss{}; ///< null: no loss
     };
 
     Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link);
@@ -62,7 +62,7 @@ class Port
     void RecordQueue(Picos origin) { m_stats.emplace(origin); }
     /// Closes the statistics at `end`.
     void Finish(Picos end);
-    /// It outlives the port, or leaves before.
+    /// Adds an observer, which outlives the port or is removed before.
     void Add(PortObserver& observer) { m_observers.push_back(&observer); }
     void Remove(PortObserver& observer) { std::erase(m_observers, &observer); }
 
@@ -71,18 +71,18 @@ class Port
     {
         return m_queue->Bytes() + (m_slot != nullptr ? m_slot->ipBytes : 0);
     }
-    /// In the queue, as it is now: without the one that the device will have taken.
+    /// Packets in the queue now, without the one that the device has already taken.
     uint32_t QueuedPackets() const;
-    /// Put on the link so far, the link's header included.
+    /// Bytes put on the link so far, including the link's header.
     uint64_t TxBytes() const { return m_txBytes; }
     uint64_t TxPackets() const { return m_txPackets; }
-    /// Packets that came to the queue, lost ones included.
+    /// Packets that arrived at the queue, including lost ones.
     uint64_t Offered() const { return m_offered; }
     uint64_t Marked() const { return m_marked; }
     const LossCounts& Lost() const { return m_lost; }
     /// Payload bytes of UDP's datagrams of `stream` that were lost.
     uint64_t LostOf(const FiveTuple& stream) const;
-    /// Null where none are kept.
+    /// Statistics of the queue; null if not recorded.
     const QueueStats* Stats() const { return m_stats ? &*m_stats : nullptr; }
 
   private:
@@ -119,11 +119,11 @@ class Port
     std::unique_ptr<PacketQueue> m_queue;
     DataRate m_rate;
     Link m_link;
-    Segment* m_slot{nullptr}; ///< in the device; while there is one, the queue gives none
-    Moment m_done;            ///< when the packet on its way to the link has left
+    Segment* m_slot{nullptr}; ///< in the device; while it is set, no packet leaves the queue
+    Moment m_done;            ///< when the present packet's transmission ends
     bool m_doneArmed{false};
     std::optional<Moment>
-        m_wake; ///< when the queue hears that the device's place is free; it gives none until then
+        m_wake; ///< when the queue learns that the device is free; no packet leaves it before
     Segment* m_onLinkFirst{nullptr};
     Segment* m_onLinkLast{nullptr};
     std::array<std::pair<uint32_t, Picos>, 4> m_times{}; ///< of transmission, by bytes

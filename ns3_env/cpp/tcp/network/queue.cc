@@ -19,7 +19,7 @@ Fifo::Fifo(QueueSpan limit, QueueSpan threshold)
 {
 }
 
-/// With `segment` it is longer than `span`.
+/// Reports whether the queue with `segment` is longer than `span`.
 bool
 Fifo::IsExceeded(const QueueSpan& span, const Segment& segment) const
 {

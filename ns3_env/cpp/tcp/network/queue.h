@@ -24,7 +24,7 @@ struct EgressFacts
     int64_t stream{0};       ///< of random numbers
 };
 
-/// So many packets, or so many bytes of IP packets.
+/// A number of packets, or of bytes of IP packets.
 struct QueueSpan
 {
     uint32_t amount{std::numeric_limits<uint32_t>::max()};
@@ -38,7 +38,7 @@ struct Arrival
     bool marked{false};
 };
 
-/// Packets in the order in which they came.
+/// Packets in the order of arrival.
 class PacketQueue
 {
   public:
@@ -48,9 +48,9 @@ class PacketQueue
     PacketQueue& operator=(const PacketQueue&) = delete;
 
     virtual Arrival Enqueue(Segment* segment) = 0;
-    /// Null where there is none.
+    /// Removes the next segment; null if there is none.
     virtual Segment* Dequeue() = 0;
-    /// Reports whether an empty queue is also asked for a packet, as soon as the port could send one.
+    /// Reports whether Dequeue() is also called on an empty queue, as soon as the port is free.
     virtual bool CountsIdleTime() const { return false; }
     virtual QueueSpan Limit() const = 0;
 
@@ -75,12 +75,12 @@ class PacketQueue
     uint64_t m_bytes{0};
 };
 
-/// First in, first out. What is ECN-capable is marked where it leaves the queue longer than the threshold; what is not
-/// (a SYN, a pure ACK) is dropped at the limit alone.
+/// First in, first out. An ECN-capable packet is marked if it leaves the queue longer than the threshold; another (a
+/// SYN, a pure ACK) is dropped only at the limit.
 class Fifo final : public PacketQueue
 {
   public:
-    /// \param threshold none is reached by default
+    /// \param threshold infinite by default
     explicit Fifo(QueueSpan limit, QueueSpan threshold = {});
 
     Arrival Enqueue(Segment* segment) override;
@@ -98,10 +98,10 @@ class Fifo final : public PacketQueue
     Segment* m_last{nullptr};
 };
 
-/// \throws ScenarioError where the queue holds no full packet, or RED's thresholds are in no order
+/// \throws ScenarioError if the queue has no room for a full packet, or RED's thresholds are out of order
 std::unique_ptr<PacketQueue> MakeQueue(const QueueSettings& settings, const EgressFacts& facts);
 
-/// One that never drops.
+/// Makes a queue that never drops.
 std::unique_ptr<PacketQueue> MakeEndlessQueue();
 
 } // namespace ns3::env::tcp

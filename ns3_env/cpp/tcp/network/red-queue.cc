@@ -22,7 +22,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-/// Stands for a segment in a queue disc.
+/// A segment as an item of a queue disc.
 class SegmentItem final : public QueueDiscItem
 {
   public:

@@ -11,11 +11,11 @@
 namespace ns3::env::tcp
 {
 
-/// A queue disc of ns3::RedQueueDisc that holds segments.
+/// A queue disc of ns3::RedQueueDisc for segments.
 class RedQueue final : public PacketQueue
 {
   public:
-    /// \throws ScenarioError where the thresholds are in no order
+    /// \throws ScenarioError if the thresholds are out of order
     RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts);
     ~RedQueue() override;
 
@@ -29,14 +29,14 @@ class RedQueue final : public PacketQueue
     Ptr<RedQueueDisc> m_disc;
 };
 
-/// `length` in packets or in bytes as it is given, or as bytes of a number of BDPs.
+/// `length` in its unit, packets or bytes; a number of BDPs is converted to bytes.
 QueueSpan SpanOf(const QueueLength& length, const EgressFacts& facts);
 /// The same in the unit of `limit`, packets being full ones.
 double InUnitOf(const QueueSpan& limit, const QueueLength& length, const EgressFacts& facts);
 /// Converts to ns-3's type.
 QueueSize SizeOf(const QueueSpan& span);
 /// ns-3's disc with these settings, not initialised yet.
-/// \throws ScenarioError where the thresholds are in no order
+/// \throws ScenarioError if the thresholds are out of order
 Ptr<RedQueueDisc> MakeRedDisc(const QueueSpan& limit, const Red& red, const EgressFacts& facts);
 
 } // namespace ns3::env::tcp

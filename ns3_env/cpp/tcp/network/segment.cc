@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What travels over a network of TCP: a segment or a datagram, as a plain struct from a pool.
+// A segment or a datagram on a TCP network, as a plain struct from a pool.
 #include "segment.h"
 
 namespace ns3::env::tcp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What travels over a network of TCP: a segment or a datagram, as a plain struct from a pool.
+// A segment or a datagram on a TCP network, as a plain struct from a pool.
 #ifndef NS3_ENV_TCP_NETWORK_SEGMENT_H
 #define NS3_ENV_TCP_NETWORK_SEGMENT_H
 
@@ -28,7 +28,7 @@ inline constexpr uint32_t UDP_HEADER_BYTES = 8;
 inline constexpr uint32_t HEADER_BYTES = IP_HEADER_BYTES + TCP_HEADER_BYTES;
 /// Bytes that the link adds: PPP's protocol field.
 inline constexpr uint32_t LINK_HEADER_BYTES = 2;
-/// TCP's options are no longer.
+/// Maximum length of TCP's options.
 inline constexpr uint32_t MAX_OPTION_BYTES = 40;
 
 /// Bits of TCP's header (RFC 793, RFC 3168).
@@ -45,7 +45,7 @@ inline constexpr uint8_t CWR = 128;
 inline constexpr uint8_t NOT_ECT = 0;
 inline constexpr uint8_t CONGESTION_EXPERIENCED = 3;
 
-/// From a first sequence number to one behind the last.
+/// Range from a first sequence number to one behind the last.
 using SackBlock = std::pair<SequenceNumber32, SequenceNumber32>;
 
 /// Options of a TCP header.
@@ -56,19 +56,19 @@ struct TcpOptions
 
     uint8_t windowScale{NO_SCALE}; ///< a SYN's
     bool sackPermitted{false};     ///< a SYN's
-    uint8_t blocks{0};             ///< of selective acknowledgement, as many of `sack`
+    uint8_t blocks{0};             ///< of selective acknowledgement: used entries of `sack`
     std::array<SackBlock, MOST_BLOCKS> sack;
 
-    /// On the wire, with the padding.
+    /// Bytes on the wire, with the padding.
     uint32_t Bytes() const;
 };
 
-/// A segment of TCP or a datagram of UDP with its IP header; the payload has a length alone.
+/// A segment of TCP or a datagram of UDP with its IP header; only the length of the payload is stored.
 struct Segment
 {
-    Channel* channel{nullptr}; ///< that it travels on
+    Channel* channel{nullptr}; ///< its path
     Segment* next{nullptr};    ///< in the pool, in a queue or on a link
-    Moment arrival;            ///< over the link that it is on
+    Moment arrival;            ///< at the end of its present link
     uint32_t hop{0};           ///< links that are behind it
     uint32_t ipBytes{0};       ///< with its headers, without the link's
     uint32_t payload{0};       ///< bytes
@@ -88,7 +88,7 @@ struct Segment
     uint32_t FrameBytes() const { return ipBytes + LINK_HEADER_BYTES; }
 };
 
-/// Segments that are made once and used again; all are gone with the pool.
+/// Segments that are reused; all are destroyed with the pool.
 class SegmentPool
 {
   public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts of a TCP path before its first segment, and the time that a message needs alone.
+// Facts of a TCP path before its first segment, and the standalone time of a message.
 #include "tcp-path.h"
 
 #include "segment.h"

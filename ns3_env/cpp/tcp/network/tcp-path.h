@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts of a TCP path before its first segment, and the time that a message needs alone.
+// Facts of a TCP path before its first segment, and the standalone time of a message.
 #ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
 #define NS3_ENV_TCP_NETWORK_TCP_PATH_H
 
@@ -25,7 +25,7 @@ Picos LargestBaseRtt(const Routing& routing, const TcpSettings& settings);
 class TcpPath
 {
   public:
-    /// \throws ScenarioError where there is none
+    /// \throws ScenarioError if there is none
     TcpPath(const Routing& routing,
             const FlowSpec& spec,
             const FiveTuple& tuple,
@@ -35,11 +35,11 @@ class TcpPath
     const Hops& Backward() const { return m_backward; }
     /// `maxBaseRtt` is the network's. The base RTT is that of a full segment which is acknowledged at once.
     PathFacts Facts(Picos maxBaseRtt) const;
-    /// From the SYN until the sender may send data.
+    /// Time from the SYN until the sender may send data.
     Picos Handshake() const;
     /**
-     * From the SYN to the last byte's ACK of a message alone whose sender knows the path's rate: the handshake and its
-     * last ACK, then segment behind segment. With no congestion window is it less.
+     * From the SYN to the last byte's ACK of a single message, for a sender that knows the path's rate: the handshake
+     * and its last ACK, then segment behind segment. With no congestion window is it less.
      */
     Picos Standalone(uint64_t sizeBytes) const;
 
@@ -50,7 +50,7 @@ class TcpPath
     Hops m_forward;
     Hops m_backward;
     uint32_t m_segmentBytes;
-    uint32_t m_synOptionBytes; ///< that a SYN has more
+    uint32_t m_synOptionBytes; ///< additional bytes of a SYN
 };
 
 } // namespace ns3::env::tcp

@@ -26,18 +26,18 @@ struct QueueLength
     Unit unit{Unit::Packets};
 };
 
-/// Drops what finds no room.
+/// Drops packets that find no room.
 struct DropTail
 {
 };
 
-/// Marks what is ECN-capable while the queue, the arriving packet included, is longer than `threshold`.
+/// Marks ECN-capable packets while the queue, the arriving packet included, is longer than `threshold`.
 struct EcnThreshold
 {
     QueueLength threshold;
-    /// Absent: the threshold holds at any rate. Otherwise at this one, and it grows with a port's.
+    /// Absent: the threshold applies at any rate. Otherwise at this rate, and grows with a port's rate.
     std::optional<double> atRateBps{};
-    /// It is never shorter; in packets.
+    /// Minimum of the threshold, in packets.
     double leastPackets{0};
 };
 
@@ -45,14 +45,14 @@ struct EcnThreshold
 struct Red
 {
     QueueLength least;              ///< of the average queue: no packet is marked or dropped below
-    QueueLength most;               ///< all are above, or from twice that where it is gentle
+    QueueLength most;               ///< all packets above, or above twice that in gentle mode
     double highestProbability{0.1}; ///< at `most`
     double averageWeight{0.002};    ///< of one arrival in the average
     bool gentle{true};
-    bool ecn{false}; ///< marks what is ECN-capable instead of dropping it
+    bool ecn{false}; ///< marks ECN-capable packets instead of dropping them
 };
 
-/// The queue at an egress. One packet more waits in the device, and one is on its way to the link.
+/// The queue at an egress. One packet more waits in the device, and one is being transmitted.
 struct QueueSettings
 {
     QueueLength limit{100, QueueLength::Unit::Packets};
@@ -72,7 +72,7 @@ struct TcpSettings
     uint32_t segmentBytes{1448}; ///< payload of a full segment, whatever its options
     uint32_t initialWindowSegments{10};
     uint32_t segmentsPerAck{2};              ///< above 1 ACKs are delayed
-    Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the least RTO
+    Picos delayedAckTimeout{40'000'000'000}; ///< shorter than the minimum RTO
     std::optional<AckNoise> ackNoise;
     bool sack{true};
     bool ecn{false};    ///< RFC 3168; controllers that need ECN bring their own (DCTCP)
@@ -82,8 +82,8 @@ struct TcpSettings
     uint32_t socketBufferBytes{64U
                                << 20}; ///< at the sender and at the receiver; no window is wider
     QueueSettings queue;               ///< at each egress of a switch
-    /// At each egress of a host; absent: a FIFO that never drops. ns-3's TCP has no limit of its own for what it leaves
-    /// there (Linux: TSQ): a host's link that is the bottleneck has its flows' whole windows before it.
+    /// Queue at each egress of a host; absent: a FIFO that never drops. ns-3's TCP does not limit its data there
+    /// (Linux: TSQ): at a host's link that is the bottleneck, its flows' whole windows queue.
     std::optional<QueueSettings> hostQueue;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Timer that is set anew far more often than it runs out.
+// Timer that is reset far more often than it runs out.
 #include "timer.h"
 
 #include "ns3/abort.h"

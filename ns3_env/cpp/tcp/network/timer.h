@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Timer that is set anew far more often than it runs out.
+// Timer that is reset far more often than it runs out.
 #ifndef NS3_ENV_TCP_NETWORK_TIMER_H
 #define NS3_ENV_TCP_NETWORK_TIMER_H
 
@@ -16,7 +16,7 @@ class TimerPool;
 
 /**
  * Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
- * the instant at which it is set; an event that comes due before that, of an earlier setting, only moves on.
+ * the instant at which it is set; an event of an earlier setting that is due before only re-arms.
  */
 class Timer
 {
@@ -42,7 +42,7 @@ class Timer
 
         Timer* timer{nullptr};
         TimerPool* pool{nullptr};
-        uint32_t queued{0}; ///< times that it stands in the loop's queue
+        uint32_t queued{0}; ///< number of its entries in the loop's queue
     };
 
     void OnDue(const Moment& now);
@@ -55,8 +55,8 @@ class Timer
     uint32_t m_context;
     bool m_set{false};
     bool m_armed{false};
-    Moment m_due;   ///< where it is set
-    Moment m_first; ///< of its entry in the queue, where it is armed: not after `m_due`
+    Moment m_due;   ///< when it is due
+    Moment m_first; ///< of its entry in the queue, if armed: not after `m_due`
 };
 
 /// Entries that deleted timers leave in the loop's queue.

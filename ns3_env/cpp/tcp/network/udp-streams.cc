@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of UDP datagrams at a constant rate, beside TCP's flows.
+// Streams of UDP datagrams at a constant rate, next to TCP's flows.
 #include "udp-streams.h"
 
 #include "segment.h"
@@ -18,7 +18,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-/// Far from those of flows, so that no flow takes another of several equal paths because there is a stream.
+/// Far from the ports of flows, so that a stream does not change which of several equal paths a flow uses.
 constexpr uint16_t FIRST_SOURCE_PORT = 40000;
 constexpr uint16_t MOST_STREAMS = std::numeric_limits<uint16_t>::max() - FIRST_SOURCE_PORT + 1;
 constexpr uint16_t DISCARD_PORT = 9; // RFC 863

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams of UDP datagrams at a constant rate, beside TCP's flows.
+// Streams of UDP datagrams at a constant rate, next to TCP's flows.
 #ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 #define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
 
@@ -23,28 +23,28 @@ std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 uint32_t StreamFrameBytes(uint32_t payloadBytes);
 
 /**
- * The streams of one network: datagrams of the scenario's payload, each due at its own time. What is due while a
- * socket's buffer of bytes (TcpSettings) waits at the host's link is held back, leaves as soon as it can, and not after
- * the stop.
+ * The streams of one network: datagrams of the scenario's payload, each due at its own time. Datagrams that are due
+ * while a socket's buffer of bytes (TcpSettings) waits at the host's link are delayed, leave as soon as they can, and
+ * not after the stop.
  */
 class UdpStreams
 {
   public:
-    /// `fabric` must outlive this. \throws ScenarioError where there is no path, or a datagram fits in no packet
+    /// `fabric` must outlive this. \throws ScenarioError if there is no path, or a datagram fits in no packet
     UdpStreams(const Scenario& scenario, Fabric& fabric);
     ~UdpStreams();
 
     UdpStreams(const UdpStreams&) = delete;
     UdpStreams& operator=(const UdpStreams&) = delete;
 
-    /// Each will start when its time has come.
+    /// Schedules the start of each.
     void Schedule();
 
     StreamCounts Of(size_t stream) const;
     const FiveTuple& Tuple(size_t stream) const { return m_streams[stream].tuple; }
     /// Payload bytes handed to the hosts' links, of all streams.
     uint64_t TransmittedPayload() const;
-    /// Payload bytes that applications received, of all streams; Fabric's has them, too.
+    /// Payload bytes that applications received, of all streams; Fabric's count includes them.
     uint64_t DeliveredPayload() const;
 
   private:

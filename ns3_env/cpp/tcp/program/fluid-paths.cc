@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ways of fluid flows through a scenario's TCP network: those of its segments.
+// Paths of fluid flows through a scenario's TCP network, equal to those of its segments.
 #include "fluid-paths.h"
 
 #include "ns3_env/cpp/tcp/network/tcp-path.h"

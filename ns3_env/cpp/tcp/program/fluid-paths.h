@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ways of fluid flows through a scenario's TCP network: those of its segments.
+// Paths of fluid flows through a scenario's TCP network, equal to those of its segments.
 #ifndef NS3_ENV_TCP_PROGRAM_FLUID_PATHS_H
 #define NS3_ENV_TCP_PROGRAM_FLUID_PATHS_H
 
@@ -13,7 +13,7 @@ namespace ns3::env::tcp
 class FluidPaths final : public env::FluidPaths
 {
   public:
-    /// The scenario must outlive it. \throws ScenarioError where links do not fit together
+    /// The scenario must outlive it. \throws ScenarioError if links do not fit together
     FluidPaths(const Scenario& scenario, const TcpSettings& settings);
 
     const Routing& GetRouting() const override { return m_routing; }

@@ -31,7 +31,7 @@ PortsOf(const Fabric& fabric)
     return ports;
 }
 
-/// The capture of one port: what it sends, and what comes to it over its link.
+/// The capture of one port: packets that it sends, and packets that arrive over its link.
 class Tap final : public CaptureFile::Tap
 {
   public:

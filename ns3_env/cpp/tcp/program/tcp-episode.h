@@ -15,7 +15,7 @@
 namespace ns3::env::tcp
 {
 
-/// One episode's network. One at a time in a process (an ns-3 rule); Simulator::Destroy comes after it.
+/// One episode's network. One at a time in a process (an ns-3 rule); call Simulator::Destroy after it.
 class TcpEpisode final : public Episode
 {
   public:

@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-/// Controllers whose flows are fluids.
+/// Controllers with fluid flows.
 const Fluids FLUIDS{{"max_min", Sharing::MaxMin}, {"oracle", Sharing::LeastRemaining}};
 
 Picos
@@ -130,7 +130,7 @@ ReadSettings(JsonReader section)
 
 using Json = nlohmann::json;
 
-/// Reports whether it depends on marks: DCTCP's echo is exact, and without it DCTCP and its children are nothing.
+/// Reports whether it depends on marks: DCTCP's echo is exact, and without it DCTCP and its subclasses do not work.
 bool
 NeedsMarks(const TcpCongestionOps& controller)
 {

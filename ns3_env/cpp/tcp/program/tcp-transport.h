@@ -22,9 +22,8 @@ class TcpTransport final : public Transport
     }
 
     std::vector<std::string> Controllers() const override;
-    /// `attributes` are ns-3's. `marking` is the threshold that a queue's `marking: auto` stands for:
-    /// `threshold_packets` at `at_rate_bps`, growing with a port's rate, no less than `least_packets`; null where the
-    /// controller does without marks.
+    /// `attributes` are ns-3's. `marking` is the threshold behind a queue's `marking: auto`: `threshold_packets` at
+    /// `at_rate_bps`, growing with a port's rate, at least `least_packets`; null if the controller ignores marks.
     std::string Describe() const override;
     /// The section "tcp".
     void ReadKeys(JsonReader& root, Scenario& scenario) override;

@@ -21,7 +21,7 @@ namespace
 constexpr std::string_view PUBLISHED = "ns3::Tcp";
 constexpr std::string_view OWN = "tcp::";
 
-/// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for what is neither.
+/// "newreno" of ns3::TcpNewReno, "tdctcp" of tcp::tdctcp; empty for any other.
 std::string
 NameOf(const TypeId& controller)
 {
@@ -42,7 +42,7 @@ NameOf(const TypeId& controller)
     return name;
 }
 
-/// Controllers by name; the project's own where ns-3 has one of the same name.
+/// Controllers by name; the project's version if ns-3 has one of the same name.
 std::map<std::string, TypeId>
 RegisteredOps()
 {

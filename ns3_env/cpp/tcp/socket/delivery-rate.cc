@@ -79,7 +79,7 @@ DeliveryRate::Take(uint32_t delivered, uint32_t lost, uint32_t inFlightBefore, T
     m_sample.m_ackedSacked = delivered;
     m_sample.m_bytesLoss = lost;
     m_sample.m_priorInFlight = inFlightBefore;
-    if (m_sample.m_priorTime.IsZero()) // no piece was delivered that tells a time
+    if (m_sample.m_priorTime.IsZero()) // no piece with a time was delivered
     {
         m_sample.m_delivered = -1;
         m_sample.m_interval = Time(0);

@@ -31,9 +31,9 @@ class DeliveryRate
     using Sample = TcpRateOps::TcpRateSample;
 
     void OnSent(SentStamp& stamp, bool nothingInFlight, Picos now);
-    /// A piece of so many bytes was acknowledged or SACKed.
+    /// A piece of `bytes` was acknowledged or SACKed.
     void OnDelivered(SentStamp& stamp, uint32_t bytes, Picos now);
-    /// The application has nothing more to send.
+    /// Notes that the application has no more data to send.
     void LimitByApplication(uint32_t inFlight);
     /// The sample of an ACK.
     const Sample& Take(uint32_t delivered, uint32_t lost, uint32_t inFlightBefore, Time leastRtt);

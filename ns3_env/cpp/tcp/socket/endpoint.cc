@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What both ends of a TCP connection share: state, options, ECN, and segments without payload.
+// Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
 #include "endpoint.h"
 
 #include "ns3/abort.h"
@@ -17,7 +17,7 @@ namespace
 
 constexpr uint32_t WIDEST_WINDOW = 0xffff; ///< without a scale
 constexpr uint8_t WIDEST_SCALE = 14;
-// A flow goes on until the run ends: with the doubled timeouts of as many SYNs no run is as long.
+// A flow retries until the run ends: the doubled timeouts of this number of SYNs exceed any run.
 constexpr uint32_t SYNS = 20;
 
 uint8_t
@@ -171,8 +171,8 @@ Endpoint::Established()
 uint16_t
 Endpoint::AdvertisedWindow(bool isSyn) const
 {
-    // The application takes what is in order at once: the buffer is free but for what waits for a gap, which the
-    // window may cover.
+    // The application reads data in order at once: the buffer contains only data behind a gap, which the window may
+    // cover.
     const uint32_t window = m_settings.socketBufferBytes >> (isSyn ? 0 : m_ownScale);
     return static_cast<uint16_t>(std::min(window, WIDEST_WINDOW));
 }

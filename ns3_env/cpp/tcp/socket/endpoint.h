@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What both ends of a TCP connection share: state, options, ECN, and segments without payload.
+// Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
 #ifndef NS3_ENV_TCP_SOCKET_ENDPOINT_H
 #define NS3_ENV_TCP_SOCKET_ENDPOINT_H
 
@@ -20,13 +20,13 @@ namespace ns3::env::tcp
 
 /**
  * One end of a connection. Congestion control, its state, RTT estimate and recovery are ns-3's objects, called as
- * ns-3's socket calls them, in its order: results are the same bits. What no flow of a scenario does is not here: FIN,
- * timestamps, data both ways, a closed window, giving up.
+ * ns-3's socket calls them, in its order: results are the same bits. Features that no flow of a scenario uses are
+ * omitted: FIN, timestamps, data in both directions, a closed window, abandoning a connection.
  */
 class Endpoint : public Listener
 {
   public:
-    /// The congestion control is set up last: it may want ECN or pacing.
+    /// The congestion control is set up last: it may require ECN or pacing.
     Endpoint(Network& network,
              const TcpSettings& settings,
              Ptr<TcpCongestionOps> control,
@@ -34,15 +34,15 @@ class Endpoint : public Listener
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
-    /// Sends on `out` from now on, and receives what comes on the other channel of its connection.
+    /// Sends on `out` from now on, and receives on the other channel of its connection.
     void Attach(Channel& out);
-    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
+    /// Ends all activity without a packet to the other end; idempotent.
     void Release();
     void Receive(const Segment& segment) override;
 
     bool IsConnected() const { return m_state == State::Established; }
     TcpCongestionOps& CongestionOps() const { return *m_control; }
-    /// Its trace sources tell of windows, rates and more.
+    /// The socket's variables, with trace sources of windows, rates and more.
     TcpSocketState& Variables() const { return *m_tcb; }
 
   protected:
@@ -55,17 +55,17 @@ class Endpoint : public Listener
         Established,
     };
 
-    /// The segment is valid and its ECN field was seen.
+    /// Processes a valid segment, after its ECN field.
     virtual void Process(const Segment& segment) = 0;
     /// Reports whether none of the payload is within the receive window.
     virtual bool IsOutOfWindow(const Segment&) const { return false; }
     virtual void CancelTimers() = 0;
-    /// The header of an ACK is made; what the end reports in it.
+    /// Adds the end's reports to the header of an ACK that is being made.
     virtual void OnSendsAck(Segment&) {}
 
     /// A segment without payload.
     virtual void SendEmpty(uint8_t flags);
-    /// A segment without payload, on its way.
+    /// Sends a segment without payload.
     virtual void Dispatch(Segment* segment) { m_network.Send(segment); }
     /// ACK, with the echo that is due.
     void Acknowledge();
@@ -85,7 +85,7 @@ class Endpoint : public Listener
         const uint64_t bytes = uint64_t{m_tcb->m_initialCWnd} * m_tcb->m_segmentSize;
         return static_cast<uint32_t>(std::min(bytes, WIDEST_WINDOW_BYTES));
     }
-    /// A congestion window beyond bounds nothing: twice what a receiver's may be.
+    /// A congestion window beyond this has no effect: twice a receiver's maximum.
     static constexpr uint64_t WIDEST_WINDOW_BYTES = 2ULL * bounds::SOCKET_BUFFER_BYTES;
 
     SequenceNumber32 NextArriving() const;

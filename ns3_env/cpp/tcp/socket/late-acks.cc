@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ACKs that wait for a random time where they are made, in their order.
+// ACKs delayed by a random time at the receiver, in order.
 #include "late-acks.h"
 
 #include "ns3_env/cpp/events/now.h"

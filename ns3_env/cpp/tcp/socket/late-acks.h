@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ACKs that wait for a random time where they are made, in their order.
+// ACKs delayed by a random time at the receiver, in order.
 #ifndef NS3_ENV_TCP_SOCKET_LATE_ACKS_H
 #define NS3_ENV_TCP_SOCKET_LATE_ACKS_H
 
@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// A receiver's. None overtakes another: one whose time is over waits for those before it.
+/// Delayed ACKs of a receiver. No ACK overtakes another: an ACK that is due waits for those before it.
 class LateAcks
 {
   public:
@@ -43,7 +43,7 @@ class LateAcks
     Ptr<RandomVariableStream> m_rtts;
     Picos m_baseRtt;
     std::deque<Waiting> m_waiting;
-    Timer m_next; ///< of the first
+    Timer m_next; ///< timer of the first
 };
 
 } // namespace ns3::env::tcp

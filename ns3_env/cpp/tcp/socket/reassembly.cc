@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a receiver cannot hand on yet, and the SACK blocks that it reports, as ns-3 keeps them.
+// Data that a receiver cannot deliver yet, and the SACK blocks that it reports, stored as in ns-3.
 #include "reassembly.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Reassembly::Add(SequenceNumber32 first, uint32_t bytes, SequenceNumber32& next)
     return true;
 }
 
-/// The block comes first, joined with those that touch it.
+/// Puts the block first, merged with adjacent ones.
 void
 Reassembly::Report(SackBlock block)
 {

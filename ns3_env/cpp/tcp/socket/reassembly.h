@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a receiver cannot hand on yet, and the SACK blocks that it reports, as ns-3 keeps them.
+// Data that a receiver cannot deliver yet, and the SACK blocks that it reports, stored as in ns-3.
 #ifndef NS3_ENV_TCP_SOCKET_REASSEMBLY_H
 #define NS3_ENV_TCP_SOCKET_REASSEMBLY_H
 
@@ -12,7 +12,7 @@
 namespace ns3::env::tcp
 {
 
-/// The receive buffer of one connection (RFC 2018), whose application takes what is in order at once.
+/// The receive buffer of one connection (RFC 2018), whose application reads data in order at once.
 class Reassembly
 {
   public:
@@ -21,7 +21,7 @@ class Reassembly
     {
     }
 
-    /// Takes the payload from `first` on and moves `next`, the first byte that is missing, behind what is in order.
+    /// Adds the payload from `first` on and moves `next`, the first missing byte, behind the data in order.
     /// \returns whether any of it was new
     bool Add(SequenceNumber32 first, uint32_t bytes, SequenceNumber32& next);
 
@@ -36,7 +36,7 @@ class Reassembly
     void ForgetBlocksUpTo(SequenceNumber32 next);
 
     uint32_t m_mostBytes;
-    std::map<SequenceNumber32, uint32_t> m_waiting; ///< bytes by their first, as they came
+    std::map<SequenceNumber32, uint32_t> m_waiting; ///< byte counts by first byte, as they arrived
     std::vector<SackBlock> m_blocks;
 };
 

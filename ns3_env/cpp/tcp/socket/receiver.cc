@@ -227,7 +227,7 @@ Receiver::OnAllArrived()
     }
 }
 
-/// A segment has come in its turn.
+/// Handles a segment that arrived in order.
 void
 Receiver::CountInOrder()
 {

@@ -14,7 +14,7 @@
 namespace ns3::env::tcp
 {
 
-/// Waits for one peer and acknowledges what comes from it.
+/// Waits for one peer and acknowledges its data.
 class Receiver final : public Endpoint
 {
   public:
@@ -24,13 +24,13 @@ class Receiver final : public Endpoint
              double lineRateBps,
              uint32_t node);
 
-    /// Waits for the SYN that comes on the other channel of `out`'s connection.
+    /// Waits for the SYN on the other channel of `out`'s connection.
     void Await(Channel& out);
     /// ACKs of data wait for times that `rtts` draws, in base RTTs.
     void DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt);
-    /// It acknowledges this byte at once when all before it are there, as one does that answers.
+    /// Makes it acknowledge this byte at once when all before it have arrived, as a receiver that answers does.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
-    /// `done` is called once, when that byte and all before it are there.
+    /// `done` is called once, when that byte and all before it have arrived.
     void SetArrivedCallback(std::function<void()> done) { m_arrived = std::move(done); }
     /// Payload bytes that are there in order.
     uint64_t ArrivedBytes() const { return m_arrivedBytes; }
@@ -52,10 +52,10 @@ class Receiver final : public Endpoint
     void OnDelayOver();
 
     uint32_t m_node;
-    std::unique_ptr<LateAcks> m_late; ///< null: none is
+    std::unique_ptr<LateAcks> m_late; ///< null: no ACK is delayed
     Reassembly m_reassembly;
     Timer m_delayed;
-    Timer m_answer; ///< a SYN is answered by an event of its own
+    Timer m_answer; ///< a SYN is answered in a separate event
     Timer m_again;  ///< of the SYN-ACK
     bool m_peerAsksForEcn{false};
     uint32_t m_unacknowledged{0}; ///< segments since the last ACK

@@ -29,13 +29,13 @@ class RoundTrips
 
     void OnSent(SequenceNumber32 first, uint32_t bytes, Picos now);
     void OnSentAgain(SequenceNumber32 first, uint32_t bytes);
-    /// Forgets what was sent: a time-out.
+    /// Forgets all sent segments: a time-out.
     void Forget() { m_sent.clear(); }
-    /// Takes the samples of an ACK into the estimate.
+    /// Adds the samples of an ACK to the estimate.
     RttOfAck OnAck(SequenceNumber32 ack, Picos now);
     void ForgetSample() { m_lastSample = 0; }
 
-    /// The one that was looked at last; 0 where that told nothing.
+    /// The last sample; 0 if the last ACK gave none.
     Picos LastSample() const { return m_lastSample; }
     Time Estimate() const { return m_estimator->GetEstimate(); }
     /// Estimate and four deviations, the latter no less than a nanosecond.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender takes for lost, by SACKs, by guesses and after time-outs, and asks of it.
+// Segments that a sender counts as lost, by SACKs, guesses and time-outs, and queries of them.
 #include "scoreboard.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Scoreboard::LoseBelowSacked()
         {
             return;
         }
-        index = IndexOf(std::prev(above)->second - 1); // the gap has nothing to count
+        index = IndexOf(std::prev(above)->second - 1); // there is nothing to count in the gap
     }
     if (sacked < DUPLICATES)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender has sent and what became of it: SACKed, lost, sent again, as ns-3 counts it.
+// A sender's segments and their state: SACKed, lost, retransmitted, counted as in ns-3.
 #include "scoreboard.h"
 
 #include "ns3/abort.h"
@@ -32,7 +32,7 @@ Scoreboard::IndexOf(SequenceNumber32 within) const
     return static_cast<size_t>(piece - m_pieces.begin());
 }
 
-/// Cuts the piece in two, the first of `bytes`. What is known of its delivery stays with the second.
+/// Splits the piece in two, the first of `bytes`. Its delivery record stays with the second.
 void
 Scoreboard::Split(size_t index, uint32_t bytes)
 {
@@ -45,7 +45,7 @@ Scoreboard::Split(size_t index, uint32_t bytes)
     m_pieces.insert(m_pieces.begin() + static_cast<std::ptrdiff_t>(index), front);
 }
 
-/// Both are lost or neither, and none is SACKed.
+/// Merges two pieces that are both lost or both not lost, and not SACKed.
 void
 Scoreboard::MergeWithNext(size_t index)
 {
@@ -65,7 +65,7 @@ Scoreboard::MergeWithNext(size_t index)
     m_pieces.erase(m_pieces.begin() + static_cast<std::ptrdiff_t>(index + 1));
 }
 
-/// Makes a piece of its own of the bytes from `first` on, which is in the piece at `index`, or of fewer where no more
+/// Splits off the bytes from `first` on, which is in the piece at `index`, into a separate piece, or fewer if no more
 /// were sent. \returns its index
 size_t
 Scoreboard::Carve(size_t index, SequenceNumber32 first, uint32_t bytes)
@@ -255,7 +255,7 @@ Scoreboard::MarkSacked(SentPiece& piece)
     m_runs.emplace_hint(after, first, end);
 }
 
-/// The run that begins with the head loses the head.
+/// Removes the head from the run that starts with it.
 void
 Scoreboard::ForgetRunsFrom(SequenceNumber32 first)
 {

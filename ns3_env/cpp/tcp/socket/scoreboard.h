@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender has sent and what became of it: SACKed, lost, sent again, as ns-3 counts it.
+// A sender's segments and their state: SACKed, lost, retransmitted, counted as in ns-3.
 #ifndef NS3_ENV_TCP_SOCKET_SCOREBOARD_H
 #define NS3_ENV_TCP_SOCKET_SCOREBOARD_H
 
@@ -17,27 +17,27 @@
 namespace ns3::env::tcp
 {
 
-/// A piece of data that was sent at once and is not acknowledged.
+/// An unacknowledged piece of data that was sent as one.
 struct SentPiece
 {
     SequenceNumber32 first;
     uint32_t bytes{0};
     bool sacked{false};
     bool lost{false};
-    bool again{false}; ///< sent again since it was last taken for lost
+    bool again{false}; ///< retransmitted since it last counted as lost
     SentStamp stamp;
 
     SequenceNumber32 End() const { return first + SequenceNumber32(bytes); }
-    /// Neither SACKed nor sent again.
+    /// Reports whether it is neither SACKed nor retransmitted.
     bool IsIdle() const { return !sacked && !again; }
-    /// Lost, and to be sent again.
+    /// Reports whether it is lost and waits for retransmission.
     bool IsWaiting() const { return lost && IsIdle(); }
 };
 
 /**
  * The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
- * time in proportion to what is in flight: pieces are found by halving, SACKed ones are known as runs, and the search
- * for what to send next goes on where the last one ended.
+ * time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
+ * search for the next range continues where the last one ended.
  */
 class Scoreboard
 {
@@ -50,11 +50,11 @@ class Scoreboard
     {
     }
 
-    /// SACKs are guessed from repeated ACKs where the connection has none.
+    /// SACKs are guessed from repeated ACKs if the connection has none.
     void SetSack(bool enabled) { m_sackEnabled = enabled; }
-    /// The first byte has this number; nothing was sent yet.
+    /// Sets the number of the first byte; call before anything is sent.
     void Begin(SequenceNumber32 first) { m_head = m_waitFrom = m_idleFrom = m_decided = first; }
-    /// The application hands over so many bytes.
+    /// The application writes this number of bytes.
     void Add(uint32_t bytes) { m_size += bytes; }
 
     /// @name Counts, bytes
@@ -66,7 +66,7 @@ class Scoreboard
     {
         return Tail() >= first ? static_cast<uint32_t>(Tail() - first) : 0;
     }
-    uint32_t SentBytes() const { return m_sent; } ///< of those that are not acknowledged
+    uint32_t SentBytes() const { return m_sent; } ///< unacknowledged bytes sent
     uint32_t Lost() const { return m_lost; }
     uint32_t SentAgain() const { return m_again; }
     uint32_t InFlight() const { return m_sent - m_sacked - m_lost + m_again; }
@@ -77,15 +77,15 @@ class Scoreboard
     bool IsSentAgainUpTo(SequenceNumber32 end) const;
     bool IsHeadSentAgain() const { return !m_pieces.empty() && m_pieces.front().again; }
 
-    /// From a first number, up to another one.
+    /// Range from a first number up to another one.
     struct Range
     {
         SequenceNumber32 first;
         SequenceNumber32 end;
     };
 
-    /// Range to be sent next (RFC 6675, NextSeg); none where nothing may.
-    /// \param rescue where nothing is lost and nothing is new, what was not SACKed may be sent again (rule 3)
+    /// Range to be sent next (RFC 6675, NextSeg); none if nothing may be sent.
+    /// \param rescue if there is no lost and no new data, data not SACKed may be retransmitted (rule 3)
     std::optional<Range> Next(bool rescue, uint32_t receiverWindow);
     /// Notes that up to `most` bytes from `first` on are sent now; the piece is valid until the next change.
     SentPiece& Send(SequenceNumber32 first, uint32_t most);
@@ -97,17 +97,17 @@ class Scoreboard
     /// @name Guesses
     /// @{
     void LoseHead();
-    /// One more segment behind the head has arrived, whichever it was.
+    /// Notes that one more unknown segment behind the head has arrived.
     void GuessSack();
     void ForgetGuesses();
-    /// After a time-out.
+    /// Marks all as lost after a time-out.
     void LoseAll(bool forgetSacks);
     /// @}
 
   private:
     size_t IndexFrom(SequenceNumber32 first) const;
     size_t IndexOf(SequenceNumber32 within) const;
-    /// `change` is made, and what waits to be sent again is counted anew.
+    /// Makes `change`, and recounts the bytes that wait for retransmission.
     template <class Change>
     void Edit(SentPiece& piece, Change change);
     size_t Carve(size_t index, SequenceNumber32 first, uint32_t bytes);
@@ -121,7 +121,7 @@ class Scoreboard
     uint32_t m_segmentBytes;
     bool m_sackEnabled{true};
     SequenceNumber32 m_head{0};
-    uint32_t m_size{0}; ///< of all that is not acknowledged, sent or not
+    uint32_t m_size{0}; ///< unacknowledged bytes, sent or not
     uint32_t m_sent{0};
     uint32_t m_sacked{0};
     uint32_t m_lost{0};
@@ -132,8 +132,8 @@ class Scoreboard
     SequenceNumber32 m_highest{0}; ///< first byte of the highest piece that was SACKed, or 0
 
     size_t m_waiting{0};            ///< pieces that wait to be sent again
-    SequenceNumber32 m_waitFrom{0}; ///< no such piece begins before
-    SequenceNumber32 m_idleFrom{0}; ///< no idle piece begins before
+    SequenceNumber32 m_waitFrom{0}; ///< no such piece starts before
+    SequenceNumber32 m_idleFrom{0}; ///< no idle piece starts before
     SequenceNumber32 m_decided{0};  ///< every piece behind the head and before is SACKed or lost
 };
 

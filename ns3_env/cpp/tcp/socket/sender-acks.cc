@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender makes of an ACK: RTT, window, progress, congestion that is echoed.
+// A sender's reaction to an ACK: RTT, window, progress, echoed congestion.
 #include "sender.h"
 
 #include "ns3_env/cpp/events/now.h"
@@ -44,7 +44,7 @@ Sender::Process(const Segment& segment)
     {
         if (segment.ack > m_tcb->m_highTxMark)
         {
-            Acknowledge(); // of what was not sent
+            Acknowledge(); // of data never sent
         }
         else if (segment.ack >= m_board.Head())
         {
@@ -263,7 +263,7 @@ Sender::Increase(uint32_t segments)
     m_control->IncreaseWindow(m_tcb, segments);
     if (before > WIDEST_WINDOW_BYTES && m_tcb->m_cWnd.Get() < WIDEST_WINDOW_BYTES / 2)
     {
-        m_tcb->m_cWnd = before; // it has passed 32 bits
+        m_tcb->m_cWnd = before; // it has overflowed 32 bits
     }
 }
 
@@ -281,7 +281,7 @@ Sender::CountSegments(AckFacts& ack)
     }
 }
 
-/// Nothing was lost, or all that was is there.
+/// Returns to the open state: nothing was lost, or all losses are repaired.
 void
 Sender::OnFullAck(AckFacts& ack)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a sender does about losses: repeated ACKs, recovery, partial ACKs, time-outs.
+// A sender's reaction to losses: repeated ACKs, recovery, partial ACKs, time-outs.
 #include "sender.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Sender::OnRepeatedAck(const AckFacts& ack)
 {
     if (m_tcb->m_congState == TcpSocketState::CA_LOSS)
     {
-        return; // of what was sent twice, perhaps
+        return; // perhaps of a retransmission
     }
     if (m_tcb->m_congState == TcpSocketState::CA_RECOVERY)
     {
@@ -80,7 +80,7 @@ Sender::EnterRecovery(const AckFacts& ack)
     SendData(m_highestAck, m_settings.segmentBytes);
 }
 
-/// Sends the first segment again that is lost, or else the head.
+/// Retransmits the first lost segment, or else the head.
 void
 Sender::SendAgain()
 {

@@ -14,7 +14,7 @@ namespace ns3::env::tcp
 namespace
 {
 
-constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< that the application hands over at once
+constexpr uint32_t SEGMENTS_PER_WRITE = 16; ///< segments per write of the application
 constexpr Picos SOON = 1;
 constexpr double PERCENT = 100;
 
@@ -132,7 +132,7 @@ Sender::OnConnected()
 
 // --- the application -----------------------------------------------------------------------------
 
-/// It writes as much as there is room for.
+/// Writes as much as there is room for.
 void
 Sender::Supply()
 {

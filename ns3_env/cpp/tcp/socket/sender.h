@@ -21,7 +21,7 @@ namespace ns3::env::tcp
 struct SenderCounts
 {
     uint64_t sentBytes{0};          ///< retransmissions included
-    uint64_t retransmittedBytes{0}; ///< of what was sent before
+    uint64_t retransmittedBytes{0}; ///< of data sent before
     uint64_t acknowledgedBytes{0};  ///< in order
     uint64_t packets{0};            ///< with payload
     uint64_t timeouts{0};           ///< a SYN's included
@@ -40,7 +40,7 @@ class Sender final : public Endpoint
            double lineRateBps,
            uint32_t node);
 
-    /// Sends a SYN on `out`, and a message of so many bytes.
+    /// Sends a SYN on `out`, and a message of `messageBytes`.
     void Dial(Channel& out, uint64_t messageBytes);
     /// Called for each ACK that acknowledges something.
     void SetAcknowledgedCallback(std::function<void()> called)
@@ -56,24 +56,24 @@ class Sender final : public Endpoint
     void Steer(uint32_t windowBytes, double payloadBps);
     /// The same before it dials.
     void SteerFromStart(uint32_t windowSegments, double payloadBps);
-    /// Moves the segment that waits for its turn to the time that the pace as it now is gives it.
+    /// Moves the paced segment that waits to the time of the present pacing rate.
     void Repace();
-    /// Held, it sends nothing new.
+    /// While held, it sends no new data.
     void SetHeld(bool held) { m_held = held; }
-    /// Sends what it now may.
+    /// Sends as much as it now may.
     void GoOn();
     /// Reports whether the last processed ACK signals that data met congestion.
     bool LastAckMarked() const { return m_lastAckMarked; }
     /// RTT of the last processed ACK; 0 if it gave none.
     Picos LastAckRtt() const { return m_roundTrips.LastSample(); }
-    /// Payload bytes whose numbers were used so far.
+    /// Payload bytes with sequence numbers used so far.
     uint64_t NextByte() const { return m_sentBytes; }
     /// @}
 
     const SenderCounts& Counts() const { return m_counts; }
     /// Counts().acknowledgedBytes is brought up to date while an ACK is processed.
     uint64_t AcknowledgedBytes();
-    /// RTTs of data, one per ACK that gives any: of the last segment that it acknowledges, unless that was sent twice.
+    /// RTTs of data, at most one per ACK: of the last segment that it acknowledges, unless that was retransmitted.
     const RttSamples& Rtts() const { return m_rtts; }
     uint32_t WindowBytes() const { return m_tcb->m_cWnd.Get(); }
     /// The widest window.
@@ -92,9 +92,9 @@ class Sender final : public Endpoint
     {
         SequenceNumber32 number;
         SequenceNumber32 before; ///< the first byte that was not acknowledged
-        bool repeated{false};    ///< it tells of a gap
+        bool repeated{false};    ///< it reports a gap
         uint32_t delivered{0};   ///< bytes that were acknowledged or SACKed
-        uint32_t segments{0};    ///< as many of them as make whole segments
+        uint32_t segments{0};    ///< whole segments among them
         uint32_t repeatsBefore{0};
     };
 
@@ -105,7 +105,7 @@ class Sender final : public Endpoint
     void SendEmpty(uint8_t flags) override;
     /// @}
 
-    /// @name The connection and what it may send (sender.cc)
+    /// @name The connection and its permission to send (sender.cc)
     /// @{
     void SendSyn();
     void OpenWith(const Segment& synAck);
@@ -158,7 +158,7 @@ class Sender final : public Endpoint
     Timer m_retransmission;
     Timer m_pacing;
     Timer m_soon;             ///< sends a picosecond after the application wrote
-    Timer m_connected;        ///< the application hears of it
+    Timer m_connected;        ///< notifies the application
     uint32_t m_pacedBytes{0}; ///< of the segment after which the pacing timer was set
     Picos m_pacedAt{0};
     Picos m_rto{0};
@@ -168,9 +168,9 @@ class Sender final : public Endpoint
     uint32_t m_receiverWindow{0};
     SequenceNumber32 m_highestAck{0};
     SequenceNumber32 m_highestArrived{0};
-    SequenceNumber32 m_echoed{0};   ///< ACK that told of congestion last
+    SequenceNumber32 m_echoed{0};   ///< last ACK that reported congestion
     SequenceNumber32 m_answered{0}; ///< first byte of the segment that answered an echo last
-    SequenceNumber32 m_recover{0};  ///< end of what was sent when the last loss was seen
+    SequenceNumber32 m_recover{0};  ///< highest byte sent when the last loss was detected
     bool m_recoverHolds{false};
     bool m_firstPartial{true};
     uint32_t m_repeats{0};

@@ -80,7 +80,7 @@ TcpFlow::Open()
     Connection& connection = m_network.Open(m_tuple, TCP_PROTOCOL);
     m_receiver->Await(connection.back);
     m_sender->Dial(connection.there, m_spec.sizeBytes);
-    m_network.Close(connection); // its ends keep it
+    m_network.Close(connection); // its ends keep it alive
 }
 
 void
@@ -123,7 +123,7 @@ TcpFlow::SetController(Ptr<CongestionControl> controller, Steered& socket)
 void
 TcpFlow::CallHook(const std::function<void()>& hook)
 {
-    m_inHook = true; // what the controller writes takes effect when it returns
+    m_inHook = true; // the controller's settings take effect when it returns
     hook();
     m_inHook = false;
 }
@@ -135,7 +135,7 @@ TcpFlow::PassAck()
     m_ackedBytes = m_sender->AcknowledgedBytes();
     m_sentBytes = m_sender->NextByte();
     const RttSamples& rtts = m_sender->Rtts();
-    // A repeated ACK has none of its own.
+    // A repeated ACK has no RTT sample.
     const Picos rtt = m_sender->LastAckRtt() > 0 ? m_sender->LastAckRtt()
                       : rtts.Count() > 0         ? rtts.Last()
                                                  : m_facts.baseRtt;
@@ -163,7 +163,7 @@ TcpFlow::WindowAndRateWritten()
 uint32_t
 TcpFlow::SegmentsOfWindow() const
 {
-    // A segment may leave while what is in flight is less than the window: as many segments as it has begun.
+    // A segment may leave while the data in flight is below the window: the window's segments, rounded up.
     const double segments = std::ceil(WindowBytes() / m_facts.payloadBytes);
     const double most = std::floor(m_sender->SendBufferBytes() / m_facts.payloadBytes);
     return static_cast<uint32_t>(std::clamp(segments, 1.0, std::max(most, 1.0)));
@@ -210,7 +210,7 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
     m_report = std::move(report);
     if (m_controller)
     {
-        return; // it writes them itself
+        return; // the controller writes them itself
     }
     m_sender->Variables().TraceConnectWithoutContext("CongestionWindow",
                                                      Callback<void, uint32_t, uint32_t>(
@@ -219,7 +219,7 @@ TcpFlow::TraceWindowAndRate(std::function<void(const FlowState&)> report)
                                                              SetWindow(bytes);
                                                              ReportWindowAndRate();
                                                          }));
-    const auto pace = [this](double payloadBps) // which is what ns-3 paces
+    const auto pace = [this](double payloadBps) // as ns-3 paces
     {
         const double wire = payloadBps * m_facts.packetBytes / m_facts.payloadBytes;
         SetRate(std::min(wire, m_facts.hostRateBps));

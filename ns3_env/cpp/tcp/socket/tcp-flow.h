@@ -23,7 +23,7 @@ namespace ns3::env::tcp
 
 class Steered;
 
-/// The two ends of a flow, made and not yet started.
+/// The two ends of a flow that has not started yet.
 struct EndpointPair
 {
     std::unique_ptr<Sender> sender;
@@ -31,9 +31,9 @@ struct EndpointPair
 };
 
 /**
- * A message (or an endless one) on a connection of its own. It begins with the handshake and is over when the last byte
- * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's may
- * be listened to: "CongestionWindow", "PacingRate", ...
+ * A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
+ * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
+ * be connected: "CongestionWindow", "PacingRate", ...
  *
  * Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
  */
@@ -55,10 +55,10 @@ class TcpFlow final : public Flow
 
     /// @name Flow
     /// @{
-    /// Sends the SYN at the flow's start time, or now where that has passed.
+    /// Sends the SYN at the flow's start time, or now if that has passed.
     void Start() override;
     void AwaitDelivery(DeliveryListener& listener) override;
-    /// Ends it where it stands: no callback, no further packet.
+    /// Ends it at once: no callback, no further packet.
     void Abort() override;
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
     void WindowAndRateWritten() override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a fluid's rates: textbook allocations by hand, and what makes any allocation max-min fair.
+// Tests of a fluid's rates: textbook allocations by hand, and the conditions of max-min fairness.
 #include "ns3_env/cpp/fluid/allocation.h"
 #include "ns3_env/cpp/test/suite.h"
 
@@ -77,7 +77,7 @@ TEST("in a parking lot of equal links the long flow has half of each, as every s
 TEST("in a parking lot of unequal links the narrowest decides for the long flow alone")
 {
     ExpectRates(MaxMin({1, 2, 5}, {{0, 1, 2}, {0}, {1}, {2}}), {0.5, 0.5, 1.5, 4.5});
-    // What the first link gives each of four the second gives to none but one.
+    // The first link is shared by four flows, one of which also uses the second.
     ExpectRates(MaxMin({1, 1}, {{0}, {0}, {0}, {0, 1}, {1}}), {0.25, 0.25, 0.25, 0.25, 0.75});
 }
 

@@ -49,7 +49,7 @@ struct Step
     double rateBps;
 };
 
-/// An episode in a simulation of its own, run to its end.
+/// An episode in a separate simulation, run to its end.
 class Run
 {
   public:
@@ -82,7 +82,7 @@ class Run
         return Of(flow).end - m_episode->GetScenario().flows[flow].flow.start - Of(flow).standalone;
     }
 
-    /// A flow's rate at `time`, of its steps until then.
+    /// A flow's rate at `time`, by its steps up to then.
     double RateAt(uint32_t flow, Picos time) const
     {
         double rate = -1;
@@ -116,7 +116,8 @@ TEST("two flows of one link have half of it each until the shorter is through")
     AddFlow(s, 0, 2, 2 * MB);
     AddFlow(s, 1, 2, MB);
     const Run run(std::move(s));
-    // The shorter is through when the link has carried 2 MB, the longer at 3 MB: either 1 MB later than alone.
+    // The shorter is through when the link has carried 2 MB, the longer at 3 MB: each 1 MB later than without the
+    // other.
     EXPECT_NEAR(run.Late(0), TimeOf(MB), 1, "the longer");
     EXPECT_NEAR(run.Late(1), TimeOf(MB), 1, "the shorter");
     const auto through = static_cast<Picos>(TimeOf(2 * MB));
@@ -133,7 +134,8 @@ TEST("rates change at an arrival: the first flow alone, both at half, the second
     AddFlow(s, 0, 2, MB);
     AddFlow(s, 1, 2, MB, LATER);
     const Run run(std::move(s));
-    // At the arrival the first has MB - x to go, which takes twice as long as alone; the second then has x to go.
+    // At the arrival the first has MB - x to go, which takes twice as long as without the other; the second then has x
+    // to go.
     EXPECT_NEAR(run.Late(0), TimeOf(MB) - LATER, 1, "the first");
     EXPECT_NEAR(run.Late(1), TimeOf(MB) - LATER, 1, "the second");
     EXPECT_EQ(run.RateAt(0, LATER - 1), RATE, "before");
@@ -152,7 +154,7 @@ TEST("equal flows that start together each end n - 1 of their times late")
 }
 
 /// Switches in a row with a host at the beginning, one at the end and two at each: from host 0 to 1 across all, and
-/// across each link, of so many times RATE, from one of its own to another.
+/// across each link, at a multiple of RATE, between two hosts at its ends.
 Scenario
 ParkingLot(const std::vector<double>& rates, uint64_t bytes)
 {
@@ -220,7 +222,8 @@ TEST("least remaining first: a newcomer waits for who has less left, and goes be
 
 TEST("least remaining first: a flow that comes to have less left than another takes its place")
 {
-    // Flow 2's own link is 0.9 of the others': flow 0 has 0.1 of the link that they share, and flow 1 0.9 of the next.
+    // Flow 2's own link has 0.9 of the rate of the other links: flow 0 has 0.1 of the link that they share, and flow 1
+    // 0.9 of the next.
     Scenario s = Dumbbell(1);
     s.isSwitch = {false, false, false, false, false, false, true, true, true};
     s.links = {{0, 6, RATE, US},

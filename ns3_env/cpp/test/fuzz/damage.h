@@ -45,7 +45,7 @@ class Region
   public:
     explicit Region(const AgentChannel& agent);
 
-    /// The region's descriptor as a simulator inherits it; whoever takes it closes it.
+    /// The region's descriptor as a simulator inherits it; the caller closes it.
     int Inherited() const;
 
     /// Magic, version, sizes, offsets, or any bytes of the header.

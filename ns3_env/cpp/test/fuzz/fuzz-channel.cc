@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fuzzer of the channel: an end goes on within bounds, or refuses with a ChannelError.
+// Fuzzer of the channel: an end continues within bounds, or refuses with a ChannelError.
 //
 // rdma-fuzz-channel --corpus=FOLDER --inputs=N [--seed=S] [--only=K]
 #include "damage.h"
@@ -35,9 +35,9 @@ using namespace ns3::env::fuzz;
 constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr uint32_t CAPACITY = 6;
 constexpr int EXCHANGES = 4;       ///< in a talk, each with damage
-constexpr int MOST_DECISIONS = 64; ///< in an episode, before it is given up
+constexpr int MOST_DECISIONS = 64; ///< in an episode, before it is aborted
 
-char s_line[64] = ""; ///< made before: handlers may do little
+char s_line[64] = ""; ///< formatted in advance: signal handlers may do little
 
 void
 Print(const char* text)
@@ -73,7 +73,7 @@ class Guard
             });
     }
 
-    /// Attack `number` begins; it may take 20 s of CPU time, or 60 s in all.
+    /// Attack `number` starts, with 20 s of CPU time or 60 s in all.
     void Begin(uint64_t number)
     {
         std::snprintf(s_line, sizeof s_line, "channel, --only=%lu\n", number);
@@ -115,7 +115,7 @@ class Guard
                                                      BETWEEN_LINES};
 };
 
-/// An action that a policy may give.
+/// An action that a policy may choose.
 ActionRow
 GoodAction(Random& random)
 {
@@ -175,7 +175,7 @@ class ChannelFuzz
         }
     }
 
-    /// The simulator comes to a region whose header is damaged.
+    /// Attaches the simulator to a region with a damaged header.
     void Attach(Random& random)
     {
         AgentChannel agent(CAPACITY);
@@ -248,7 +248,7 @@ class ChannelFuzz
         }
     }
 
-    /// Good actions or bad ones; bad ones never leave.
+    /// Answers with good or bad actions; bad ones must be refused before they are sent.
     void Answer(AgentChannel& agent, Region& region, Random& random)
     {
         const auto due = static_cast<uint32_t>(
@@ -273,7 +273,7 @@ class ChannelFuzz
         agent.Send(Command::Step, due);
     }
 
-    /// A whole episode under strange but possible actions, in some of which words are damaged.
+    /// A whole episode under strange but possible actions, some with damaged words.
     void PlayEpisode(Random& random)
     {
         AgentChannel agent(CAPACITY);
@@ -309,7 +309,7 @@ class ChannelFuzz
         refused += simulatorRefused || agentRefused ? 1 : 0;
     }
 
-    /// Until the episode is over. \throws ChannelError where the agent's end gives up
+    /// Answers until the episode is over. \throws ChannelError if the agent's end gives up
     void Decide(AgentChannel& agent, Region& region, Random& random)
     {
         const bool damages = random.OneIn(2);
@@ -320,7 +320,7 @@ class ChannelFuzz
             }
             if (agent.Kind() == Message::Copied)
             {
-                Answer(agent, region, random); // as what was asked before wants it
+                Answer(agent, region, random); // as the earlier request requires
                 continue;
             }
             if (agent.Kind() != Message::Decisions)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stand-in for the compiled half of ns3-ai's Python, for ctypes: makes the segment, spins.
+// Stand-in for the compiled half of ns3-ai's Python, for ctypes: creates the segment and spins.
 #include "foreign-wire.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@ using namespace foreign;
 namespace
 {
 
-// What `python -m ns3_env.ns3ai structs rdma-flows` prints.
+// Output of `python -m ns3_env.ns3ai structs rdma-flows`.
 struct FlowState
 {
     uint32_t state;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stand-in for a simulation built with ns3-ai: speaks the Gym interface by Boost, spins for ever.
+// Stand-in for a simulation built with ns3-ai: speaks the Gym interface by Boost, spins forever.
 //
 // ns3ai-foreign-simulator --key=value ...
 //   segment   name of the segment (My Seg)          RngRun    of what it observes (1)
 //   steps     of an episode (10)                    cut       1: it ends as the simulation's end
-//   rich      1: dictionaries, tuples, every dtype  double    numbers of a box of doubles beside (0)
+//   rich      1: dictionaries, tuples, every dtype  double    numbers in an additional box of doubles (0)
 //   wide      1: the action is a box of two doubles, read as ns3-ai's simulations do, as a container of floats
 //   at        the state before which ... (-1)       fault     ... it does: die, exit, hang, overflow, garbage
 //
-// Plain: it observes (step, what RngRun says), float32; the action is one of 5, and the reward is the action.
-// Rich: the reward is the sum of all that the action holds.
+// Plain: it observes (step, RngRun's value), float32; the action is one of 5, and the reward is the action.
+// Rich: the reward is the sum of all values of the action.
 #include "foreign-wire.h"
 #include "protobuf.h"
 
@@ -146,7 +146,7 @@ Sum(std::string_view container)
     {
         if (NumberOf(data, 1) != FLOAT)
         {
-            raise(SIGSEGV); // the cast to a container of floats has given a null pointer
+            raise(SIGSEGV); // the cast to a container of floats has returned a null pointer
         }
         const std::string_view floats = FieldOf(data, 5);
         for (size_t at = 0; at + sizeof(float) <= floats.size(); at += sizeof(float))
@@ -203,7 +203,7 @@ class Simulator
     Lockable* m_lockable;
 };
 
-/// Commits the fault that a test asks for. True: the message has been sent.
+/// Commits the fault that a test requests. True: the message has been sent.
 bool
 Misbehave(Simulator& simulator)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ns3-ai's wire, written from its description alone, with nothing of this package.
+// ns3-ai's wire, written only from its description, with nothing of this package.
 #ifndef NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
 #define NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
 

@@ -39,14 +39,14 @@ class Message
 
     Message& Inner(int field, const Message& inner) { return Text(field, inner.m_bytes); }
 
-    /// A google.protobuf.Any that holds `inner`.
+    /// A google.protobuf.Any that contains `inner`.
     Message& Any(int field, const std::string& type, const Message& inner)
     {
         return Inner(field,
                      Message().Text(1, "type.googleapis.com/ns3_ai_gym." + type).Inner(2, inner));
     }
 
-    /// Packed: floats and doubles as they lie in memory.
+    /// Packed: floats and doubles as in memory.
     template <typename T>
     Message& Packed(int field, const std::vector<T>& values)
     {
@@ -94,7 +94,7 @@ class Reader
     {
     }
 
-    /// False at the end.
+    /// Moves to the next field; false at the end.
     bool Next()
     {
         if (m_rest.empty())
@@ -140,7 +140,7 @@ class Reader
     std::string_view m_rest;
 };
 
-/// The content of a message's field; empty where it is not there.
+/// The content of a message's field; empty if it is missing.
 inline std::string_view
 FieldOf(std::string_view message, int field)
 {
@@ -154,7 +154,7 @@ FieldOf(std::string_view message, int field)
     return {};
 }
 
-/// The number in a message's field; 0 where it is not there.
+/// The number in a message's field; 0 if it is missing.
 inline uint64_t
 NumberOf(std::string_view message, int field)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of congestion points (802.1Qau): samples, feedback, and a frame's way back.
+// Tests of congestion points (802.1Qau): samples, feedback, and a frame's reverse path.
 #include "test-network.h"
 
 #include "ns3/rng-seed-manager.h"
@@ -29,7 +29,7 @@ Regular(double sampleBytes)
             .negativeOnly = false};
 }
 
-/// Frames until the next sample of a queue that stands at `queueBytes`; what it says.
+/// Frames until the next sample of a queue of constant `queueBytes`, and the sample's feedback.
 std::pair<uint32_t, std::optional<QueueFeedback>>
 NextSample(CongestionPoint& point, uint64_t queueBytes, uint32_t patience = 1'000'000)
 {
@@ -62,7 +62,7 @@ TEST("feedback: offset and change in units of 64 B, -Fb in 63 levels of q0 (2 w 
     expect(100'000, 36'032, 0, 7);        // 36000 / 320000 * 63 = 7.1
     expect(64'000, 0, -36'032, 0);        // falling to the target: Fb > 0
     expect(1'064, -62'912, -62'912, 0);
-    expect(10'000'000, 2'097'088, 2'097'088, 63); // what 16 bits in units of 64 B can say
+    expect(10'000'000, 2'097'088, 2'097'088, 63); // the largest value of 16 bits in units of 64 B
 }
 
 TEST("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probability")
@@ -72,8 +72,8 @@ TEST("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probabi
     EXPECT_EQ(NextSample(regular, 1000).first, 100, "each 100 kB");
     EXPECT_EQ(NextSample(regular, 1000).first, 100, "and again");
 
-    // The table of IEEE 802.1Q, 32.9.2: the interval after a level of 8 i, in kB. The queue stands still, so that
-    // its offset alone makes the level.
+    // The table of IEEE 802.1Q, 32.9.2: the interval after a level of 8 i, in kB. The queue is constant, so that only
+    // its offset makes the level.
     const std::array<uint32_t, 8> table{150, 75, 50, 38, 30, 25, 22, 19};
     for (size_t i = 0; i < table.size(); ++i)
     {
@@ -170,7 +170,7 @@ WayBack(bool paused)
     net->Run();
     ASSERT_GT(seen.size(), 2, "frames have come");
     // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
-    // 102 B takes 816 ns and 1 us. No ACK is on that link then. The pause goes before the data.
+    // 102 B needs 816 ns and 1 us. No ACK is on that link then. The pause precedes the data.
     const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
     const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
     EXPECT_EQ(seen[0].at, first + 5 * packet + US + 816 * PS_PER_NS + US, "when");

@@ -30,7 +30,7 @@ constexpr int SAMPLES = 30;
 const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "curves";
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
-/// Controllers that must not lose their curves; any other is pinned by the curves that lie there.
+/// Controllers that must have curves; any other is compared if it has curves.
 constexpr const char* BUILT_IN[] = {"bcn",
                                     "dcqcn",
                                     "dctcp",
@@ -56,7 +56,7 @@ struct Sample
     double queueBytes;
 };
 
-/// The folder of RDMA_WRITE_CURVES, where the curves are written instead of compared; null otherwise.
+/// The folder of RDMA_WRITE_CURVES, into which the curves are written instead of compared; null otherwise.
 const char*
 WriteFolder()
 {
@@ -91,7 +91,7 @@ Simulate(const std::string& controller, uint32_t senders)
     TestNetwork net(Incast(controller, senders));
     SwitchPort& bottleneck = net.PortTo(senders + 1, senders + 2);
     std::vector<Sample> samples;
-    constexpr Picos END = 900'000 * NS; // the link alone needs 670 us
+    constexpr Picos END = 900'000 * NS; // transmission needs 670 us
     for (int i = 1; i <= SAMPLES; ++i)
     {
         Simulator::Schedule(Time(END * i * i / (SAMPLES * SAMPLES)), // denser at the start
@@ -158,7 +158,7 @@ Read(const std::filesystem::path& file)
     return samples;
 }
 
-/// Controllers to be compared: those built in, and those of which curves lie there.
+/// Controllers to be compared: those built in, and those with curves in the folder.
 std::set<std::string>
 Pinned()
 {
@@ -213,7 +213,7 @@ Curves(uint32_t senders)
         for (const std::string& name : registered)
         {
             const TypeId tid = TypeId::LookupByName("rdma::" + name);
-            if (!tid.IsChildOf(DecidingController::GetTypeId())) // does what a policy says
+            if (!tid.IsChildOf(DecidingController::GetTypeId())) // applies a policy's actions
             {
                 Write(FileName(WriteFolder(), name, senders), Simulate(name, senders));
             }

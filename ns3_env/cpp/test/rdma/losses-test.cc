@@ -17,7 +17,7 @@ SUITE("rdma-losses");
 constexpr Picos NS = PS_PER_NS;
 constexpr uint32_t PACKET = 1048; // on the wire, of fixed-window's flows
 
-/// Without PFC every byte but others' reserves is for whoever comes first.
+/// Without PFC every byte outside other ports' reserves is first come, first served.
 TEST("without PFC the whole pool is one port's, if no other wants it")
 {
     SharedBufferConfig config;
@@ -60,7 +60,7 @@ TEST("PFC and the preset say how a pool is shared")
     is(publishedRules, false, PoolSharing::Thresholds);
 }
 
-/// Bursts that meet before a link on which nothing moves: what does not fit is lost, packet for packet.
+/// Bursts that meet at a blocked link: packets that do not fit are lost, one by one.
 void
 Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
 {
@@ -74,13 +74,13 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     s.buffer.pfc = false;
     s.buffer.bufferBytes = bufferBytes;
     s.buffer.reserveBytes = reserveBytes;
-    s.links[SENDERS].rateBps = 100e6; // a packet takes 84 us, longer than all of this
+    s.links[SENDERS].rateBps = 100e6; // a packet lasts 84 us, longer than the test
     s.timeLimit = 50'000 * NS;
     s.controllers[0].attributes = {{"Window", "1000000"}};
     AddIncast(s, SENDERS, PACKETS * 1000);
     TestNetwork net(std::move(s));
     net->Run();
-    // One is on the link; the reserve of the port whose peer sends nothing stays empty.
+    // One is on the link; the reserve of the port with an idle peer stays empty.
     const uint64_t fit = 1 + (bufferBytes - reserveBytes) / PACKET;
     const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
     const Losses lost = uplink.Lost().By(LossCause::BufferFull);
@@ -91,7 +91,7 @@ Overfull(uint64_t bufferBytes, uint32_t reserveBytes)
     ASSERT_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
 }
 
-/// Whatever the buffer, flows finish, and no byte is unaccounted for.
+/// For any buffer, flows finish, and no byte is unaccounted for.
 TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
 {
     Scenario s = Dumbbell(8, 100e9);

@@ -41,7 +41,7 @@ TEST("queue grows at 3 x the link rate")
     ASSERT_NEAR(slope, 3 * GBPS, 0.02 * GBPS, "slope in bit/s");
 }
 
-/// A port whose queue somebody watches queues every packet; without, those that find nothing before them pass.
+/// A port whose queue is traced queues every packet; otherwise packets that find no queue pass directly.
 TEST("whether a packet joins an empty queue or passes makes no difference")
 {
     struct Seen
@@ -96,7 +96,7 @@ TEST("whether a packet joins an empty queue or passes makes no difference")
     }
 }
 
-/// With PFC on nothing is ever lost, and pauses spread over two switches to the senders.
+/// With PFC on no packet is ever lost, and pauses spread over two switches to the senders.
 void
 PfcLossless(bool pfc)
 {
@@ -127,7 +127,7 @@ PfcLossless(bool pfc)
     }
 }
 
-/// A link that holds less than a frame needs frames of headroom, or a pause comes too late.
+/// A link that carries less than a frame at a time needs frames of headroom, or a pause is too late.
 void
 Headroom(uint32_t frames)
 {
@@ -142,7 +142,7 @@ Headroom(uint32_t frames)
     ASSERT_EQ(net->Context().droppedPackets == 0, frames == 2, "lossless");
 }
 
-/// A packet or ACK lost at any place is sent again, and the flow ends.
+/// A packet or ACK lost at any place is retransmitted, and the flow completes.
 void
 LossRecovery(std::string what, PacketKind kind, uint64_t nth, bool needsTimeout)
 {
@@ -172,7 +172,7 @@ LossRecovery(std::string what, PacketKind kind, uint64_t nth, bool needsTimeout)
               "conservation of bytes");
 }
 
-/// Flows of one NIC take turns packet by packet: equal flows end within a packet of each other.
+/// The NIC serves its flows in turn, packet by packet: equal flows end within a packet of each other.
 TEST("a NIC serves its flows in turn")
 {
     Scenario s = Dumbbell(2, 100 * GBPS);

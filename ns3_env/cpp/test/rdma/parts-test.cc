@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of networks that are played in parts: the same results whatever the parts and the threads.
+// Tests of networks that are simulated in parts: the same results whatever the parts and the threads.
 #include "test-network.h"
 
 #include "ns3_env/cpp/rdma/program/division.h"
@@ -24,7 +24,8 @@ constexpr uint32_t RACKS = 8;
 constexpr const char* CONTROLLERS[] =
     {"dcqcn", "dctcp", "hpcc", "hpcc-pint", "nscc", "powertcp", "qcn", "swift", "timely"};
 
-/// A choice among spines for each packet, and links to spines that fail, some of them more than once, or at once.
+/// A choice among spines for each packet, and links to spines that fail, some of them more than once, or
+/// simultaneously.
 template <class Draw>
 PathSpec
 DrawnPaths(const Draw& draw, uint32_t hosts, uint32_t spines)
@@ -151,7 +152,7 @@ Drawn(uint64_t seed)
     if (draw(0, 1) == 0)
     {
         s.paths = DrawnPaths(draw, hosts, spines);
-        s.congestionPoints.enabled = false; // feedback takes a flow's one path
+        s.congestionPoints.enabled = false; // feedback uses a flow's only path
     }
     return s;
 }
@@ -178,7 +179,7 @@ TEST("results are the same bytes with 1, 2, 3 and 8 parts and threads")
     }
 }
 
-/// The order of what meets at one instant is another, and so are random numbers; nothing else is.
+/// Only the order of simultaneous events and random numbers differ.
 TEST("a network in parts has the completion times of one that is played as a whole")
 {
     const auto meanSlowdown = [](std::optional<uint32_t> threads)
@@ -212,7 +213,7 @@ TEST("a network in parts has the completion times of one that is played as a who
     ASSERT_NEAR(meanSlowdown(3), whole, 0.01 * whole, "mean slowdown");
 }
 
-/// Four ranks in a rack, or in one each, hand a token round; each computes before it sends.
+/// Four ranks in a rack, or in one each, pass a token round; each computes before it sends.
 Scenario
 Ring(uint32_t hostsPerRack)
 {

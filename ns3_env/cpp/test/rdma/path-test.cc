@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a packet's way: telemetry of each hop, and the path that ECMP chooses.
+// Tests of a packet's path: telemetry of each hop, and the path that ECMP chooses.
 #include "test-network.h"
 
 #include "ns3_env/cpp/routing/routing.h"
@@ -60,7 +60,7 @@ class TelemetryProbe
 };
 
 /**
- * Three senders into one link. A small packet of sender 2 goes first, so that the others' packets
+ * Three senders into one link. A small packet of sender 2 goes first, so that the packets of the other two
  * (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
  */
 void
@@ -100,7 +100,7 @@ ExactRecords()
         {2, 0, 0, 1046, 0, 0, 1},       // arrives at 1046.4, leaves until 1092.8
         {0, 0, 0, 1092, 580, 0, 1},     // arrived at 1086.4, waited
         {1, 0, 0, 1179, 1660, 1080, 2}, // 1179.2; behind it flow 0's second (1172.8)
-        {0, 1, 0, 1265, 2740, 2160, 2}, // 1265.6; 1192.8 and 1259.2 have come
+        {0, 1, 0, 1265, 2740, 2160, 2}, // 1265.6; 1192.8 and 1259.2 have arrived
         {1, 1, 0, 1352, 3820, 3240, 2}, // 1352.0; and 1279.2, 1345.6
         {2, 0, 1, 2092, 0, 0, 1},       // 1046.4 + 46.4 + 1000
         {0, 0, 1, 2179, 580, 0, 1},     // 1092.8 + 86.4 + 1000
@@ -172,8 +172,8 @@ struct Message
     uint64_t bytes;
 };
 
-/// Completion times of a flow alone (docs/sources/published-simulator.md, "Results to meet"): host 4 receives in a
-/// dumbbell, higher ones in a fat-tree.
+/// Completion times of a flow in an idle network (docs/sources/published-simulator.md, "Results to meet"): host 4
+/// receives in a dumbbell, higher ones in a fat-tree.
 void
 LoneFlow(const std::string& controller, const Message& message, int64_t fctNs)
 {
@@ -230,7 +230,7 @@ TEST("flows between two hosts spread evenly over all paths")
     }
 }
 
-/// Both directions pass as many switches, for every pair of hosts; ACKs hash their own five-tuple.
+/// Both directions pass the same number of switches, for every pair of hosts; ACKs hash their own five-tuple.
 TEST("data and ACKs take shortest paths of equal length")
 {
     const Routing routing(FatTree16());
@@ -264,7 +264,7 @@ TEST("data and ACKs take shortest paths of equal length")
     ASSERT_EQ(EcmpHash(back.Reversed(), 20), EcmpHash(tuple, 20), "there and back");
 }
 
-/// Next hops stand by node id, so the order in which a scenario lists its links does not matter.
+/// Next hops are sorted by node id, so the order in which a scenario lists its links does not matter.
 TEST("paths do not depend on the order of links")
 {
     Scenario s = FatTree16();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the published simulator's deviations on a network, beside the default preset.
+// Tests of the published simulator's deviations on a network, compared with the default preset.
 #include "test-network.h"
 
 #include "ns3/boolean.h"
@@ -25,7 +25,7 @@ Mode(bool published)
     return published ? "published: " : "default: ";
 }
 
-/// Pause and resume frames each take a stream, though nothing in them is random.
+/// Pause and resume frames each use a random stream, though nothing in them is random.
 void
 PfcDraws(bool published)
 {
@@ -51,8 +51,8 @@ PfcDraws(bool published)
     ASSERT_EQ(next, expected, "after " << frames << " frames");
 }
 
-/// A paused host still answers under DCQCN and TIMELY, whose ACKs are in the high-priority queue, and in other groups
-/// than the one that ACKs wait for.
+/// A paused host still answers under DCQCN and TIMELY, with ACKs in the high-priority queue, and if the pause is for
+/// another group than that of ACKs.
 void
 AckClass(bool published, std::string controller, uint32_t group, bool passes)
 {
@@ -75,8 +75,8 @@ AckClass(bool published, std::string controller, uint32_t group, bool passes)
     ASSERT_GT(net->Records()[1].end, RESUMED, "data");
 }
 
-/// A round trip of 720 us is longer than a receiver waits: it answers one gap twice, and the sender goes back twice. What
-/// then comes a second time is answered by nothing, or, where the flow has ended, as by a receiver that never knew it.
+/// A round trip of 720 us is longer than a receiver waits: it answers one gap twice, and the sender goes back twice.
+/// Duplicates are then not answered or, if the flow has ended, answered as by a new receiver.
 TEST("published: answers to duplicates")
 {
     uint64_t acked{0};
@@ -102,8 +102,8 @@ TEST("published: answers to duplicates")
     s.controllers[0].attributes = {{"Window", "1000000000"}};
     s.buffer.bufferBytes = 1ULL << 30;
     AddFlow(s, 0, 2, 4'000'000);
-    AddFlow(s, 0, 2, 4'000'000);  // makes the gap last: together at half the rate
-    AddFlow(s, 2, 1, 50'000'000); // goes on when the others have ended
+    AddFlow(s, 0, 2, 4'000'000);  // prolongs the gap: together at half the rate
+    AddFlow(s, 2, 1, 50'000'000); // continues when the other flows have ended
     TestNetwork net(std::move(s));
     net.PortTo(3, 4).SetDropFilter(Callback<bool, const Packet&>(drops));
     net->Nics()[0]->TraceConnectWithoutContext("Rx", Callback<void, const Packet&>(onRx));
@@ -113,7 +113,7 @@ TEST("published: answers to duplicates")
     ASSERT_GT(toForgotten, 0, "a new receiver's NACKs");
 }
 
-/// The first packet is lost, and every packet is marked: the NACK is all that the sender hears for a round trip.
+/// The first packet is lost, and every packet is marked: the NACK is the sender's only feedback for a round trip.
 void
 NackFeedback(bool published)
 {
@@ -136,7 +136,7 @@ NackFeedback(bool published)
     ASSERT_LT(rate, 100e9, "cut");
 }
 
-/// A packet is lost as often as `losses` says, and NACKs reach the sender `gapsNs` apart.
+/// Packets are lost at the rate that `losses` specifies, and NACKs reach the sender `gapsNs` apart.
 void
 Nack(std::string what,
      bool published,
@@ -168,7 +168,7 @@ Nack(std::string what,
     Scenario s = Dumbbell(1, 100e9);
     s.published = published;
     s.buffer.pfc = false;
-    s.controllers[0].attributes = {{"Window", "1000000000"}}; // packets keep coming
+    s.controllers[0].attributes = {{"Window", "1000000000"}}; // packets continue to arrive
     AddFlow(s, 0, 1, 10'000'000);
     s.retransmissionTimeout = 100'000'000 * NS;
     TestNetwork net(std::move(s));
@@ -179,7 +179,7 @@ Nack(std::string what,
     ASSERT_EQ(nacks.size(), gapsNs.size() + 1, "NACKs");
     for (size_t i = 0; i < gapsNs.size(); ++i)
     {
-        // the next NACK answers the first packet that comes after the wait is over
+        // the next NACK answers the first packet after the wait
         const auto gap = static_cast<double>(nacks[i + 1] - nacks[i]) / NS;
         ASSERT_NEAR(gap, static_cast<double>(gapsNs[i]), 100.0, "NACK " << i);
     }
@@ -240,7 +240,7 @@ TEST("published: the end of a switch's transmission is an event only where somet
     ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
 }
 
-/// At 10 Gb/s sixteen senders come to gaps of more than 4 us, and cuts to the nanosecond of departures.
+/// At 10 Gb/s sixteen senders reach gaps of more than 4 us, and rate cuts in the nanosecond of departures.
 TEST("published: DCQCN's timers take their turn with departures")
 {
     const auto endsOf = [](bool turns)
@@ -290,7 +290,7 @@ TEST("published: DCQCN's timers take their turn with departures")
     ASSERT(endsOf(true) != endsOf(false), "it matters which acts first");
 }
 
-/// Two hosts, and between their switches two ways, by switch 4 and by switch 5, of `byFour` and `byFive` a link.
+/// Two hosts, and between their switches two paths, by switch 4 and by switch 5, of `byFour` and `byFive` a link.
 Scenario
 TwoWays(bool published, Picos byFour, Picos byFive)
 {
@@ -308,14 +308,14 @@ TwoWays(bool published, Picos byFour, Picos byFive)
     return s;
 }
 
-/// Checks that where equal-hop paths differ in delay, one speaks for a pair of hosts: that by the highest id.
+/// Checks that if equal-hop paths differ in delay, the one by the highest id sets the base RTT of a pair of hosts.
 void
 PairPath(bool published, Picos byFour, Picos byFive, Picos largest)
 {
     const Case about(Mode(published) + "largest RTT with ways of " + std::to_string(byFour / NS) +
                      " and " + std::to_string(byFive / NS) + " ns a link");
     Scenario s = TwoWays(published, byFour, byFive);
-    for (uint32_t i = 0; i < 10; ++i) // some by each way
+    for (uint32_t i = 0; i < 10; ++i) // some by each path
     {
         AddFlow(s, 0, 1, 1000);
     }

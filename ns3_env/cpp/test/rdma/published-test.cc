@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the published simulator's deviations, each by itself.
+// Tests of the published simulator's deviations, one at a time.
 #include "test-network.h"
 
 #include "ns3/rng-stream.h"
@@ -24,7 +24,7 @@ SUITE("rdma-published");
 
 constexpr Picos NS = PS_PER_NS;
 
-/// Serialisation and pacing times lose what the fraction of a second cannot hold.
+/// Serialisation and pacing times lose digits beyond the fraction of a second.
 TEST("a serialisation time is a 64-bit binary fraction of a second, cut to nanoseconds")
 {
     for (const auto& [bytes, rate, ns] : {std::tuple{1048, 1e9, 8383},
@@ -70,7 +70,7 @@ TEST("every draw is the first number of a new stream")
     }
 }
 
-/// One timer: never armed for the past, left where it is by a flow that is ready sooner, moved by HPCC.
+/// One timer: never armed for the past, unchanged by a flow that is ready sooner, moved by HPCC.
 TEST("an idle card looks again once, at the time it first saw or a repaced flow gave")
 {
     std::vector<int64_t> looks;
@@ -90,7 +90,7 @@ TEST("an idle card looks again once, at the time it first saw or a repaced flow 
     ASSERT((looks == std::vector<int64_t>{100, 150, 310}), "times");
 }
 
-/// Counts how often it was asked.
+/// Counts its draws.
 class CountingSource final : public RandomSource
 {
   public:
@@ -103,7 +103,7 @@ class CountingSource final : public RandomSource
     int draws{0};
 };
 
-/// A switch decides on what it can mark; the published simulator's on everything.
+/// A switch decides only for packets that it can mark; the published simulator's for every packet.
 template <class Marker>
 void
 MarkDraws(std::string what, int draws)
@@ -118,7 +118,7 @@ MarkDraws(std::string what, int draws)
     marked.ecnMarked = true;
     Packet ack{};
     ack.kind = PacketKind::Ack;
-    for (const uint64_t queueBytes : {1000, 2000, 3001}) // a decision is open in the middle alone
+    for (const uint64_t queueBytes : {1000, 2000, 3001}) // random only in the middle
     {
         const bool marks = queueBytes > 1000;
         ASSERT_EQ(marker.Marks(data, queueBytes), marks, "data");
@@ -157,7 +157,7 @@ TEST("next hops stand as a search from the destination finds them")
         s.links.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), 100e9, 1000 * NS});
     }
     std::mt19937 random(5);
-    for (int i = 0; i < 10; ++i) // whatever the order of the links
+    for (int i = 0; i < 10; ++i) // for any order of the links
     {
         Graph graph{s.isSwitch, {}};
         for (uint32_t node = 0; node < s.isSwitch.size(); ++node)
@@ -170,7 +170,7 @@ TEST("next hops stand as a search from the destination finds them")
         ASSERT((towardsOne(s, byId) == std::pair{8U, 3U}), "by id");
         std::shuffle(s.links.begin(), s.links.end(), random);
     }
-    // Two next hops in the other order: each flow takes the other one.
+    // Two next hops in the other order: each flow uses the other one.
     const Routing byId(s);
     const Routing found(s,
                         [](const Graph& graph)

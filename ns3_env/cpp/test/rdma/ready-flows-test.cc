@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a host's flows in turn, and of the one with the least bytes left.
+// Tests of a host's flows in turn, and of the one with the fewest bytes left.
 #include "test-network.h"
 
 #include "ns3_env/cpp/contract/fake-flow.h"
@@ -22,7 +22,7 @@ namespace
 
 SUITE("rdma-ready-flows");
 
-/// The same flows in a plain list, looked through from one end to the other.
+/// The same flows in a plain list, searched linearly.
 class PlainList
 {
   public:

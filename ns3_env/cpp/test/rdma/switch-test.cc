@@ -53,7 +53,7 @@ TEST("of the hops of a path the longest backlog stays in a packet")
     EXPECT_EQ(packet.shorterBacklogNs, 7, "a recycled packet begins anew");
 }
 
-/// A link so short that its headroom holds no packet, beside some that have taken nearly all of the pool.
+/// A link too short for a packet in its headroom, next to some that use nearly all of the pool.
 TEST("a free reserve takes no packet where headroom and threshold are exceeded")
 {
     SharedBufferConfig config;
@@ -62,7 +62,7 @@ TEST("a free reserve takes no packet where headroom and threshold are exceeded")
     buffer.AddPort(936, 3);
     for (uint32_t fast = 1; fast <= 6; ++fast)
     {
-        buffer.AddPort(0, 0); // it may take as much as it leaves
+        buffer.AddPort(0, 0); // it may use as much as it leaves free
     }
     for (uint32_t fast = 1; fast <= 6; ++fast)
     {
@@ -76,7 +76,7 @@ TEST("a free reserve takes no packet where headroom and threshold are exceeded")
     ASSERT(buffer.Admits(0, 900), "headroom");
 }
 
-/// At random fills of both kinds of pool: what passes would have been admitted, and nobody paused or resumed by it.
+/// At random fills of both kinds of pool: a packet that passes would have been admitted, without a pause or resume.
 TEST("a packet that need not be counted leaves the buffer as it was")
 {
     constexpr uint32_t PORTS = 4;

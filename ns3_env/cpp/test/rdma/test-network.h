@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An RDMA network in a simulation of its own, for tests.
+// An RDMA network in a separate simulation, for tests.
 #ifndef NS3_ENV_TEST_RDMA_TEST_NETWORK_H
 #define NS3_ENV_TEST_RDMA_TEST_NETWORK_H
 
@@ -21,7 +21,7 @@ using env::test::Case;
 using env::test::Dumbbell;
 using env::test::FatTree16;
 
-/// A network in a simulation of its own, cleared away at the end of the scope.
+/// A network in a separate simulation, destroyed at the end of the scope.
 class TestNetwork
 {
   public:
@@ -44,7 +44,7 @@ class TestNetwork
     RdmaEpisode& operator*() { return *m_network; }
     RdmaEpisode* operator->() { return m_network.get(); }
 
-    /// Recorders that the scenario asks for.
+    /// Recorders that the scenario requests.
     const Recorders& Recorded() const { return *m_recorders; }
 
     SwitchPort& PortTo(uint32_t node, uint32_t peer)

@@ -168,7 +168,7 @@ TEST("shares that one class does not use are the other's")
     ASSERT_LT(small, smallFifo * 6 / 10, "though one had nearly all of it");
 }
 
-/// A message of a strict class beside one that fills all links, from the same host to the same.
+/// A message of a strict class competes with one that fills all links, between the same hosts.
 TEST("a strict class takes as long as alone, and one packet at most for each hop")
 {
     for (const Picos start : {1 * US, 50 * US + 17 * NS, 333 * US + 333 * NS})
@@ -192,7 +192,7 @@ TEST("a strict class takes as long as alone, and one packet at most for each hop
         };
         const Picos alone = duration(true);
         const Picos beside = duration(false);
-        constexpr int HOPS = 3; // of data, and as many of the last ACK
+        constexpr int HOPS = 3; // of data, and the same number of the last ACK
         ASSERT_GE(beside, alone, "no faster");
         ASSERT_LE(beside, alone + HOPS * (At100G(PACKET) + At100G(AckBytes(0))), "no slower");
     }
@@ -242,14 +242,14 @@ TEST("a pause of one class does not stop another")
     ASSERT_GT(of.pauseOfOther, 100 * US, "the class that meets the slow link is paused");
     ASSERT_EQ(of.pause, 0, "the other one is not");
     ASSERT_EQ(of.lost, 0, "nothing is lost");
-    // 500 packets at half of the link at worst, and the way there and back.
+    // 500 packets at half of the link at worst, and a round trip.
     ASSERT_LE(of.duration, 2 * 500 * At100G(PACKET) + 10 * US, "it takes its share at least");
     const Victim one = HeadOfLine(false);
     ASSERT_GT(one.pause, 100 * US, "in one class both are paused");
     ASSERT_GT(one.duration, 3 * of.duration, "and the other waits for the slow link");
 }
 
-/// An incast of eight classes over a buffer that holds hardly more than what is kept for pauses.
+/// An incast of eight classes over a buffer that is hardly larger than the reserve for pauses.
 void
 TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
 {
@@ -263,7 +263,7 @@ TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
     s.retransmissionTimeout = 2000 * US;
     const auto headroom = static_cast<uint64_t>(3 * 100e9 / 8 * delay / PS_PER_SECOND) + 2 * FRAME +
                           MOST_CLASSES * PFC_FRAME_BYTES;
-    const uint64_t pool = lossyLast ? 400 : 20; // go-back-N goes nowhere where nothing fits
+    const uint64_t pool = lossyLast ? 400 : 20; // go-back-N makes no progress if nothing fits
     s.buffer.bufferBytes = (SENDERS + 1) * MOST_CLASSES * (4096 + headroom) + pool * FRAME;
     s.controllers[0].attributes = {{"Window", "60000"}};
     for (uint32_t sender = 0; sender < SENDERS; ++sender)
@@ -292,7 +292,7 @@ TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
     }
     for (const auto& [id, sw] : net->Switches())
     {
-        uint64_t waiting = 0; // of the class without PFC, whose packets may have been sent in vain
+        uint64_t waiting = 0; // of the class without PFC, including packets sent in vain
         for (const auto& port : sw->Ports())
         {
             uint64_t sent = 0;

@@ -93,7 +93,7 @@ TEST("fixed-window sets its window once, or none at all")
     EXPECT_EQ(inBdps.WindowBytes(), 12000, "bytes come first");
 }
 
-/// The controller on a flow and its control alone give the same windows from the same numbers.
+/// The controller on a flow and the bare control compute the same windows from the same numbers.
 TEST("mpcc on a flow and the bare control give identical windows")
 {
     const PathFacts facts = DumbbellFacts(1080);

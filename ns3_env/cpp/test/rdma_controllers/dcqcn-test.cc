@@ -82,7 +82,7 @@ class StepwiseDcqcn
     int64_t m_increaseAt{-1};
 };
 
-/// Timers worked off when a packet leaves or an ACK comes give what a timer per microsecond gives.
+/// Timers evaluated when a packet leaves or an ACK arrives give the same result as a timer per microsecond.
 TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
 {
     constexpr Picos FIRST = 12'345'678; // off every grid

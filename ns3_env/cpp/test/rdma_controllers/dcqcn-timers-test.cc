@@ -22,7 +22,7 @@ constexpr Picos NS = PS_PER_NS;
 
 /**
  * A packet may leave at the very instant of a cut. A departure that was scheduled before the timer keeps the
- * old rate for its gap; one scheduled after it has the new one. Without events the timer comes first.
+ * old rate for its gap; one scheduled after it has the new one. Without events the timer acts first.
  */
 void
 TimerTie(bool events)
@@ -59,7 +59,7 @@ TimerTie(bool events)
     ASSERT_LT(rates[3], rates[1], "after the second cut");
 }
 
-/// The same controller, whichever way its timers run, where nothing falls on their instants.
+/// The same controller with both kinds of timers, if no event coincides with their instants.
 TEST("DCQCN's timers cut and raise alike, as events or worked off")
 {
     const auto ratesOf = [](bool events)

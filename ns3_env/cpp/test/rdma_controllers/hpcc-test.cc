@@ -150,7 +150,7 @@ TEST("records of one way are not compared with those of another")
     Ack(*hpcc, flow, {Hop(0, 0, 78000)}, 7);
     Ack(*hpcc, flow, {Hop(900'000'000, 6240, 78000)}, 8); // 144 Tb/s, were it the same port
     EXPECT_EQ(flow.RateBps(), 100e9, "the way has changed: stored only");
-    Ack(*hpcc, flow, {Hop(900'078'000, 12480, 78000)}, 8); // u = 2 of the new way
+    Ack(*hpcc, flow, {Hop(900'078'000, 12480, 78000)}, 8); // u = 2 of the new path
     EXPECT_NEAR(flow.RateBps(), 47.54e9, 1.0, "compared with its own");
 }
 

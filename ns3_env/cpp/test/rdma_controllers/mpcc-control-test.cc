@@ -70,7 +70,7 @@ TEST("the model follows eqs. 3.4, A.1, 3.7, 4.2 and 4.3")
     EXPECT_NEAR(m.upper, 0.75, 1e-12, "eq. 4.2");
     EXPECT_NEAR(m.queueBound, 3.0, 1e-12, "eq. 4.3");
 
-    // Eq. 3.7: at line rate, a round trip of inputs is still to come: (N - 1) BDP in all.
+    // Eq. 3.7: at line rate, a round trip of inputs is still pending: (N - 1) BDP in all.
     MpccControl delayed({});
     delayed.Decide(Dumbbell(4, 0, 78000));
     const double steps = std::round(78000.0 / 1080);
@@ -170,7 +170,7 @@ TEST("with and without qpOASES the control chooses the same windows")
     }
 }
 
-/// The QP's optimum against a fine search over the inputs, where constraints bind.
+/// The QP's optimum against a fine search over the inputs, with binding constraints.
 TEST("with binding constraints the QP's first move is the best one (horizon 2)")
 {
     std::mt19937_64 random(2);
@@ -190,7 +190,7 @@ TEST("with binding constraints the QP's first move is the best one (horizon 2)")
         double best = INFINITY;
         double bestMove = 0;
         const auto move = [&](int k) { return m.lower + (m.upper - m.lower) * k / grid; };
-        const double slack = m.b / grid; // half a cell either way
+        const double slack = m.b / grid; // half a cell in either direction
         for (int k0 = 0; k0 <= grid; ++k0)
         {
             const double q1 = m.q + m.b * move(k0);
@@ -231,13 +231,13 @@ TEST("a queue above (N - 1) BDP is softened, counted, and gives the least window
     EXPECT_EQ(control.Counters().infeasible, 1, "feasible again");
 }
 
-/// Whatever comes in, a window comes out.
+/// Any input gives a window.
 TEST("any input gives a finite window between the floor and BDP")
 {
     std::mt19937_64 random(3);
     for (int horizon : {1, 2, 3, 5, 20})
     {
-        // qpOASES for the even horizons, the shortcut for the others
+        // qpOASES for the even horizons, the shortcut for odd ones
         MpccControl control({.horizon = horizon, .shortcut = horizon % 2 == 1});
         for (int i = 0; i < 5000; ++i)
         {

@@ -52,7 +52,7 @@ BBar(int horizon, double b)
     return m;
 }
 
-/// Models as networks give them: up to 300 flows, queues from none to far beyond the bound.
+/// Models as in networks: up to 300 flows, queues from empty to far beyond the bound.
 MpccModel
 RandomModel(std::mt19937_64& random)
 {
@@ -87,7 +87,7 @@ TEST("H and g make the cost of eq. 4.5 (eqs. 4.6, 4.9 to 4.14)")
             {
                 x = unit(random);
             }
-            // Eq. 4.5 along eq. 4.9, less what no input changes; sec. 4.5.2 weighs x(1) to x(P).
+            // Eq. 4.5 along eq. 4.9, without terms that no input changes; sec. 4.5.2 weighs x(1) to x(P).
             double cost = 0;
             double stepped = model.q; // eq. 3.4
             for (int k = 0; k < horizon; ++k)
@@ -235,7 +235,7 @@ TEST("bounds for rows, and the proven regulator, solve the QP of eqs. 4.7 to 4.1
     }
 }
 
-/// A proof is worth something only if it can fail. The control never asks about such models.
+/// A proof is only useful if it can fail. The control itself never has such models.
 TEST("what is not optimal is not proven")
 {
     // Inputs that must drain more than there is.

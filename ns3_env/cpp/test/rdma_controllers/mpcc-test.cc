@@ -29,7 +29,7 @@ Counter(const std::map<std::string, double>& counters, const std::string& name)
     return found == counters.end() ? NAN : found->second;
 }
 
-/// One flow under MPCC whose ACKs the test writes; 78 packets of BDP at 100 Gb/s, queues of 4 flows.
+/// One flow under MPCC with ACKs written by the test; 78 packets of BDP at 100 Gb/s, queues of 4 flows.
 class AckedFlow
 {
   public:
@@ -102,7 +102,7 @@ TEST("it decides on every ACK, on every n-th, or once per round trip")
         }
         EXPECT_EQ(mpcc.Decisions(), expected, "AcksPerDecision " << acks);
     }
-    // What counts on a network: as many decisions as that, and the queue is emptied all the same.
+    // On a network: the same number of decisions, and the queue is emptied all the same.
     for (int acks : {1, 4, 0})
     {
         TestNetwork net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
@@ -144,7 +144,7 @@ TEST("a window takes effect when its computation is done, in order")
     EXPECT_EQ(now[4], now[3], "none after the flow's end");
     EXPECT_EQ(mpcc.Decisions(), 3, "all were made");
 
-    // On a network: the first change comes that much later, and slow flows are woken by it.
+    // On a network: the first change is that much later, and slow flows are woken by it.
     const auto firstChange = [](const std::string& time, uint32_t senders)
     {
         Scenario s = Incast(senders, 100'000, {{"ComputationTime", time}});
@@ -189,7 +189,7 @@ TEST("a window that takes effect lets a waiting flow send at once")
     EXPECT_EQ(sent[1], 6000, "five packets leave");
 }
 
-/// The model knows of the computation: it is input delay, and windows on their way are inputs (eq. 3.7).
+/// The model knows of the computation: it is input delay, and pending windows are inputs (eq. 3.7).
 TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)")
 {
     Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "3us");
@@ -201,7 +201,7 @@ TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)"
         MakeMpccInput(mpcc.flow, {.queueBytes = 50'000, .flows = 4, .rateBps = 100e9});
     input.stateInputDelayNs = 1080 + 3000;
     input.stateFeedbackDelayNs = 5160;
-    for (int i = 0; i < 4; ++i) // three before the first takes effect, and one after
+    for (int i = 0; i < 4; ++i) // three before the first is in effect, and one after
     {
         expected.push_back(alone.Decide(input));
         input.windowBytes = expected.back();
@@ -256,7 +256,7 @@ TEST("decisions are measured on request only, by flow and in all")
     EXPECT_EQ(net.Recorded().counters.ByFlow().at("decision_us_p99").size(), 2, "by flow");
 }
 
-/// Durations add up over flows, whatever their order.
+/// Durations add up over flows, in any order.
 TEST("percentiles are right to 5 %, of one flow or of many")
 {
     DecisionTimes one;
@@ -297,8 +297,8 @@ TEST("base RTT and BDP_max follow eqs. 2.2 and 2.3")
 
 /**
  * Zheng 2024, Fig. 3.6 and sec. 3.4: three flows, two bottlenecks. Flow 0 passes both; flow 1 shares the link
- * from switch 1 to 2 with it, flow 2 the link from switch 3 to the receiver. Of the two queues a sender takes
- * the longer one as its state, so both go back to zero "while preventing the under utilization".
+ * from switch 1 to 2 with it, flow 2 the link from switch 3 to the receiver. Of the two queues a sender uses the longer
+ * one as its state, so both return to zero "while preventing the under utilization".
  */
 TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6)")
 {

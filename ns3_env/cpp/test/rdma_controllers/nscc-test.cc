@@ -18,7 +18,7 @@ constexpr double BDP = 78000;
 constexpr double SCALE = BDP / 150e3; // scaling_a
 constexpr Picos RTT = 6'240'000;      // and the target of the delay
 
-/// A flow that hears of one packet after the other.
+/// A flow with ACKs of one packet after the other.
 struct Heard
 {
     explicit Heard(uint32_t adjustPackets = 8)
@@ -77,7 +77,7 @@ TEST("marked and on time: holds; late and unmarked: the fair increase; neither: 
     {
         EXPECT_EQ(heard.Ack(RTT + i, RTT - 1, true), window, "one path's queue");
     }
-    // Increases take effect with the packet after the eighth.
+    // Increases apply from the packet after the eighth.
     const auto nine = [&](Picos from, Picos delay)
     {
         for (Picos i = 0; i < 8; ++i)

@@ -94,7 +94,7 @@ TEST("swift: adds below the target, cuts above it once per round trip")
     ASSERT_NEAR(controller->WindowPackets(), 326'250.0 / 1056, 1e-6, "the largest");
 }
 
-/// Thirty-two flows where eight packets fill path and target: no loss, and a queue at the target.
+/// Thirty-two flows on a path that eight packets fill up to the target: no loss, and a queue at the target.
 TEST("swift: windows below one packet hold an incast at the target delay")
 {
     constexpr uint32_t FLOWS = 32;

@@ -13,7 +13,7 @@ namespace
 
 SUITE("rdma-bcn");
 
-/// Jiang 2015, eqs. 1 and 2: 63 levels of Fb stand for 64 kB * 5.
+/// Jiang 2015, eqs. 1 and 2: 63 levels of Fb correspond to 64 kB * 5.
 TEST("bcn: multiplicative decrease, additive increase, by one congestion point's word")
 {
     PathFacts facts = DumbbellFacts(1048, 1e9);

@@ -35,7 +35,7 @@ struct Qcn
     {
         controller->OnCongestionNotification(*flow, {.now = now, .feedback = feedback});
     }
-    /// Frames at one instant, so that the timer stands still.
+    /// Frames at one instant, so that the timer does not advance.
     void Send(uint32_t frames)
     {
         for (uint32_t i = 0; i < frames; ++i)

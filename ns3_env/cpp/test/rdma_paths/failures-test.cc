@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of links that fail: what is lost, to the packet, and when a flow goes on, to the picosecond.
+// Tests of links that fail: losses to the packet, and resumption of flows to the picosecond.
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <optional>
@@ -54,13 +54,13 @@ EndOf(uint32_t a, uint32_t b, Picos duration, uint64_t timeouts)
 TEST("a host that is cut off for less than a timeout sends on when its link is back, and goes back "
      "to the gap")
 {
-    // What is at the switch when the link fails arrives; the first packet behind the gap asks for it.
+    // Packets at the switch when the link fails arrive; the first packet behind the gap triggers a NACK.
     const auto arrived = static_cast<uint64_t>((FAILS - PACKET - LINK) / PACKET + 1);
     for (const Picos duration : {10 * US, 100 * US, 150 * US})
     {
         const Picos wait = ONE_WAY + BACK;
         const Picos inTransmission =
-            (wait + PACKET - 1) / PACKET * PACKET; // what is being sent goes first
+            (wait + PACKET - 1) / PACKET * PACKET; // the packet in transmission leaves first
         EXPECT_EQ(EndOf(0, 2, duration, 0),
                   FAILS + duration + inTransmission + TimeOf(PACKETS - arrived),
                   "down for " << duration / US << " us");
@@ -82,8 +82,8 @@ TEST("a host that is cut off for longer than a timeout sends all that is not ack
 TEST("where a link in the network is back a flow's next timeout finds it, after 1, 3 or 7 of the "
      "first")
 {
-    // ACKs that are beyond the link when it fails arrive; the last of them starts the clock. Those of packets whose ACK
-    // is at the switch before the link by then: two links there and back.
+    // ACKs that are beyond the link when it fails arrive; the last of them starts the clock. Packets with an ACK at the
+    // switch before the link by then: two links there and back.
     const Picos there = 3 * (PACKET + LINK) + 2 * (ACK + LINK);
     const auto acked = static_cast<uint64_t>((FAILS - there) / PACKET + 1);
     const Picos lastAck = static_cast<Picos>(acked - 1) * PACKET + ONE_WAY + BACK;
@@ -97,7 +97,7 @@ TEST("where a link in the network is back a flow's next timeout finds it, after 
     }
 }
 
-/// Two hosts, two leaves (2, 3), two spines (4, 5); a stream at line rate, whose path is cut.
+/// Two hosts, two leaves (2, 3), two spines (4, 5); a stream at line rate on a path that fails.
 StreamCounts
 LostOf(std::optional<Picos> convergence)
 {
@@ -139,7 +139,7 @@ LostOf(std::optional<Picos> convergence)
 TEST("until routes converge what is sent to a dead link is lost, and then nothing more")
 {
     ASSERT_EQ(LostOf(std::nullopt).lost, 0, "without a failure");
-    // On the wire: what began in the time of a packet and the link's delay, 12.9 packets.
+    // On the wire: transmissions started within a packet's time and the link's delay, 12.9 packets.
     const uint64_t wire = LostOf(0).lost / 1000;
     ASSERT_GE(wire, 12, "on the wire");
     ASSERT_LE(wire, 14, "on the wire");

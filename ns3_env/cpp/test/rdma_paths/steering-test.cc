@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of load balancing per packet: what each way makes of ports, and how reordering is counted.
+// Tests of load balancing per packet: each method's choice of ports, and the count of reordering.
 #include "ns3_env/cpp/engine/packet-order.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
@@ -21,7 +21,7 @@ constexpr Picos MS = 1000 * US;
 constexpr uint32_t LEAVES = 2;
 constexpr uint64_t PACKET = 1048;
 
-/// Leaves of `hosts` each, first, and as many spines as hosts at a leaf; all links 100 Gb/s, 1 us.
+/// Leaves of `hosts` each, first, then one spine for each host of a leaf; all links 100 Gb/s, 1 us.
 Scenario
 LeafSpine(uint32_t hosts, Balancing balancing)
 {
@@ -157,7 +157,7 @@ TEST("a flow's packets keep to ECMP's path while it does not pause for longer th
 
 TEST("after a pause that is longer than the gap a flow draws its path anew")
 {
-    // A stream of a packet each 10 us is a flowlet each 10 us, or one for ever.
+    // A stream of a packet each 10 us is a flowlet each 10 us, or a single one.
     const auto used = [](Picos gap)
     {
         Scenario s = LeafSpine(8, Balancing::Flowlet);

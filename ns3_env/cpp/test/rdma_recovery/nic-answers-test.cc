@@ -17,7 +17,7 @@ SUITE("rdma-nic-answers");
 
 constexpr Picos US = 1000 * PS_PER_NS;
 
-/// A flow of 1000 packets, alone; what its source and its receiver sent.
+/// A single flow of 1000 packets, and the packets that its source and its receiver sent.
 struct Alone
 {
     explicit Alone(const NicConfig& nic,
@@ -121,7 +121,7 @@ FirstCut(Picos cnpDelay, Picos* end = nullptr)
 
 TEST("a delay of CNPs shifts DCQCN's first cut by exactly that")
 {
-    // Packets leave, and so look at the rate, one packet's time after another.
+    // Packets leave, and thus read the rate, one packet time apart.
     const Picos prompt = FirstCut(0);
     ASSERT_GT(prompt, 0, "it cuts");
     constexpr Picos PACKET = 83'840;

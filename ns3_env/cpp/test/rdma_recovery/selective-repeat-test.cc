@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of selective repeat: what is sent again and when, timeouts, the cap of a BDP.
+// Tests of selective repeat: which packets are retransmitted and when, timeouts, the cap of a BDP.
 #include "ns3_env/cpp/rdma/recovery/selective-repeat.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
 #include "ns3_env/cpp/test/suite.h"
@@ -75,7 +75,7 @@ TEST("without losses a flow takes as long as by go-back-N, a cap of one BDP or n
               "half a BDP");
 }
 
-/// The sender is busy until its last packet; the one that it sends again takes one packet's time more.
+/// The sender is busy until its last packet; the retransmission adds one packet's time.
 TEST("one packet lost costs one packet's time, and go-back-N all that followed it")
 {
     for (const uint64_t number : {uint64_t{0}, uint64_t{100}, uint64_t{300}})
@@ -127,7 +127,7 @@ TEST("many gaps are one recovery, and each is sent again once")
               "a packet's time each");
 }
 
-/// The last ACK before it comes at `standalone - packet`; RTO_low later it is sent again, alone on its way.
+/// The last ACK before it comes at `standalone - packet`; RTO_low later it is sent again, with nothing else in flight.
 TEST("the last packet lost is sent again RTO_low after the ACK before it")
 {
     for (const int64_t rto : {100, 250})
@@ -142,7 +142,8 @@ TEST("the last packet lost is sent again RTO_low after the ACK before it")
     }
 }
 
-/// The first goes alone, and its ACK tells that the others are lost, too: they come one way and a packet each later.
+/// The first is retransmitted by itself, and its ACK reveals that the other packets are also lost: they follow in one
+/// direction, a packet time apart.
 TEST("a timeout sends all again that is missing, and with more than N in flight it is RTO_high")
 {
     const Picos alone = 6 * US + 3 * PACKET + 3 * ACK; // of a packet, to its ACK
@@ -155,7 +156,7 @@ TEST("a timeout sends all again that is missing, and with more than N in flight 
             tail.insert(PACKETS - i);
         }
         const Alone selective(Once(tail));
-        // 32 MiB at 100 Gb/s, and a base RTT: two ways of 3 us, three times 1000 B
+        // 32 MiB at 100 Gb/s, and a base RTT: two directions of 3 us, three times 1000 B
         const Picos high = (32LL << 20) * 80 + 6 * US + 3 * 80'000;
         const auto lastAck = selective.record.standalone - static_cast<Picos>(lost) * PACKET;
         const auto others =
@@ -168,7 +169,7 @@ TEST("a timeout sends all again that is missing, and with more than N in flight 
     }
 }
 
-/// The receiver's link holds its packets back for longer than RTO_low, and loses none.
+/// The receiver's link delays its packets by more than RTO_low, and drops none.
 TEST("a timeout of what was only late sends one packet again, whatever is in flight")
 {
     SelectiveSender sender(0);
@@ -194,8 +195,8 @@ TEST("a flow of one packet that is lost waits for RTO_low, and twice as long aga
     EXPECT_EQ(selective.record.timeouts, 2, "both lost");
 }
 
-/// Packet 100 is heard to be lost a round trip after packet 101 left, and goes at the next packet's turn, the 176th. That
-/// is lost, too: 178 packets have left when the cap of 78 holds the others back, until it has come RTO_low later.
+/// The loss of packet 100 is reported a round trip after packet 101 left, and its retransmission is the 176th packet.
+/// That is lost also: 178 packets have left when the cap of 78 stops the flow, until the timeout RTO_low later.
 TEST("a retransmission that is lost waits for the timeout, and comes a third time")
 {
     int left = 2;
@@ -210,7 +211,7 @@ TEST("a retransmission that is lost waits for the timeout, and comes a third tim
     EXPECT_EQ(selective.record.duplicateBytes, 0, "nothing twice");
 }
 
-/// Sender without a network: packet 10 comes late.
+/// Sender without a network: packet 10 arrives late.
 TEST("a packet counts as lost when more than the reorder window have overtaken it")
 {
     for (const uint32_t window : {0U, 1U, 5U})
@@ -260,7 +261,7 @@ TEST("a ring of bits is a set, however far it goes")
     }
 }
 
-/// Every kind of loss there is, small buffers included: what was sent is delivered or lost, and nothing else.
+/// Every kind of loss there is, small buffers included: each packet sent is either delivered or lost.
 TEST("every byte is delivered once, and each byte sent is delivered, lost or a duplicate")
 {
     std::mt19937 random(11);

@@ -104,7 +104,7 @@ class CapturedRun
 
 TEST("a port has PPP's frames with whole headers, in the order of time")
 {
-    /// 0 where the checksum is right.
+    /// 0 if the checksum is right.
     const auto transportSum = [](const Bytes& frame) -> uint16_t
     {
         Bytes all(frame.begin() + PPP + 12, frame.end()); // addresses, then the segment
@@ -178,7 +178,7 @@ TEST("each frame is at the ports that it passes")
     EXPECT_EQ(sent, run.Sent(), "all that was sent");
     const uint64_t frames = capture.frames.size();
     EXPECT_GT(run.Lost(), 0, "some was lost");
-    // What is on a link at the end is at its sender's only, like what was lost.
+    // A frame on a link at the end is only in its sender's capture, like a lost one.
     EXPECT_LT(frames, 2 * run.Sent() - run.Lost() + 1, "received");
     EXPECT_GT(frames, 2 * run.Sent() - run.Lost() - 12, "received");
 }

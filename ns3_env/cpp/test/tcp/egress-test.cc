@@ -63,7 +63,7 @@ TEST("a burst waits as long as arithmetic says, from when it is counted")
         After after(s, {}, END);
         const Port& slow = *after.Net().EgressTo(2, 3).egress;
         ASSERT_NE(slow.Stats(), nullptr, "kept at a switch");
-        // Datagram k waits for 10 k times EACH less the k times EACH that it came later.
+        // Datagram k waits for 10 k times EACH minus the k times EACH by which it arrived later.
         constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
         const double mean = PACKET * WAITS * static_cast<double>(EACH) / END;
         EXPECT_NEAR(slow.Stats()->Mean(), mean, 1e-9 * mean, "mean");
@@ -77,7 +77,7 @@ TEST("a burst waits as long as arithmetic says, from when it is counted")
         EXPECT_EQ(after.Net().EgressTo(0, 2).egress->Stats(), nullptr, "no switch");
     }
     {
-        After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have come
+        After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have arrived
         EXPECT_EQ(after.Net().EgressTo(2, 3).egress->WaitingBytes(),
                   4 * PACKET,
                   "one is on its way to the link");
@@ -97,7 +97,7 @@ TEST("a burst waits as long as arithmetic says, from when it is counted")
 TEST("what finds no room is lost at its egress, and no byte elsewhere")
 {
     constexpr uint32_t LIMIT = 5;
-    constexpr uint32_t DATAGRAMS = 9; // the last has come as the first leaves
+    constexpr uint32_t DATAGRAMS = 9; // the last has arrived as the first leaves
     TcpSettings settings;
     settings.queue.limit = {LIMIT, QueueLength::Unit::Packets};
     After after(Burst(DATAGRAMS), settings, PS_PER_MS);
@@ -108,7 +108,7 @@ TEST("what finds no room is lost at its egress, and no byte elsewhere")
     EXPECT_EQ(record.port, 1, "its second link");
     EXPECT_EQ(record.peer, 3, "to the other one");
     EXPECT(record.cause == LossCause::BufferFull, "no room");
-    const uint32_t lost = DATAGRAMS - LIMIT - 2; // one on its way, one in the device
+    const uint32_t lost = DATAGRAMS - LIMIT - 2; // one in transmission, one in the device
     EXPECT_EQ(record.lost.packets, lost, "packets");
     EXPECT_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
     EXPECT_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");

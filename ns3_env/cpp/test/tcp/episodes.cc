@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A scenario's TCP flows on a network of their own, for tests.
+// A scenario's TCP flows on a separate network, for tests.
 #include "episodes.h"
 
 #include "ns3/rng-seed-manager.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A scenario's TCP flows on a network of their own, for tests.
+// A scenario's TCP flows on a separate network, for tests.
 #ifndef NS3_ENV_TEST_TCP_EPISODES_H
 #define NS3_ENV_TEST_TCP_EPISODES_H
 
@@ -43,9 +43,9 @@ class TestEpisode
     TestEpisode(const TestEpisode&) = delete;
     TestEpisode& operator=(const TestEpisode&) = delete;
 
-    /// Until every flow that has an end is done, or the scenario's time limit.
+    /// Runs until every finite flow is done, or to the scenario's time limit.
     void Run();
-    /// On to `time`.
+    /// Continues to `time`.
     void RunUntil(Picos time);
 
     Fabric& Net() { return *m_fabric; }
@@ -67,7 +67,7 @@ Scenario SlowMiddle(uint32_t senders, double hostBps, double middleBps, Picos de
 class OnTheWay : private PortObserver
 {
   public:
-    /// \param fabric simulates no more when this is gone
+    /// \param fabric must simulate no more when this is destroyed
     explicit OnTheWay(const Fabric& fabric);
 
     OnTheWay(const OnTheWay&) = delete;

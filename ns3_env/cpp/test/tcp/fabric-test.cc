@@ -63,7 +63,7 @@ TEST("what was sent was received or dropped, or is on the way")
     }
     EXPECT(sawSome, "some was on the way");
     episode.Run();
-    episode.RunUntil(2 * PS_PER_SECOND); // what was sent twice arrives, too
+    episode.RunUntil(2 * PS_PER_SECOND); // retransmissions arrive also
     uint64_t unique = 0;
     uint64_t repeated = 0;
     for (size_t i = 0; i < episode.Flows(); ++i)
@@ -103,7 +103,7 @@ Digest(uint64_t seed, const std::string& controller)
 
 constexpr const char* DIGEST_LINE = "digest of an episode: ";
 
-/// A suite of its own, which says its digest for another process to compare.
+/// A separate suite, which prints its digest for another process to compare.
 const bool DIGEST = env::test::Suite("tcp-digest")
                         .Add("an episode says what it saw",
                              [] { std::cout << DIGEST_LINE << Digest(5, "bbr") << std::endl; });
@@ -135,7 +135,7 @@ TEST("the same seed gives the same bits, in one process and in two")
     EXPECT_EQ(ofAnotherProcess(), first, "in another process");
 }
 
-#ifndef __SANITIZE_ADDRESS__ // what is freed stays for a while
+#ifndef __SANITIZE_ADDRESS__ // freed memory stays for a while
 TEST("episodes leave no memory")
 {
     const auto residentPages = []() -> long

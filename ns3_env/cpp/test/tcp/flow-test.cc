@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a TCP flow alone: base RTT, goodput, a full buffer's RTT, standalone time.
+// Tests of a single TCP flow: base RTT, goodput, a full buffer's RTT, standalone time.
 #include "episodes.h"
 
 #include "ns3_env/cpp/test/suite.h"
@@ -46,7 +46,7 @@ TEST("the first RTT is propagation and serialisation, to the picosecond")
         EXPECT_EQ(flow.ReceivedBytes(), 2 * 1448, controller << ": received");
         if (flow.Sender().IsPaced())
         {
-            continue; // BBR takes an RTT of 1 ms for granted before it has seen one
+            continue; // BBR assumes an RTT of 1 ms before it has a sample
         }
         // SYN and SYN-ACK, which have options, go before.
         const Picos handshake = LINKS * (2 * DELAY + 2 * Frame(SYN_OPTIONS));
@@ -70,7 +70,7 @@ TEST("a flow alone has the link's rate, less the headers")
         episode.RunUntil(5 * PS_PER_MS);
         const auto bits = static_cast<double>(episode.Flow(0).ReceivedBytes() - before) * 8;
         const double possible = 4e-3 * RATE * 1448 / static_cast<double>(FrameBytes(1448));
-        // BBR lets its queue drain for a while now and then, to see the base RTT.
+        // BBR drains its queue now and then, to measure the base RTT.
         const double tolerance = episode.Flow(0).Sender().IsPaced() ? 0.05 : 1e-3;
         EXPECT_NEAR(bits, possible, possible * tolerance, controller);
     }
@@ -87,15 +87,15 @@ TEST("a full buffer adds its packets' serialisation to the RTT, to the picosecon
     settings.queue.limit = {BUFFER, QueueLength::Unit::Packets};
     TestEpisode episode(s, settings, {"newreno", {}});
     const TcpFlow& flow = episode.Flow(0);
-    Picos longest = 0; // before anything was sent again: what waits for that is no queue
+    Picos longest = 0; // before any retransmission: waiting for one is no queueing delay
     flow.Sender().SetRttCallback(
         [&](Picos rtt)
         { longest = flow.RetransmittedBytes() > 0 ? longest : std::max(longest, rtt); });
     episode.RunUntil(50 * PS_PER_MS);
     const Picos slow = Frame(1448, SLOW);
     const Picos base = 2 * LINKS * DELAY + 2 * (Frame(1448) + Frame(0)) + slow + Frame(0, SLOW);
-    // What finds the last place waits for the others, the one in the device among them, and for the rest of the
-    // packet that is leaving: segments arrive a round trip after one before them has left.
+    // A packet in the last place waits for all others, also the one in the device, and for the rest of the packet in
+    // transmission: segments arrive a round trip after one before them has left.
     const Picos rest = slow - (base - slow) % slow;
     EXPECT_EQ(flow.Rtts()->First(), base + Frame(0), "without a queue");
     EXPECT_EQ(longest, base + BUFFER * slow + rest, "with a full one");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of ACKs that come late by a random time: mean, bound, order, seeds.
+// Tests of ACKs delayed by a random time: mean, bound, order, seeds.
 #include "episodes.h"
 
 #include "ns3_env/cpp/test/suite.h"
@@ -20,7 +20,7 @@ SUITE("tcp-late-acks");
 constexpr double RATE = 10e9;
 constexpr Picos DELAY = 100 * PS_PER_US;
 
-/// RTTs of flows of one segment each, every one alone.
+/// RTTs of flows of one segment each, one at a time.
 std::vector<Picos>
 RttsOfSingleSegments(uint32_t flows, std::optional<AckNoise> noise, uint32_t seed = 1)
 {

@@ -21,7 +21,7 @@ using Unit = QueueLength::Unit;
 constexpr double RATE = 10e9;
 constexpr Picos DELAY = 5 * PS_PER_US;
 
-/// The queue at the middle of a dumbbell, over time from `begin`.
+/// The queue at the middle of a dumbbell, over time, from `begin` on.
 class QueueWatch : private PortObserver
 {
   public:

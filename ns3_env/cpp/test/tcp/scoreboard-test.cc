@@ -26,7 +26,7 @@ SUITE("tcp-scoreboard");
 constexpr uint32_t SEGMENT = 1000;
 constexpr uint32_t WINDOW = 1 << 20;
 
-/// The project's scoreboard and ns-3's buffer, to which the same happens.
+/// The project's scoreboard and ns-3's buffer, with the same events.
 class BothSenders
 {
   public:
@@ -49,7 +49,7 @@ class BothSenders
         m_buffer->Add(Create<Packet>(bytes));
     }
 
-    /// Sends what is next, no more than `most` bytes of it. \returns what was sent, nothing where nothing is next
+    /// Sends the next range, up to `most` bytes of it. \returns the bytes sent, nothing if there is no next range
     SackBlock SendNext(bool rescue, uint32_t most)
     {
         const auto next = m_own.Next(rescue, WINDOW);
@@ -127,7 +127,7 @@ class BothSenders
     Ptr<TcpTxBuffer> m_buffer{CreateObject<TcpTxBuffer>(1)};
 };
 
-/// The project's reassembly and ns-3's buffer, to which the same comes.
+/// The project's reassembly and ns-3's buffer, with the same arrivals.
 class BothReceivers
 {
   public:
@@ -162,7 +162,7 @@ class BothReceivers
     Ptr<TcpRxBuffer> m_buffer{CreateObject<TcpRxBuffer>()};
 };
 
-/// A connection whose segments are of all sizes, and some of them lost.
+/// A connection with segments of all sizes, some of them lost.
 class LossyConnection
 {
   public:
@@ -272,7 +272,7 @@ TEST("losses in a window of 40 MB take less than a second, each third segment")
         board.Send(board.Next(false, UINT32_MAX)->first, SEGMENT);
     }
     uint32_t again = 0;
-    for (uint32_t i = 1; i + 2 < SEGMENTS; i += 3) // the others arrive
+    for (uint32_t i = 1; i + 2 < SEGMENTS; i += 3) // the other segments arrive
     {
         const std::vector<SackBlock> block{{at(i), at(i + 2)}};
         board.Sack(block, rate);

@@ -32,9 +32,9 @@ namespace ns3::env::tcp::test
 struct Bottleneck
 {
     DataRate rate{"100Mb/s"};
-    Time delay{MilliSeconds(5)}; ///< one way; hosts' links are ten times as fast and have none
+    Time delay{MilliSeconds(5)}; ///< one-way; hosts' links are ten times as fast and have none
     uint32_t bufferPackets{100};
-    uint32_t markAtPackets{0}; ///< a queue of so many is marked; 0: none
+    uint32_t markAtPackets{0}; ///< queue length from which packets are marked; 0: never
 };
 
 /// Measurements of a flow between two instants.
@@ -45,7 +45,7 @@ struct FlowSeen
     double rttDeviationNs{0};
 };
 
-/// One endless flow per controller, each from a sender of its own; segments of 1000 B.
+/// One endless flow per controller, each with a separate sender; segments of 1000 B.
 class SocketPairs
 {
   public:
@@ -285,7 +285,7 @@ TEST("rttmpc loses packets in a small buffer and goes on")
     for (const FlowSeen& flow : seen)
     {
         EXPECT_GT(flow.goodputBps / PAYLOAD_BPS, 0.1, "a flow's part");
-        // empty 10.1 ms, full 11.4 ms: what a recovery takes is no RTT
+        // empty 10.1 ms, full 11.4 ms: the duration of a recovery is no RTT
         EXPECT_LT(flow.meanRttNs, 12 * MS, "the RTT");
     }
 }

@@ -47,7 +47,7 @@ Play(const Scenario& scenario, const TcpSettings& settings, const ControllerSpec
     return text.str();
 }
 
-/// Draws what a connection may meet.
+/// Draws a connection's conditions.
 class Draw
 {
   public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of UDP streams: their rate, start and stop, paths, and where each byte went.
+// Tests of UDP streams: their rate, start and stop, paths, and the fate of each byte.
 #include "episodes.h"
 
 #include "ns3/simulator.h"
@@ -53,7 +53,7 @@ class Mixed
   private:
     Scenario m_scenario;
     TestEpisode m_episode;
-    std::optional<UdpStreams> m_streams; ///< gone before the network
+    std::optional<UdpStreams> m_streams; ///< destroyed before the network
 };
 
 /// Departure times of datagrams at a port.
@@ -102,7 +102,7 @@ TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
         const auto due = START + std::llround(static_cast<double>(i) * gap);
         ASSERT_EQ(times[i], due, "datagram " << i);
     }
-    // The time table goes on so: a millionth datagram is where exact arithmetic has it.
+    // The timetable does not drift: the millionth datagram is at the time of exact arithmetic.
     const OpenLoop table(3e9, 1000, 0, NEVER); // 8,000/3 ns
     EXPECT_EQ(table.DueAt(1'000'000), 2'666'666'666'667, "after 10^6");
 }

@@ -173,7 +173,7 @@ TEST("after 1e7 ACKs eq. 6 is what long double makes of it")
     EXPECT_LT(std::abs(static_cast<double>(rate.Bps() / expected - 1)), 1e-15, "relative error");
 }
 
-/// Anything that a clock and a socket could say, and what they could not.
+/// Any values that a clock and a socket could report, and values that they could not.
 TEST("rates stay finite and between their bounds whatever comes in whichever order")
 {
     std::mt19937_64 random(1);

@@ -18,7 +18,7 @@ namespace
 
 SUITE("tcp-rttmpc-loop");
 
-/// A queue that all flows share; a flow hears of its RTT when the ACK arrives.
+/// A queue that all flows share; a flow learns its RTT when the ACK arrives.
 class FluidBottleneck
 {
   public:
@@ -166,7 +166,7 @@ Convergence(double rateBps, double propagationNs, double bufferRtts, double init
     EXPECT_GT(control.TargetNs(), 1.05 * propagationNs, "the target holds a queue");
 }
 
-/// Decay makes the path's ends forgotten; probes see them again.
+/// Decay forgets the extremes of the path's RTT; probes measure them again.
 TEST("probes find the RTTs of an empty and of a full queue again")
 {
     constexpr double PROPAGATION = 25e6;

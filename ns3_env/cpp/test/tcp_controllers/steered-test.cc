@@ -22,7 +22,7 @@ constexpr double RATE = 10e9;
 constexpr Picos DELAY = 5 * PS_PER_US;
 constexpr uint32_t SEGMENT = 1448;
 
-/// Writes what the test says, and keeps what it hears.
+/// Applies the test's settings, and records its inputs.
 class Script final : public CongestionControl
 {
   public:

@@ -122,7 +122,7 @@ struct SocketNumbers
         controller->Init(tcb);
         tcb->m_lastAckedSeq = SequenceNumber32(1);
         tcb->m_nextTxSequence = SequenceNumber32(1 + packets * 1000);
-        Ack(0, 8, false); // the first window of data begins
+        Ack(0, 8, false); // the first window of data starts
     }
 
     void Ack(uint32_t packets, int64_t rttMs, bool marked)
@@ -130,7 +130,7 @@ struct SocketNumbers
         tcb->m_lastAckedSeq += packets * 1000;
         tcb->m_lastRtt = MilliSeconds(rttMs);
         tcb->m_ecnState = marked ? TcpSocketState::ECN_ECE_RCVD : TcpSocketState::ECN_IDLE;
-        controller->PktsAcked(tcb, packets, Seconds(9)); // a smoothed RTT that nothing may read
+        controller->PktsAcked(tcb, packets, Seconds(9)); // a smoothed RTT that must not be read
         controller->IncreaseWindow(tcb, packets);
     }
 

@@ -74,7 +74,7 @@ EcmpRouting::PortOf(const FiveTuple& tuple)
 Ptr<Ipv4Route>
 EcmpRouting::RouteOutput(Ptr<Packet>, const Ipv4Header&, Ptr<NetDevice>, Socket::SocketErrno& error)
 {
-    if (m_isSwitch || m_links.empty()) // a switch sends nothing by itself
+    if (m_isSwitch || m_links.empty()) // a switch originates no packets
     {
         error = Socket::ERROR_NOROUTETOHOST;
         return nullptr;

@@ -61,7 +61,7 @@ class EcmpRouting : public Ipv4RoutingProtocol
     uint32_t m_node;
     bool m_isSwitch;
     std::shared_ptr<const Routing> m_paths;
-    Ipv4* m_ipv4{nullptr}; ///< it holds this object
+    Ipv4* m_ipv4{nullptr}; ///< the owner of this object
     std::vector<Ptr<Ipv4Route>> m_links;
     std::unordered_map<FiveTuple, uint32_t, FiveTupleHash, SameFiveTuple> m_portOf;
 };

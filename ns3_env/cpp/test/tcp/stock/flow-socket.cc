@@ -23,7 +23,7 @@ NS_OBJECT_ENSURE_REGISTERED(FlowSocket);
 namespace
 {
 
-// A flow goes on until the run ends: with the doubled timeouts of as many SYNs no run is as long.
+// A flow retries until the run ends: the doubled timeouts of this number of SYNs exceed any run.
 constexpr uint32_t SYNS = 20;
 constexpr uint32_t RETRIES = std::numeric_limits<uint32_t>::max();
 constexpr int64_t CLOCK_NS =
@@ -55,7 +55,7 @@ FlowSocket::Make(Ptr<Node> node,
     socket->SetTcp(node->GetObject<TcpL4Protocol>());
     socket->Configure(settings, lineRateBps);
     socket->SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
-    socket->SetCongestionControlAlgorithm(ops); // last: a controller may want ECN or pacing
+    socket->SetCongestionControlAlgorithm(ops); // last: a controller may require ECN or pacing
     return socket;
 }
 
@@ -131,9 +131,9 @@ FlowSocket::CompleteFork(Ptr<Packet> packet,
 {
     if (m_endPoint == nullptr)
     {
-        return; // released since the SYN came
+        return; // released since the SYN arrived
     }
-    DeallocateEndPoint(); // the base class makes it anew
+    DeallocateEndPoint(); // the base class creates it again
     TcpSocketBase::CompleteFork(packet, header, from, to);
 }
 

@@ -28,7 +28,7 @@ class FlowSocket : public TcpSocketBase
     static TypeId GetTypeId();
     TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
-    /// A socket at `node`, whose link has `lineRateBps`: it is never paced faster.
+    /// A socket at `node` with a link of `lineRateBps`: it is never paced faster.
     static Ptr<FlowSocket> Make(Ptr<Node> node,
                                 const TcpSettings& settings,
                                 Ptr<TcpCongestionOps> ops,
@@ -43,15 +43,15 @@ class FlowSocket : public TcpSocketBase
     {
         m_acknowledgedCallback = std::move(called);
     }
-    /// Makes a receiver acknowledge this byte at once when all before it are there, as one does that answers.
+    /// Makes a receiver acknowledge this byte at once when all before it have arrived, as a receiver that answers does.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
-    /// Takes no part in anything any more and sends nothing to the other end; idempotent.
+    /// Ends all activity without a packet to the other end; idempotent.
     void Release();
 
     const SenderCounts& Counts() const { return m_counts; }
     /// Counts().acknowledgedBytes is brought up to date while an ACK is processed.
     uint64_t AcknowledgedBytes();
-    /// RTTs of data, one per ACK that gives any: of the last segment that it acknowledges, unless that was sent twice.
+    /// RTTs of data, at most one per ACK: of the last segment that it acknowledges, unless that was retransmitted.
     const RttSamples& Rtts() const { return m_rtts; }
     bool IsConnected() const { return m_state.Get() == ESTABLISHED; }
 

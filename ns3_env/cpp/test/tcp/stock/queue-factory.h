@@ -13,8 +13,8 @@ namespace ns3::env::tcp::stock
 {
 
 /**
- * Marks an ECN-capable packet that leaves the queue longer than the threshold; what is not ECN-capable (a SYN, a
- * pure ACK) is dropped at the limit alone. ns-3's RED with both thresholds at K drops it at K.
+ * Marks an ECN-capable packet that leaves the queue longer than the threshold; one that is not ECN-capable (a SYN, a
+ * pure ACK) is dropped only at the limit. ns-3's RED with both thresholds at K drops it at K.
  */
 class ThresholdQueueDisc : public QueueDisc
 {

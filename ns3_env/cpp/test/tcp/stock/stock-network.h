@@ -24,7 +24,7 @@ namespace ns3::env::tcp::stock
 /// Describes one flow, to the picosecond and the byte.
 void Describe(std::ostream& text, Picos end, const SenderCounts& counts, const RttSamples& rtts);
 
-/// Report on all flows under one controller, and all ports, until the last flow ended or the time limit came.
+/// Report on all flows under one controller, and all ports, until the last flow ended or the time limit was reached.
 std::string Play(const Scenario& scenario, const TcpSettings& settings, const ControllerSpec& spec);
 
 } // namespace ns3::env::tcp::stock
