@@ -60,22 +60,23 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
     check_out(out)
     task, settings = _problem(env)
     network, answers, training = _network(model)
+    try:
+        file = policy_file(network, settings, training)
+    except ValueError as error:  # layers of another size than the observation
+        raise ConfigError(f"export: the model does not fit the environment: {error}") from None
     with tempfile.TemporaryDirectory() as folder:
-        native = out if out.suffix == ".safetensors" else Path(folder) / "policy.safetensors"
-        try:
-            file = policy_file(network, settings, training)
-        except ValueError as error:  # layers of another size than the observation
-            raise ConfigError(f"export: the model does not fit the environment: {error}") from None
-        write_policy(Path(folder) / "check.safetensors", file)
-        _compare(Path(folder) / "check.safetensors", task, answers)
+        native = Path(folder) / "policy.safetensors"
         write_policy(native, file)
-        if out.suffix == ".c":
+        _compare(native, task, answers)
+        if out.suffix == ".safetensors":
+            write_policy(out, file)
+        elif out.suffix == ".c":
             from ns3_env.agents.export.c99 import export as c99
 
             _, match = c99.export_c(native, out)
             if match.difference > c99.LIMIT:
                 raise ConfigError(f"export: {out} differs from the model by {match.difference:.2%}")
-        elif out.suffix != ".safetensors":
+        else:
             comparison = export_policy(native, FORMATS[out.suffix], out)
             if not comparison.passed:
                 raise ConfigError(f"export: {out} differs from the model by {comparison.difference:.1e}")

@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_zip(options: argparse.Namespace) -> int:
     """Exports a file of Stable-Baselines3, after its code has been allowed."""
-    from ns3_env.agents.export.models import export, load_zip
+    from ns3_env.agents.export import models
 
     if options.env is None:
         raise ConfigError(
@@ -140,8 +140,13 @@ def _run_zip(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"{options.checkpoint}: to read it runs code that is in it; if you trust it: --allow-imports"
         )
-    form = options.format or "native"
-    print(export(load_zip(options.checkpoint), options.env, options.out or Path(NAMES[form])))
+    out = options.out or Path(NAMES[options.format or "native"])
+    if options.format not in (None, models.FORMATS.get(out.suffix)) or options.safety is not None:
+        raise ConfigError(
+            f"{options.checkpoint}: of a .zip the name of --out says the format, and there is no --safety: "
+            "export it as .safetensors first, then that file"
+        )
+    print(models.export(models.load_zip(options.checkpoint), options.env, out))
     return 0
 
 

@@ -87,6 +87,8 @@ def _work(options: argparse.Namespace) -> None:
         from ns3_env.eval.report.entries import draw_entries
 
         print(f"figure: {draw_entries(options.out, entries, labels, formats)}")
+    elif formats and trace is None:
+        print("no figure: there is one entry; --trace draws what happened under it")
     if options.watch:
         for page in watch.write_films(options.out):
             print(page)

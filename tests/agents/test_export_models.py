@@ -113,6 +113,8 @@ def test_a_zip_of_stable_baselines_needs_its_id_and_leave_to_run_code(
     model.save(tmp_path / "bursts.zip")
     assert "add --env ns3_env/Bursts-v3" in refused(main, tmp_path / "bursts.zip")
     assert "--allow-imports" in refused(main, tmp_path / "bursts.zip", "--env", ID)
+    allowed = (tmp_path / "bursts.zip", "--env", ID, "--allow-imports", "--out", tmp_path / "x.onnx")
+    assert "the name of --out says the format" in refused(main, *allowed, "--format", "native")
     out = tmp_path / "zip.safetensors"
     assert main([str(tmp_path / "bursts.zip"), "--env", ID, "--allow-imports", "--out", str(out)]) == 0
     assert out.read_bytes() == ns3_env.export(model, ID, tmp_path / "model.safetensors").read_bytes()

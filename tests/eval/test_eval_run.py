@@ -136,6 +136,9 @@ def test_a_runs_folder_is_read_as_results_and_flows(scenario: Path, tmp_path: Pa
     assert frame[["scenario", "entry", "seed"]].to_numpy().tolist() == [
         ["two", entry, seed] for entry in ("ppo", "hpcc") for seed in (1, 2)
     ]
+    pandas = pytest.importorskip("pandas")
+    table_of_csv = ns3_env.load_results(out).table
+    pandas.testing.assert_frame_equal(pandas.read_parquet(out / "results.parquet"), table_of_csv)
     by_cell = frame.set_index(["entry", "seed"])["fct_slowdown_avg"]
     assert {f"{entry}/seed-{seed}": x for (entry, seed), x in by_cell.items()} == {
         name: row["fct_slowdown_avg"] for name, row in table.items()
@@ -145,9 +148,11 @@ def test_a_runs_folder_is_read_as_results_and_flows(scenario: Path, tmp_path: Pa
 
 
 def test_several_entries_are_drawn_with_labels_and_as_files(
-    scenario: Path, tmp_path: Path, refused: Refused
+    scenario: Path, tmp_path: Path, refused: Refused, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
+    assert run(scenario, tmp_path / "one", "hpcc", "--format", "svg") == 0
+    assert "no figure: there is one entry; --trace" in capsys.readouterr().out
     assert run(scenario, out, "hpcc,mpcc", "--label", "hpcc=HPCC (η = 0.95)", "--format", "svg") == 0
     names = ("slowdown", "queue_p99_bytes", "goodput", "unfair_ratio")
     assert {path.name for path in (out / "figures").iterdir()} == {f"{name}.svg" for name in names}
