@@ -117,13 +117,13 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         self._film = Film(render_mode)
         self._drawn_flow = flow is None
         self._flow = 0 if flow is None else flow
-        self._others = others
-        self._companions = None if isinstance(others, str | PathLike) else BackgroundPolicy(others)
+        self._others = _other(others) if isinstance(others, str | PathLike) else others
+        self._companions = None if isinstance(self._others, Controller) else BackgroundPolicy(self._others)
         self.render_mode = render_mode
         self.task = Task.of(task, fields, reward, action)
         self.observation_space = self.task.observation_space  # type: ignore[assignment]
         self.action_space = self.task.action_space
-        self._of_others = () if isinstance(others, str | PathLike) else tuple(others.fields)
+        self._of_others = () if isinstance(self._others, Controller) else tuple(self._others.fields)
         self._executable = executable
         first, self._draw = first_played(scenario, flows)
         self.scenario = self._checked(first)
@@ -138,7 +138,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def _controlled(self, definition: ScenarioLike) -> Scenario:
         """The scenario with the flow under the agent, all other flows as this environment has them."""
-        if isinstance(self._others, str | PathLike):
+        if isinstance(self._others, Controller):
             return one_controlled(Scenario.of(definition), self._flow, self._others)
         return all_controlled(Scenario.of(definition), self._flow)
 
@@ -360,9 +360,9 @@ def all_controlled(scenario: Scenario, flow: int) -> Scenario:
     return whole
 
 
-def one_controlled(scenario: Scenario, flow: int, others: str | PathLike[str]) -> Scenario:
+def one_controlled(scenario: Scenario, flow: int, other: Controller) -> Scenario:
     """The scenario with only ``flow`` under the agent. Raises ScenarioError."""
-    controllers = [c for c in scenario.controllers if c.name != AGENT] or [_other(others)]
+    controllers = [c for c in scenario.controllers if c.name != AGENT] or [other]
     return _under_agent(scenario, [flow], controllers)
 
 
