@@ -27,6 +27,7 @@ MAX_RATE_BPS = BOUNDS["rate_bps"]
 MIN_LINK_RATE_BPS = BOUNDS["least_link_rate_bps"]
 MIN_RATE_BPS = BOUNDS["least_rate_bps"]
 MAX_LINKS = int(BOUNDS["links"])
+MAX_LINK_STEPS = int(BOUNDS["link_steps"])
 MAX_CONTROLLERS = int(BOUNDS["controllers"])
 MAX_RTTS = int(BOUNDS["rtts"])
 MAX_BDPS = int(BOUNDS["bdps"])
@@ -57,6 +58,7 @@ WHY_DELAY = "a signal goes round the earth 50 times in ten seconds"
 WHY_RTTS = "no flow lives that long"
 WHY_BDPS = "no flow is that large"
 WHY_RATE = "a byte then takes a picosecond, the simulator's smallest time"
+WHY_STEPS = "each takes memory in the simulator"
 WHY_HOSTS = "each takes memory in the simulator, and a path to every other one"
 WHY_FLOWS = "each takes memory, here and in the simulator"
 WHY_NODES = "each takes memory, and time before the simulator begins"
@@ -128,6 +130,8 @@ TelemetryBytes = Annotated[int, at_most(MAX_TELEMETRY_BYTES, WHY_TELEMETRY), _SI
 LinkRate = Annotated[
     float, Field(ge=MIN_LINK_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]
+#: The same, or 0 for a time in which a link sends nothing.
+RateOrZero = Annotated[float, Field(ge=0), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE]
 BitsPerSecond = Annotated[
     float, Field(ge=MIN_RATE_BPS), at_most(MAX_RATE_BPS, WHY_RATE), BeforeValidator(_sane), _RATE
 ]

@@ -27,8 +27,9 @@ from ns3_env.scenario.derived import (
     played_controllers,
 )
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.reliability import corruption_faults
+from ns3_env.scenario.paths import link_rate_faults
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.topology.directions import direction_faults
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
 from ns3_env.scenario.traffic import ENDLESS_BYTES, ConstantRate, Flows, Mix, TrafficKind
 
@@ -74,7 +75,8 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
                 "at least one flow (of the size endless, if it is to go on until time_limit_ns)"
             )
         faults += buffer_faults(scenario, network) if scenario.transport == "rdma" else []
-        faults += corruption_faults(scenario.corruption, network)
+        faults += direction_faults("corruption", scenario.corruption, network)
+        faults += link_rate_faults(scenario.link_rates, network, scenario.time_limit_ns)
         if scenario.failures is not None:
             wrong = scenario.failures.faults(network, scenario.time_limit_ns)
             faults += [f"failures.{fault}" for fault in wrong]

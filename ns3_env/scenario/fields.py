@@ -23,7 +23,7 @@ from ns3_env.config.bounds import (
 from ns3_env.config.model import Strict
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario.controllers import AGENT, Clock, Controller, PerFlowRtt
-from ns3_env.scenario.paths import Ecmp, Failures, LoadBalancing
+from ns3_env.scenario.paths import Ecmp, Failures, LinkRates, LoadBalancing
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruptions, GoBackN, Nic, Recovery
 from ns3_env.scenario.switch import Switch, TrafficClass
@@ -71,6 +71,7 @@ class ScenarioFields(Strict):
     traffic: Traffic = Incast()
     switch: Switch = Switch()
     load_balancing: LoadBalancing = Ecmp()
+    link_rates: LinkRates = Field(default=[], description="none: links keep their rates and delays")
     failures: Failures | None = Field(default=None, description="none: links and switches never fail")
     classes: Annotated[list[TrafficClass], few(MAX_CLASSES, "PFC has eight priorities")] = Field(
         default=[], description="of traffic, in the order in which ports serve them; none: one"

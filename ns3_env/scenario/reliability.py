@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -19,7 +18,8 @@ from ns3_env.config.bounds import (
     few,
 )
 from ns3_env.config.model import Strict, named_by
-from ns3_env.scenario.topology import Network
+from ns3_env.scenario.topology.directions import LinkDirections, by_direction
+from ns3_env.scenario.topology.network import Network
 
 
 class GoBackN(Strict):
@@ -93,13 +93,9 @@ class Nic(Strict):
     )
 
 
-class Corruption(Strict):
+class Corruption(LinkDirections):
     """Random corruption on some links: data, ACKs and NACKs that do not arrive; PFC frames always do."""
 
-    link: tuple[int, int] | Literal["all"] = Field(description="[node, node], or all")
-    towards: int | None = Field(
-        default=None, description="the end that the corrupted packets are on their way to; none: either"
-    )
     packet_rate: float | None = Field(default=None, ge=0, le=1, description="probability of a packet")
     bit_error_rate: float | None = Field(
         default=None, ge=0, lt=1, description="of each bit on the wire: long packets are corrupted more often"
@@ -109,46 +105,14 @@ class Corruption(Strict):
     def _one_rate(self) -> Corruption:
         if (self.packet_rate is None) == (self.bit_error_rate is None):
             raise ValueError("write packet_rate or bit_error_rate, one of them")
-        if self.towards is not None and self.link == "all":
-            raise ValueError("towards: names an end of one link; write link: [node, node]")
         return self
-
-    def fault(self, joined: frozenset[tuple[int, int]]) -> str | None:
-        """Describes the fault in its ends; ``joined``: the nodes that links join, from and to."""
-        if self.link == "all":
-            return None
-        if self.link not in joined:
-            near = sorted(b for a, b in joined if a == self.link[0])
-            beside = f"; beside node {self.link[0]} are {', '.join(map(str, near))}" if near else ""
-            return f"link: no link joins nodes {self.link[0]} and {self.link[1]}{beside}"
-        if self.towards is not None and self.towards not in self.link:
-            return f"towards: {self.towards} is no end of the link; write {self.link[0]} or {self.link[1]}"
-        return None
-
-    def directions(self, network: Network) -> Iterator[tuple[int, int]]:
-        """From and to which node."""
-        ends = [(link.a, link.b) for link in network.links] if self.link == "all" else [self.link]
-        for a, b in ends:
-            yield from ((x, y) for x, y in ((a, b), (b, a)) if self.towards in (None, y))
 
 
 Corruptions = Annotated[list[Corruption], few(MAX_LINKS, "a network has no more links")]
 
 
-def corruption_faults(corruptions: list[Corruption], network: Network) -> list[str]:
-    """Links that the network has not, a line each."""
-    links = {(link.a, link.b) for link in network.links} if corruptions else set()
-    joined = frozenset(links | {(b, a) for a, b in links})
-    return [
-        f"corruption.{i}.{fault}"
-        for i, one in enumerate(corruptions)
-        if (fault := one.fault(joined)) is not None
-    ]
-
-
 def corruption_rows(corruptions: list[Corruption], network: Network) -> list[dict[str, float]]:
     """Each direction of a link that is corrupted, for the simulator; the last one that names it counts."""
-    by_link = {ends: one for one in corruptions for ends in one.directions(network)}
     return [
         {
             "from": a,
@@ -156,5 +120,5 @@ def corruption_rows(corruptions: list[Corruption], network: Network) -> list[dic
             "packet_rate": one.packet_rate or 0.0,
             "bit_error_rate": one.bit_error_rate or 0.0,
         }
-        for (a, b), one in by_link.items()
+        for (a, b), one in by_direction(corruptions, network).items()
     ]

@@ -41,7 +41,7 @@ from ns3_env.scenario.derived import (
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.paths import balancing_content
+from ns3_env.scenario.paths import balancing_content, link_rate_rows
 from ns3_env.scenario.reliability import Nic, SelectiveRepeat, corruption_rows
 from ns3_env.scenario.tcp_queue import Tcp, Threshold
 from ns3_env.scenario.topology import Network
@@ -212,8 +212,10 @@ def _drawn(
             "slot": slots,
         },
     }
+    limit = scenario.time_limit_ns
+    if scenario.link_rates:
+        content["link_rates"] = link_rate_rows(scenario.link_rates, network, scenario.seed, limit)
     if scenario.failures is not None:
-        limit = scenario.time_limit_ns
         content["failures"] = scenario.failures.content(network, scenario.seed, limit)
     if streams := flows.streams:
         content["streams"] = {

@@ -31,6 +31,7 @@ inline constexpr uint32_t SOCKET_BUFFER_BYTES =
 inline constexpr uint32_t LEAST_SOCKET_BUFFER_SEGMENTS = 64;
 inline constexpr uint32_t NODES = 65'536; ///< as many as there are addresses
 inline constexpr uint32_t LINKS = 1'000'000;
+inline constexpr uint32_t LINK_STEPS = 1'000'000; ///< of a link that changes over time
 inline constexpr uint32_t THREADS = 1024;
 inline constexpr uint32_t CONTROLLERS = 10'000;
 inline constexpr uint32_t FLOWS = 10'000'000; ///< in all; a user's list has fewer

@@ -97,6 +97,7 @@ Bounds()
                     "socket_buffer_bytes"_a = SOCKET_BUFFER_BYTES,
                     "least_socket_buffer_segments"_a = LEAST_SOCKET_BUFFER_SEGMENTS,
                     "links"_a = LINKS,
+                    "link_steps"_a = LINK_STEPS,
                     "controllers"_a = CONTROLLERS);
 }
 

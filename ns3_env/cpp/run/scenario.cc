@@ -351,6 +351,10 @@ Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
     s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, bounds::TIME_NS) * PS_PER_NS;
     s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, bounds::PAYLOAD_BYTES);
     ReadNodes(root, s);
+    if (root.Has("link_rates"))
+    {
+        s.schedules = ReadLinkRates(root, s.links);
+    }
     own(root, s);
     if (root.Has("loss"))
     {

@@ -4,6 +4,7 @@
 #define NS3_ENV_RUN_SCENARIO_H
 
 #include "dependency-spec.h"
+#include "link-rates.h"
 #include "path-spec.h"
 #include "reliability.h"
 
@@ -94,6 +95,7 @@ struct Scenario
     std::map<uint32_t, uint32_t>
         hostOfCard; ///< second and later cards of hosts, nodes here, to host
     std::vector<LinkSpec> links;
+    LinkSchedules schedules; ///< of links whose rate and delay change over time
     SharedBufferConfig buffer;
     Scheduling scheduling{Scheduling::Fifo};
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths of RDMA's flows: load balancing, and failures of links and switches."""
+"""Paths of flows: load balancing, failures of links and switches, links whose rate changes over time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,28 @@ from ns3_env.scenario.paths.failures import (
     Spray,
     balancing_content,
 )
+from ns3_env.scenario.paths.link_rates import (
+    DrawnRates,
+    LinkRate,
+    LinkRates,
+    RateStep,
+    link_rate_faults,
+    link_rate_rows,
+)
 
 __all__ = [
     "DrawnOutages",
+    "DrawnRates",
     "Ecmp",
     "Failures",
     "Flowlet",
+    "LinkRate",
+    "LinkRates",
     "LoadBalancing",
     "Outage",
+    "RateStep",
     "Spray",
     "balancing_content",
+    "link_rate_faults",
+    "link_rate_rows",
 ]

@@ -5,6 +5,8 @@
 #include "ns3/trace-source-accessor.h"
 #include "ns3_env/cpp/engine/watched-trace.h"
 
+#include <utility>
+
 namespace ns3::env::rdma
 {
 
@@ -53,8 +55,26 @@ Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
     {
         from->m_peer = to;
         from->m_rateBps = rateBps;
+        from->m_linkRateBps = rateBps;
         from->m_delay = delay;
     }
+}
+
+void
+Port::SetSchedule(LinkSchedule schedule)
+{
+    m_variation = std::make_unique<Variation>(Variation{std::move(schedule)});
+}
+
+Picos
+Port::ScheduledTime(const Packet& packet, Picos now)
+{
+    auto& [schedule, lastArrival] = *m_variation;
+    const Picos end = schedule.TransmissionEnd(packet.wireBytes, now);
+    m_rateBps = 8.0 * packet.wireBytes * PS_PER_SECOND / static_cast<double>(end - now);
+    lastArrival = std::max(lastArrival, end + schedule.DelayAt(end));
+    m_delay = lastArrival - end;
+    return end - now;
 }
 
 void

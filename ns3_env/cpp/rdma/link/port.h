@@ -9,6 +9,7 @@
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
+#include "ns3_env/cpp/engine/link-schedule.h"
 #include "ns3_env/cpp/engine/losses.h"
 #include "ns3_env/cpp/engine/trace-source.h"
 #include "ns3_env/cpp/events/now.h"
@@ -55,7 +56,10 @@ class Port : public Object
     /// A packet sent in another part will arrive here.
     void Expect(Packet* packet);
 
+    /// Rate of the link; if it changes over time, the rate at which the last frame left.
     double RateBps() const { return m_rateBps; }
+    /// Rate of the link by the topology.
+    double LinkRateBps() const { return m_linkRateBps; }
     Picos Delay() const { return m_delay; }
     uint32_t NodeId() const { return m_nodeId; }
     uint32_t Index() const { return m_index; }
@@ -90,6 +94,9 @@ class Port : public Object
         m_traced = true;
         m_attended = true;
     }
+
+    /// Lets this direction of the link change its rate and delay over time.
+    void SetSchedule(LinkSchedule schedule);
 
     /// Drops data and ACK packets towards the peer. A bit error rate replaces a filter.
     void SetLoss(const Corruption& corruption);
@@ -176,8 +183,10 @@ class Port : public Object
     /// Reports whether an arrived packet is to be received: it is neither lost nor for the port itself.
     bool TakesIn(Packet* packet);
 
-    /// Transmission time of a frame; most are as long as the one before.
-    Picos TransmissionTime(const Packet& packet);
+    /// Transmission time of a frame that leaves now; most are as long as the one before.
+    Picos TransmissionTime(const Packet& packet, Picos now);
+    /// The same on a link that changes; sets the rate and the delay of the frame.
+    Picos ScheduledTime(const Packet& packet, Picos now);
 
     /// Losses on the link by random corruption, or by a test.
     struct Hazard
@@ -209,6 +218,12 @@ class Port : public Object
         bool down{false};
         Picos busyUntil{0};   ///< its value when the link failed
         uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
+    };
+
+    struct Variation
+    {
+        LinkSchedule schedule;
+        Picos lastArrival{0}; ///< frames arrive in order though the delay becomes shorter
     };
 
     struct LastFrame
@@ -252,6 +267,8 @@ class Port : public Object
     std::unique_ptr<LossCounts> m_lostOnLink; ///< counted by the link's other end
     std::unique_ptr<Outage> m_outage;         ///< null if the link never failed
     std::unique_ptr<Hazard> m_hazard;
+    std::unique_ptr<Variation> m_variation; ///< null if the link's rate and delay are constant
+    double m_linkRateBps{0};
     RandomSource& m_random;
     TraceSource<const Packet&> m_txTrace;
     TraceSource<const Packet&> m_rxTrace;
@@ -335,11 +352,15 @@ Port::Arm(Picos when, Picos now)
 }
 
 inline Picos
-Port::TransmissionTime(const Packet& packet)
+Port::TransmissionTime(const Packet& packet, Picos now)
 {
     LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
     if (packet.wireBytes != last.bytes) [[unlikely]]
     {
+        if (m_variation)
+        {
+            return ScheduledTime(packet, now);
+        }
         last = {packet.wireBytes,
                 SerialisationTime(packet.wireBytes, m_rateBps, m_network.rounding)};
     }
@@ -349,7 +370,7 @@ Port::TransmissionTime(const Packet& packet)
 inline void
 Port::Transmit(Packet* packet, Picos now)
 {
-    m_busyUntil = now + TransmissionTime(*packet);
+    m_busyUntil = now + TransmissionTime(*packet, now);
     m_txBytes += packet->wireBytes;
     m_network.packetHops += packet->flow != nullptr ? 1 : 0;
     if (m_traced) [[unlikely]]

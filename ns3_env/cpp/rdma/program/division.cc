@@ -117,6 +117,13 @@ Divide(const Scenario& scenario, uint32_t parts)
             division.racks.lookahead = std::min(division.racks.lookahead, link.delay);
         }
     }
+    for (const auto& [ends, schedule] : scenario.schedules)
+    {
+        if (racks[ends.first] != racks[ends.second])
+        {
+            division.racks.lookahead = std::min(division.racks.lookahead, schedule.LeastDelay());
+        }
+    }
     if (division.racks.lookahead == 0)
     {
         return std::nullopt;

@@ -189,6 +189,14 @@ Fabric::BuildNodes()
         }
         a.SetLoss(m_scenario.CorruptionOf(link.a, link.b));
         b.SetLoss(m_scenario.CorruptionOf(link.b, link.a));
+        for (Port* end : {&a, &b})
+        {
+            const auto schedule = m_scenario.schedules.find({end->NodeId(), end->Peer().NodeId()});
+            if (schedule != m_scenario.schedules.end())
+            {
+                end->SetSchedule(schedule->second);
+            }
+        }
     }
 }
 

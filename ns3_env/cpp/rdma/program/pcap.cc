@@ -24,7 +24,7 @@ PortsOf(const RdmaEpisode& network)
                          port->Index(),
                          PortName(scenario, port->NodeId(), port->Index()),
                          PortName(scenario, peer.NodeId(), peer.Index()),
-                         port->RateBps()});
+                         port->LinkRateBps()});
     }
     return ports;
 }

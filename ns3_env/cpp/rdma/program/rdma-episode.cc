@@ -154,7 +154,7 @@ RdmaEpisode::Warning() const
     }
     for (const auto& [node, flows] : MostTogether(*this))
     {
-        const double rate = Nics()[node]->RateBps();
+        const double rate = Nics()[node]->LinkRateBps();
         if (flows * *least > rate)
         {
             std::ostringstream text;
@@ -264,7 +264,7 @@ RdmaEpisode::ForEachQueue(const QueueVisitor& visit) const
             visit({.node = id,
                    .port = port->Index(),
                    .peer = port->Peer().NodeId(),
-                   .rateBps = port->RateBps(),
+                   .rateBps = port->LinkRateBps(),
                    .bytes = port->QueueBytes(),
                    .txBytes = port->TxBytes(),
                    .paused = port->PausedTime(now),
@@ -287,7 +287,7 @@ RdmaEpisode::ForEachHostPort(const QueueVisitor& visit) const
             visit({.node = nic->NodeId(),
                    .port = nic->Index(),
                    .peer = nic->Peer().NodeId(),
-                   .rateBps = nic->RateBps(),
+                   .rateBps = nic->LinkRateBps(),
                    .bytes = 0,
                    .txBytes = nic->TxBytes(),
                    .paused = nic->PausedTime(now),

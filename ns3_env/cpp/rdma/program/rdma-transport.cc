@@ -280,6 +280,7 @@ RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
     const auto sharing = SharingOf(scenario, FLUIDS);
     CheckPaths(scenario, sharing.has_value());
+    CheckLinkRates(scenario, sharing.has_value());
     if (sharing)
     {
         CheckEach(scenario, CreateController);

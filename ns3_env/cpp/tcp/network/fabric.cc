@@ -145,10 +145,13 @@ std::shared_ptr<Port>
 Fabric::MakePort(uint32_t node, const LinkSpec& link)
 {
     auto queue = MakeQueueAt(node, link);
-    return std::make_shared<Port>(*m_network,
-                                  node,
-                                  std::move(queue),
-                                  Port::Link{link.rateBps, link.delay, MakeLoss()});
+    Port::Link ends{link.rateBps, link.delay, MakeLoss()};
+    const uint32_t peer = node == link.a ? link.b : link.a;
+    if (const auto own = m_scenario.schedules.find({node, peer}); own != m_scenario.schedules.end())
+    {
+        ends.schedule = own->second;
+    }
+    return std::make_shared<Port>(*m_network, node, std::move(queue), ends);
 }
 
 void

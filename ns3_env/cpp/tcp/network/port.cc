@@ -4,6 +4,7 @@
 
 #include "ns3/packet.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -145,6 +146,11 @@ Port::OnTransmitted()
 Picos
 Port::TransmissionTime(uint32_t bytes)
 {
+    if (m_link.schedule) [[unlikely]]
+    {
+        const Picos now = m_timeline.Now();
+        return m_link.schedule->TransmissionEnd(bytes, now) - now;
+    }
     for (const auto& [known, time] : m_times)
     {
         if (known == bytes)
@@ -156,6 +162,17 @@ Port::TransmissionTime(uint32_t bytes)
     m_times[m_oldestTime] = {bytes, time};
     m_oldestTime = (m_oldestTime + 1) % m_times.size();
     return time;
+}
+
+Picos
+Port::DelayOf(Picos end)
+{
+    if (!m_link.schedule) [[likely]]
+    {
+        return m_link.delay;
+    }
+    m_lastArrival = std::max(m_lastArrival, end + m_link.schedule->DelayAt(end));
+    return m_lastArrival - end;
 }
 
 void
@@ -171,7 +188,7 @@ Port::Transmit(Segment* segment)
     }
     const Picos time = TransmissionTime(bytes);
     m_done = m_timeline.Reserve(time);
-    segment->arrival = m_timeline.Reserve(time + m_link.delay);
+    segment->arrival = m_timeline.Reserve(time + DelayOf(m_timeline.Now() + time));
     segment->next = nullptr;
     if (m_onLinkFirst == nullptr)
     {

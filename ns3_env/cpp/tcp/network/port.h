@@ -9,6 +9,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
+#include "ns3_env/cpp/engine/link-schedule.h"
 #include "ns3_env/cpp/engine/losses.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
 
@@ -48,7 +49,8 @@ class Port
     {
         double rateBps;
         Picos delay;
-        Ptr<RateErrorModel> loss{}; ///< null: no loss
+        Ptr<RateErrorModel> loss{};             ///< null: no loss
+        std::optional<LinkSchedule> schedule{}; ///< of a link whose rate and delay change over time
     };
 
     Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link);
@@ -110,7 +112,10 @@ class Port
     void CatchUp();
     void ArmDone();
     void Lose(LossCause cause, Segment* segment);
+    /// Duration of the transmission of a frame that starts now.
     Picos TransmissionTime(uint32_t bytes);
+    /// Propagation delay of the frame whose transmission ends then. A frame does not overtake the one before.
+    Picos DelayOf(Picos end);
     void UpdateStats();
 
     Network& m_network;
@@ -128,6 +133,7 @@ class Port
     Segment* m_onLinkLast{nullptr};
     std::array<std::pair<uint32_t, Picos>, 4> m_times{}; ///< of transmission, by bytes
     uint32_t m_oldestTime{0};
+    Picos m_lastArrival{0}; ///< of a link whose delay changes
     Event<&Port::OnTransmitted> m_transmitted{this};
     Event<&Port::OnWoken> m_woken{this};
     Event<&Port::OnArrival> m_arrival{this};

@@ -179,7 +179,9 @@ TcpTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 std::unique_ptr<Episode>
 TcpTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
-    if (const auto sharing = SharingOf(scenario, FLUIDS))
+    const auto sharing = SharingOf(scenario, FLUIDS);
+    CheckLinkRates(scenario, sharing.has_value());
+    if (sharing)
     {
         CheckEach(scenario, CheckController);
         return std::make_unique<FluidEpisode>(

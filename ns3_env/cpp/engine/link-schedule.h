@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rate and propagation delay of one direction of a link over time.
+#ifndef NS3_ENV_ENGINE_LINK_SCHEDULE_H
+#define NS3_ENV_ENGINE_LINK_SCHEDULE_H
+
+#include "ns3_env/cpp/contract/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// A period during which a link's rate and delay are constant.
+struct LinkStep
+{
+    Picos begin;
+    double rateBps; ///< 0: nothing is transmitted
+    Picos delay;
+};
+
+/// Steps of a link, which may repeat. It is asked in the order of time.
+class LinkSchedule
+{
+  public:
+    /// \param steps the first begins at 0; at least one has a rate, the last one if they do not repeat
+    /// \param period time from one repetition to the next; NEVER: the last step lasts
+    LinkSchedule(std::vector<LinkStep> steps, Picos period);
+
+    /// End of the transmission of `bytes` that begins at `now`.
+    Picos TransmissionEnd(uint32_t bytes, Picos now);
+    Picos DelayAt(Picos time);
+    Picos LeastDelay() const;
+
+  private:
+    /// Moves to the step of this time.
+    void Seek(Picos time);
+    /// End of the present step.
+    Picos End() const;
+
+    std::vector<LinkStep> m_steps;
+    Picos m_period;
+    size_t m_step{0};
+    Picos m_repetition{0}; ///< when the present repetition began
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_ENGINE_LINK_SCHEDULE_H

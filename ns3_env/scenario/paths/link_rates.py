@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Links whose rate and delay change over time: from a file, in steps, or drawn from the seed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, PrivateAttr, model_validator
+from typing_extensions import Self
+
+from ns3_env.config.bounds import (
+    MAX_LINK_STEPS,
+    MAX_LINKS,
+    WHY_HOSTS,
+    WHY_STEPS,
+    DelayNs,
+    Nanoseconds,
+    RateOrZero,
+    few,
+)
+from ns3_env.config.bounds import (
+    LinkRate as LinkBps,
+)
+from ns3_env.config.files import NamedFile
+from ns3_env.config.model import Strict
+from ns3_env.scenario.paths.rate_files import RateFile, Step, Steps, steps_of
+from ns3_env.scenario.topology.directions import LinkDirections, by_direction, direction_faults
+from ns3_env.scenario.topology.network import Network
+
+#: Maximum expected number of drawn steps of a link.
+MAX_DRAWN = MAX_LINK_STEPS
+#: Added to the scenario's seed, so that rates are drawn apart from traffic.
+_STREAM = 0x11FE
+#: Ticks of a random walk, and its standard deviation over ``every_ns`` as a share of the highest rate: with
+#: 1 s and 12 Mb/s those of Winstein et al. 2013 (20 ms, 200 packets/s after 1 s, of at most 1000).
+_TICKS, _DEVIATION = 50, 0.2
+
+
+class RateStep(Strict):
+    """A link's rate, and perhaps its delay, from a time on."""
+
+    at_ns: Nanoseconds = Field(ge=0)
+    rate_bps: RateOrZero = Field(description="0: nothing is sent")
+    delay_ns: DelayNs | None = Field(default=None, ge=0, description="none: as the topology has it")
+
+
+class DrawnRates(Strict):
+    """Rates drawn from the scenario's seed.
+
+    steps: a new rate at exponential times, its logarithm uniform. walk: a random walk of the rate, reflected
+    at both ends. cellular: the walk of a cellular link, whose outages last for exponential times (Winstein et
+    al. 2013); one begins when the rate falls below the lowest.
+    """
+
+    kind: Literal["steps", "walk", "cellular"]
+    least_bps: LinkBps = Field(description="lowest rate")
+    most_bps: LinkBps = Field(description="highest rate")
+    every_ns: Nanoseconds = Field(
+        gt=0,
+        description="mean time of a step, and of an outage; in it a walk moves by a fifth of most_bps",
+    )
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        if self.least_bps > self.most_bps:
+            raise ValueError("least_bps: is above most_bps")
+        return self
+
+    def step_count(self, time_limit_ns: int) -> float:
+        """Expected number of steps up to the time limit."""
+        return time_limit_ns / self.every_ns * (1 if self.kind == "steps" else _TICKS)
+
+    def draw(self, random: np.random.Generator, time_limit_ns: int) -> Iterator[Step]:
+        """Draws steps up to the time limit; the last one has a rate above 0."""
+        if self.kind == "steps":
+            yield from self._draw_steps(random, time_limit_ns)
+            return
+        now, rate = 0, random.uniform(self.least_bps, self.most_bps)
+        tick = max(1, self.every_ns // _TICKS)
+        deviation = _DEVIATION * self.most_bps * math.sqrt(tick / self.every_ns)
+        while now < time_limit_ns:
+            yield Step(now, rate)
+            now += tick
+            rate += random.normal(0.0, deviation)
+            if self.kind == "walk":
+                rate = self._reflected(rate)
+            elif rate < self.least_bps:
+                yield Step(now, 0.0)
+                now += max(1, round(random.exponential(self.every_ns)))
+                rate = self.least_bps
+            rate = min(rate, self.most_bps)
+        yield Step(max(now, time_limit_ns), self.most_bps)
+
+    def _draw_steps(self, random: np.random.Generator, time_limit_ns: int) -> Iterator[Step]:
+        now = 0
+        while now < time_limit_ns:
+            low, high = math.log(self.least_bps), math.log(self.most_bps)
+            yield Step(now, math.exp(random.uniform(low, high)))
+            now += max(1, round(random.exponential(self.every_ns)))
+
+    def _reflected(self, rate: float) -> float:
+        """The rate, mirrored at the ends of its range."""
+        span = self.most_bps - self.least_bps
+        if span == 0:
+            return self.least_bps
+        over = (rate - self.least_bps) % (2 * span)
+        return self.least_bps + min(over, 2 * span - over)
+
+
+class LinkRate(LinkDirections):
+    """Rate of some links over time and perhaps their delay: from one of ``file``, ``steps`` and ``drawn``."""
+
+    file: NamedFile | None = Field(
+        default=None,
+        description="mahimahi's, Pensieve's, or a CSV with at_ns, rate_bps and perhaps delay_ns",
+    )
+    steps: Annotated[list[RateStep], few(MAX_LINK_STEPS, WHY_STEPS)] = Field(default=[])
+    drawn: DrawnRates | None = None
+    repeat: bool | None = Field(default=None, description="from the start again at the end; none: files do")
+
+    _read: RateFile | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if sum((self.file is not None, bool(self.steps), self.drawn is not None)) != 1:
+            raise ValueError("write file, steps or drawn, one of them")
+        if self.file is not None:
+            self._read = RateFile(self.file)
+        elif self.steps and not any(step.rate_bps for step in self.steps):
+            raise ValueError("steps: no rate is above 0: the link would never send")
+        return self
+
+    def faults(self, time_limit_ns: int) -> list[str]:
+        """Lists its faults, as "key: text"."""
+        if self._read is not None and len(self._read.faults):
+            return self._read.faults.texts()
+        if self.drawn is not None and (many := self.drawn.step_count(time_limit_ns)) > MAX_DRAWN:
+            return [
+                f"drawn: about {many:.3g} steps until time_limit_ns; there may be {MAX_DRAWN}: a longer "
+                "every_ns would do"
+            ]
+        times = [step.at_ns for step in self.steps]
+        if times and (times[0] != 0 or any(b <= a for a, b in itertools.pairwise(times))):
+            return ["steps: at_ns ascends from 0"]
+        if not self._repeats() and self._steps().rows and not self._steps().rows[-1].rate_bps:
+            return [
+                "steps: the last rate is 0, so the link would never send again: end with a rate, or write "
+                "repeat: true"
+            ]
+        return []
+
+    def _repeats(self) -> bool:
+        return self.repeat if self.repeat is not None else self.file is not None
+
+    def _steps(self) -> Steps:
+        """The steps that are no draw."""
+        if self._read is not None:
+            return self._read.steps
+        return steps_of(Step(x.at_ns, x.rate_bps, x.delay_ns) for x in self.steps)
+
+    def columns(self, random: np.random.Generator, link_delay_ns: int, time_limit_ns: int) -> dict[str, Any]:
+        """The steps as the simulator's input has them; a period of −1: they do not repeat."""
+        drawn = self.drawn
+        steps = self._steps() if drawn is None else steps_of(drawn.draw(random, time_limit_ns))
+        return {
+            "at_ns": [step.at_ns for step in steps.rows],
+            "rate_bps": [step.rate_bps for step in steps.rows],
+            "delay_ns": [link_delay_ns if step.delay_ns is None else step.delay_ns for step in steps.rows],
+            "period_ns": steps.period_ns if self._repeats() else -1,
+        }
+
+
+LinkRates = Annotated[list[LinkRate], few(MAX_LINKS, WHY_HOSTS)]
+
+
+def link_rate_faults(entries: list[LinkRate], network: Network, time_limit_ns: int) -> list[str]:
+    """Lists conflicts of the key with the network, and faults of its files."""
+    faults = [f"link_rates.{i}.{fault}" for i, x in enumerate(entries) for fault in x.faults(time_limit_ns)]
+    return faults + direction_faults("link_rates", entries, network)
+
+
+def link_rate_rows(
+    entries: list[LinkRate], network: Network, seed: int, time_limit_ns: int
+) -> list[dict[str, Any]]:
+    """Each direction that changes, for the simulator; drawn rates of different links are independent."""
+    delays = {ends: link.delay_ns for link in network.links for ends in ((link.a, link.b), (link.b, link.a))}
+    return [
+        {
+            "from": a,
+            "to": b,
+            **entry.columns(np.random.default_rng((seed, _STREAM, a, b)), delays[a, b], time_limit_ns),
+        }
+        for (a, b), entry in by_direction(entries, network).items()
+    ]
