@@ -100,7 +100,7 @@ def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
     with pytest.raises(
         ScenarioError,
         match=r"quik: there is no such suite; known: .*quick, robustness, sharing, spraying, tcp, "
-        "trained, training-jobs, unseen, workloads",
+        "trained, training-jobs, unseen, variable, workloads",
     ):
         Suite.load("quik")
 
