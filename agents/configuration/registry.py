@@ -62,7 +62,7 @@ def find_agent(name: str) -> Agent:
         ConfigError: see :func:`ns3_env.config.imports.named_code`.
     """
     if is_code(name):
-        return _named(name)
+        return _agent_from_code(name)
     if name not in AGENTS:
         raise ValueError(f"there is no agent {name!r}; known: {', '.join(map(repr, sorted(AGENTS)))}")
     agent = import_module(AGENTS[name]).AGENT
@@ -70,7 +70,7 @@ def find_agent(name: str) -> Agent:
     return agent
 
 
-def _named(name: str) -> Agent:
+def _agent_from_code(name: str) -> Agent:
     code = named_code(name)
     if isinstance(code, Agent):
         return code

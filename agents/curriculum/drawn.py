@@ -40,7 +40,7 @@ class DrawConfig(Strict):
     packets: Count = Field(default=40_000, ge=1000, description="of an episode, on average, at most")
 
     @model_validator(mode="after")
-    def _known(self) -> DrawConfig:
+    def _check_families(self) -> DrawConfig:
         for key in ("families", "held_back"):
             for name in getattr(self, key):
                 if name not in FAMILIES:

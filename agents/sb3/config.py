@@ -54,7 +54,7 @@ class Sb3Config(AgentConfig):
 
     @field_validator("name")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if name not in NAMES and not is_code(name):
             raise ValueError(f"there is no algorithm {name!r}; known: {', '.join(NAMES)}, pkg.module:class")
         return name

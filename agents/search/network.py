@@ -206,7 +206,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
 
     def policy(self, point: Point) -> PolicyFile:
         """The policy that a point represents. Raises ConfigError if the simulator cannot run it."""
-        law, network = self._meant(values_at(self.parameters, point))
+        law, network = self._decode(values_at(self.parameters, point))
         assert network.start is not None
         spec = network.spec(self.source).model_copy(update={"training": self.training})
         weights = _from_law(law, network, self.seed)
@@ -227,7 +227,7 @@ class LawSubject(NetworkFiles, ParametersSubject):
             )
         return parameter.model_copy(update={"start": start})
 
-    def _meant(self, values: Mapping[str, float]) -> tuple[OrderLaw, NetworkConfig]:
+    def _decode(self, values: Mapping[str, float]) -> tuple[OrderLaw, NetworkConfig]:
         """The law, and the network's configuration, that the values represent. Raises ConfigError."""
         data = self.network.model_dump(mode="json")
         assert self.network.start is not None

@@ -73,8 +73,8 @@ class Episodes:
         """Returns the episodes of a generation's trials; the start is generation 0."""
         count = self._search.episodes
         if self._search.validation is None:
-            return self._drawn(count, 0, 1, 0)
-        episodes = self._drawn(count, generation * count * len(self._stages), 2, 0)
+            return self._draw(count, 0, 1, 0)
+        episodes = self._draw(count, generation * count * len(self._stages), 2, 0)
         return episodes[: count * self._reached(generation)]
 
     def _reached(self, generation: int) -> int:
@@ -87,9 +87,9 @@ class Episodes:
     def of_validation(self) -> list[Episode]:
         """Returns the episodes of a validation, the same each time; nothing without a validation."""
         validation = self._search.validation
-        return [] if validation is None else self._drawn(validation.episodes, 0, 2, 1)
+        return [] if validation is None else self._draw(validation.episodes, 0, 2, 1)
 
-    def _drawn(self, count: int, first: int, factor: int, offset: int) -> list[Episode]:
+    def _draw(self, count: int, first: int, factor: int, offset: int) -> list[Episode]:
         stages = [stage for stage in range(len(self._stages)) for _ in range(count)]
         return [
             Episode(

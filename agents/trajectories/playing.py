@@ -86,7 +86,7 @@ class _Life:
         )
 
 
-def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
+def from_policy(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
     """Trajectories of a policy in Python; memory contains only the flows under way.
 
     A flow that ends before it decides has no trajectory.
@@ -124,7 +124,7 @@ def asked(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Tra
                 stream.send(chosen, slots)
 
 
-def played(
+def from_file(
     spec: TaskSpec, policy: Path, episodes: int, seed: int, noise: float = 0.0
 ) -> Iterator[Trajectory]:
     """Trajectories of a policy's file with the task's actions, inside the simulator.

@@ -11,7 +11,7 @@ from typing import Any
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.trajectories.dataset import Trajectory, write
-from ns3_env.agents.trajectories.playing import asked, own_map, played
+from ns3_env.agents.trajectories.playing import from_file, from_policy, own_map
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -85,11 +85,11 @@ def _flows(
     """The policy's name, and its source."""
     name, player = _player(spec, policy, seed)
     if isinstance(player, Path):
-        return name, played(spec, player, episodes, seed, noise)
+        return name, from_file(spec, player, episodes, seed, noise)
     if noise:
         raise ConfigError("noise: needs a policy's file that observes, decides and acts as the task does")
     _refuse_unknown(spec, player)
-    return name, asked(spec, player, episodes, seed)
+    return name, from_policy(spec, player, episodes, seed)
 
 
 def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:

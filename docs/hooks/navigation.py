@@ -29,17 +29,17 @@ def _expanded(entry: Any, docs: Path) -> Any:
     return [page.relative_to(docs).as_posix() for page in pages]
 
 
-def _named(entry: Any) -> Iterator[str]:
+def _uris(entry: Any) -> Iterator[str]:
     if isinstance(entry, str):
         yield entry
     else:
         for part in entry.values() if isinstance(entry, dict) else entry:
-            yield from _named(part)
+            yield from _uris(part)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """A page for each module that the navigation names as ``api/MODULE.md``."""
-    for uri in _named(config.nav):
+    for uri in _uris(config.nav):
         if uri.startswith("api/"):
             module = uri.removeprefix("api/").removesuffix(".md")
             files.append(File.generated(config, uri, content=f"# {module}\n\n::: {module}\n"))

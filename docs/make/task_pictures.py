@@ -110,7 +110,7 @@ def align(one: Axes, other: Axes) -> None:
         axes.set(ylim=limits, xlim=(0, last))
 
 
-def drawn(spec: TaskSpec) -> Figure:
+def draw(spec: TaskSpec) -> Figure:
     """The picture of test scenario 0."""
     scenario = recorded(spec.test(0))
     record = scenario.record.model_copy(update={"windows": True, "queues": True})
@@ -131,7 +131,7 @@ def drawn(spec: TaskSpec) -> Figure:
 def main(names: list[str]) -> None:
     """Draws those, or all."""
     for spec in map(task, names or TASKS):
-        save(drawn(spec), f"tasks/{spec.name.lower()}", **PALETTE)
+        save(draw(spec), f"tasks/{spec.name.lower()}", **PALETTE)
 
 
 if __name__ == "__main__":

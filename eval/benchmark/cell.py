@@ -87,7 +87,7 @@ class CellJob:
     def run(self, simulator: Simulator) -> Played | str:
         """The cell, or the reason why it could not be run."""
         try:
-            return self._played(simulator)
+            return self._play(simulator)
         except (ScenarioError, SimulatorError) as error:
             return f"{type(error).__name__}: {error}"
         except OSError as error:
@@ -119,7 +119,7 @@ class CellJob:
         scenario = renamed(self.scenario, paths)
         return replace(self, scenario=scenario, player=player.model_copy(update=update), home=home)
 
-    def _played(self, simulator: Simulator) -> Played:
+    def _play(self, simulator: Simulator) -> Played:
         start_s = time.monotonic()
         load_metrics(self.metrics)
         if self.home is not None:

@@ -39,7 +39,7 @@ def scenarios_of(entry: Any, place: str, folder: Path) -> Iterator[Any]:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("scenario"), str | Mapping):
         yield entry
         return
-    data, source, where = _given(entry["scenario"], f"{place}.scenario", folder)
+    data, source, where = _scenario_keys(entry["scenario"], f"{place}.scenario", folder)
     if entry.get("grid") is None:
         yield {**entry, "scenario": _whole(data, source, where)}
         return
@@ -80,7 +80,9 @@ def _put(data: Mapping[str, Any], key: str, value: Any, place: str) -> dict[str,
         raise ScenarioError(f"{place}: {error}") from None
 
 
-def _given(scenario: str | Mapping[str, Any], place: str, folder: Path) -> tuple[dict[str, Any], str, Path]:
+def _scenario_keys(
+    scenario: str | Mapping[str, Any], place: str, folder: Path
+) -> tuple[dict[str, Any], str, Path]:
     """(a scenario's keys, its name in errors, the folder of its files). Raises ScenarioError."""
     if not isinstance(scenario, str):
         return copy.deepcopy(dict(scenario)), place, folder

@@ -215,7 +215,7 @@ def _play(
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, failure.rstrip() + "\n")
             reason = failure.strip().splitlines()[-1]
-            live.console.print(f"failed: {_named(job.key)}: {reason}", highlight=False)
+            live.console.print(f"failed: {_cell_name(job.key)}: {reason}", highlight=False)
         view.end(job.key, failed=failure is not None)
 
     with (
@@ -318,11 +318,11 @@ class _View:
         now = time.monotonic()
         running = Table.grid(padding=(0, 2))
         for key, since in list(self._running.items())[:_RUNNING_SHOWN]:
-            running.add_row(f"  {_named(key)}", f"{now - since:.0f} s")
+            running.add_row(f"  {_cell_name(key)}", f"{now - since:.0f} s")
         return Group(line, running)
 
 
-def _named(key: Key) -> str:
+def _cell_name(key: Key) -> str:
     return f"{key[0]} / {key[1]} / seed {key[2]}"
 
 

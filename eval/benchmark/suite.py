@@ -122,7 +122,7 @@ class Suite(Strict):
         if not file.exists():
             raise ScenarioError(
                 f"{path}: there is no such suite; known: {', '.join(known_suites())} "
-                f"in {_shown(SUITE_FOLDER)}"
+                f"in {_short_path(SUITE_FOLDER)}"
             )
         return cls.from_mapping(read_mapping(file, ScenarioError), str(path), file.parent)
 
@@ -218,6 +218,6 @@ def known_suites() -> list[str]:
     return sorted(path.stem for path in SUITE_FOLDER.glob("*.yaml"))
 
 
-def _shown(path: Path) -> str:
+def _short_path(path: Path) -> str:
     """The path, relative to the working directory if it is inside that."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

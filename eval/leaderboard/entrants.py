@@ -61,7 +61,7 @@ def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
     """
     policies: dict[str, list[Entry]] = {}
     for text in names:
-        name, several = _named(text)
+        name, several = _parse_entrant(text)
         if name in policies:
             raise ConfigError(f"--entries: {name!r} is there twice")
         policies[name] = several
@@ -104,7 +104,7 @@ def _plays(rule: Controller, spec: TaskSpec) -> bool:
     return True
 
 
-def _named(text: str) -> tuple[str, list[Entry]]:
+def _parse_entrant(text: str) -> tuple[str, list[Entry]]:
     """An entry's name, and its policies."""
     name, equals, path = text.rpartition("=")
     if not equals:

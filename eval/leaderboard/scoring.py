@@ -63,7 +63,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
     names = [contender.name, *(x.name for x in others)]
     suite = base.model_copy(
         update={
-            "controllers": [_named(contender), *others],
+            "controllers": [_without_parameters(contender), *others],
             "scenarios": [case.model_copy(update={"controllers": names}) for case in base.scenarios],
         }
     )
@@ -87,6 +87,6 @@ def measure_anchors(specs: Sequence[TaskSpec]) -> None:
                 add_anchors(spec.name, measured_anchors(pool, spec))
 
 
-def _named(entry: Entry) -> Entry:
+def _without_parameters(entry: Entry) -> Entry:
     """The entry without the parameters of a leaderboard's run."""
     return entry.model_copy(update={"parameters": {}, "family": ""})

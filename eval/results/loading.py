@@ -104,12 +104,12 @@ def _rows(cell: Cell, of: str) -> Iterator[Row]:
     frame = _flows(cell) if of == "flow" else _read(cell.folder / file)
     for number, row in enumerate(frame.to_dict("records")):
         place = {key: row.pop(key) for key in keys}
-        name = _named(of, place) if place else f"{of} {number}"
+        name = _part_name(of, place) if place else f"{of} {number}"
         numbers = {key: float(x) for key, x in row.items() if isinstance(x, bool | int | float)}
         yield from rows_of(cell.controller, cell.scenario, cell.seed, numbers, name)
 
 
-def _named(of: str, place: Mapping[str, Any]) -> str:
+def _part_name(of: str, place: Mapping[str, Any]) -> str:
     """Names a part: "port 4:1", "class bulk, port 4:1", "group web", "job 0, iteration 2, all_reduce"."""
     words = [f"{of} {place[of]}"] if of in ("group", "job") else []
     words += [f"class {place['name']}"] if "name" in place else []

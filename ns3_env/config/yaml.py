@@ -165,7 +165,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     *parents, last = names = key.split(".")
     for depth, parent in enumerate(parents):
         there = at[_entry(at, parent)] if isinstance(at, list) else at.get(parent)
-        inner = _made(names[depth + 1]) if there is None else there
+        inner = _new_container(names[depth + 1]) if there is None else there
         if not isinstance(inner, dict | list):
             raise ValueError(f"{'.'.join(parents[: depth + 1])!r} holds a value, not keys")
         copied = dict(inner) if isinstance(inner, dict) else list(inner)
@@ -175,7 +175,7 @@ def put(data: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     return result
 
 
-def _made(name: str) -> dict[str, Any] | list[Any]:
+def _new_container(name: str) -> dict[str, Any] | list[Any]:
     """Makes a container for an entry of this name."""
     if name == "0":
         return [None]

@@ -264,7 +264,7 @@ class FlowStream(WithTask):
         if joint is None:
             return None
         self._joint = joint
-        return self._told(joint[:8], goes_on=True)
+        return self._batch_of(joint[:8], goes_on=True)
 
     def _untie(self) -> None:
         """Keeps the actions owed for a joint message by simulator from now on."""
@@ -322,9 +322,9 @@ class FlowStream(WithTask):
                 for i, m in parts
             ]
         )
-        return self._told(columns, goes_on=all(message.goes_on for _, message in parts))
+        return self._batch_of(columns, goes_on=all(message.goes_on for _, message in parts))
 
-    def _told(self, columns: _native.JointColumns, *, goes_on: bool) -> Batch:
+    def _batch_of(self, columns: _native.JointColumns, *, goes_on: bool) -> Batch:
         """The rows, with the task's observations and rewards."""
         flows, slots, first, terminated, truncated, due, records, simulators = columns
         outcomes = self.task.outcomes(records, first, terminated, truncated)

@@ -84,7 +84,7 @@ class FlowVectorEnv(SyncVectorEnv):
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             return self._step_one_by_one(rows)
         if self._act_together(rows):
-            arrivals = self._arrived()
+            arrivals = self._receive()
         else:
             self._act_one_by_one(rows, np.zeros(self.num_envs, dtype=np.bool_))
             arrivals = [env._receive_rows() for env in self.envs]
@@ -163,7 +163,7 @@ class FlowVectorEnv(SyncVectorEnv):
             env._note_sent()
         return True
 
-    def _arrived(self) -> list[tuple[DecisionBatch, int]]:
+    def _receive(self) -> list[tuple[DecisionBatch, int]]:
         """Processes, as :meth:`FlowEnv._receive_rows`, each message; those that continue are received in one
         call."""
         joint = self._together.receive(partly=True)

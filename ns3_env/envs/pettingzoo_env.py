@@ -101,7 +101,7 @@ class FlowAgents(WithTask):
         self._film.see(rows.flows, rows.records)
         return rows
 
-    def _came(self, rows: DecisionBatch) -> Outcomes:
+    def _outcomes(self, rows: DecisionBatch) -> Outcomes:
         return self.task.outcomes(rows.records, rows.first, rows.terminated, rows.truncated)
 
     def render(self) -> NDArray[np.uint8] | None:
@@ -241,7 +241,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
                 # Flows that had not started when the episode was cut.
                 truncated.update(dict.fromkeys(living, True))
                 return infos
-            outcomes = self._came(rows)
+            outcomes = self._outcomes(rows)
             observation_rows = self.task.observe(rows.records)
             slots, due, first = rows.slots.tolist(), rows.due.tolist(), rows.first.tolist()
             paid, row_infos = outcomes.rewards.tolist(), outcomes.infos()

@@ -123,7 +123,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         infos: Infos = {}
         self._due = None
         while (rows := self._received()) is not None:
-            outcomes = self._came(rows)
+            outcomes = self._outcomes(rows)
             observed, row_infos = self.task.observe(rows.records), outcomes.infos()
             telemetry = observations.named(rows.records)
             for row, slot in enumerate(rows.slots):

@@ -143,7 +143,7 @@ def put(any_field: Any, inner: Any) -> None:
     any_field.value = inner.SerializeToString()
 
 
-def taken(any_field: Any, name: str) -> Any:
+def unpack(any_field: Any, name: str) -> Any:
     """The message of that name out of a field of type ``google.protobuf.Any``. Raises ValueError."""
     type_name = str(any_field.type_url).rpartition("/")[2]
     if type_name != f"{PACKAGE}.{name}":

@@ -54,7 +54,7 @@ def _converse(wire: GymWire, env: FlowEnv, seed: int | None) -> None:
     if wire.receive("SimInitAck").stopSimReq:
         return
     observation, info = env.reset(seed=seed)
-    state = message("EnvStateMsg", info=_said(info))
+    state = message("EnvStateMsg", info=_info_text(info))
     while True:
         state.obsData.CopyFrom(contain(env.observation_space, observation))
         wire.send(state)
@@ -69,11 +69,11 @@ def _converse(wire: GymWire, env: FlowEnv, seed: int | None) -> None:
             reward=reward,
             isGameOver=terminated or truncated,
             reason=over,
-            info=_said(info),
+            info=_info_text(info),
         )
 
 
-def _said(info: dict[str, Any]) -> str:
+def _info_text(info: dict[str, Any]) -> str:
     """Returns the text of a step's info: the simulated time. Telemetry does not fit into a message."""
     return f"time_ns={info['time_ns']:.3f}"
 

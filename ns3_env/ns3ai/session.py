@@ -132,7 +132,7 @@ class Session:
     @property
     def pid(self) -> int:
         """Id of the process that keeps the simulation; it ends when the simulation does."""
-        return self._kept().pid
+        return self._live_process().pid
 
     def send(self, message: Any) -> None:
         """See :meth:`GymWire.send`. Raises SimulatorDied, SimulatorHung, MessageTooLargeError."""
@@ -145,7 +145,7 @@ class Session:
         try:
             message = self._living().receive(name)
         except WireError:
-            process = self._kept()
+            process = self._live_process()
             process.wait(_STOP_PATIENCE_S)  # a process that ends may send nonsense
             if (death := process.death()) is None:
                 raise
@@ -155,10 +155,10 @@ class Session:
             self._name_is_free()
         self._received += 1
         if self._received % _MESSAGES_BETWEEN_TIDYING == 0:
-            self._kept().forget_old_words()
+            self._live_process().forget_old_words()
         return message
 
-    def _kept(self) -> KeptProcess:
+    def _live_process(self) -> KeptProcess:
         assert self._process is not None
         return self._process
 
@@ -177,7 +177,7 @@ class Session:
 
     def _look(self) -> None:
         """Looks after the process, while it is waited for."""
-        process = self._kept()
+        process = self._live_process()
         if (message := process.death()) is not None:
             self.end()
             raise SimulatorDied(message)

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ns3_env.ns3ai.gym_wire import Dtype, SpaceType, message, put, taken
+from ns3_env.ns3ai.gym_wire import Dtype, SpaceType, message, put, unpack
 
 Space = spaces.Space[Any]
 #: NumPy type of a box, by its description's dtype.
@@ -73,13 +73,13 @@ def space_of(description: Any) -> Space:
     """The space of a ``SpaceDescription``; a dictionary's keys keep their order. Raises ValueError."""
     kind = description.type
     if kind == SpaceType.Discrete:
-        return spaces.Discrete(int(taken(description.space, "DiscreteSpace").n))
+        return spaces.Discrete(int(unpack(description.space, "DiscreteSpace").n))
     if kind == SpaceType.Box:
-        return _box(taken(description.space, "BoxSpace"))
+        return _box(unpack(description.space, "BoxSpace"))
     if kind == SpaceType.Tuple:
-        return spaces.Tuple([space_of(inner) for inner in taken(description.space, "TupleSpace").element])
+        return spaces.Tuple([space_of(inner) for inner in unpack(description.space, "TupleSpace").element])
     if kind == SpaceType.Dict:
-        elements = taken(description.space, "DictSpace").element
+        elements = unpack(description.space, "DictSpace").element
         return spaces.Dict(OrderedDict((inner.name, space_of(inner)) for inner in elements))
     raise ValueError(f"a space of type {kind}; types are {', '.join(f'{t} {t.name}' for t in SpaceType)}")
 
@@ -155,27 +155,27 @@ def value_of(space: Space, container: Any) -> Any:
     Raises ValueError if the space does not contain it.
     """
     if isinstance(space, spaces.Discrete):
-        return np.int64(_held(container, SpaceType.Discrete).data)
+        return np.int64(_content(container, SpaceType.Discrete).data)
     if isinstance(space, spaces.Box):
-        return _array(space, _held(container, SpaceType.Box))
+        return _array(space, _content(container, SpaceType.Box))
     if isinstance(space, spaces.Tuple):
-        elements = _held(container, SpaceType.Tuple).element
+        elements = _content(container, SpaceType.Tuple).element
         if len(elements) != len(space.spaces):
             raise ValueError(f"{len(elements)} elements where the space has {len(space.spaces)}")
         return tuple(value_of(part, inner) for part, inner in zip(space.spaces, elements, strict=True))
     if isinstance(space, spaces.Dict):
-        by_name = {inner.name: inner for inner in _held(container, SpaceType.Dict).element}
+        by_name = {inner.name: inner for inner in _content(container, SpaceType.Dict).element}
         if set(by_name) != set(space.spaces):
             raise ValueError(f"keys {sorted(by_name)} where the space has {sorted(space.spaces)}")
         return {key: value_of(part, by_name[key]) for key, part in space.spaces.items()}
     raise ValueError(f"ns3-ai has no {type(space).__name__}")
 
 
-def _held(container: Any, kind: SpaceType) -> Any:
+def _content(container: Any, kind: SpaceType) -> Any:
     """The container's content, of that kind."""
     if container.type != kind:
         raise ValueError(f"a value of type {container.type} where the space is a {kind.name}")
-    return taken(container.data, f"{kind.name}DataContainer")
+    return unpack(container.data, f"{kind.name}DataContainer")
 
 
 def _array(space: spaces.Box, box: Any) -> NDArray[Any]:

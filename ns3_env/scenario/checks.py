@@ -309,10 +309,10 @@ def controllers_faults(scenario: ScenarioFields) -> list[str]:
     places += [(f"groups.{name}.controller", x.controller or AGENT) for name, x in scenario.groups.items()]
     if not {name for _, name in places} - {AGENT, POLICY}:
         return []
-    local_names = _known(scenario.transport)
+    local_names = _controller_names(scenario.transport)
     strange = [(place, name) for place, name in places if name not in local_names]
     foreign = other(scenario.transport)
-    foreign_names = _known(foreign) if strange else []
+    foreign_names = _controller_names(foreign) if strange else []
     return [
         f"{place}: {name!r} is {SHOWN[foreign]}'s; {SHOWN[scenario.transport]}'s are {', '.join(local_names)}"
         + ("; RDMA and TCP are not mixed in one network" if place.startswith("groups") else "")
@@ -321,7 +321,7 @@ def controllers_faults(scenario: ScenarioFields) -> list[str]:
     ]
 
 
-def _known(transport: Transport) -> list[str]:
+def _controller_names(transport: Transport) -> list[str]:
     """Nothing if there is no such simulator: the code that needs it will report that."""
     try:
         return list_controllers(transport=transport)

@@ -139,7 +139,7 @@ def simulator_json(scenario: ScenarioFields) -> dict[str, Any]:
     flows = draw_flows(scenario, network)
     controllers = controller_indices(scenario, flows)
     fixed = _fixed(scenario, network, flows, controllers)
-    return {**fixed, **_drawn(scenario, network, flows, controllers)}
+    return {**fixed, **_draw_content(scenario, network, flows, controllers)}
 
 
 def simulator_text(scenario: ScenarioFields) -> str:
@@ -154,7 +154,7 @@ def simulator_text(scenario: ScenarioFields) -> str:
     flows = draw_flows(scenario, cached_parts.network)
     controllers = controller_indices(scenario, flows)
     text = cached_parts.text(scenario, flows, controllers)
-    return f"{_dumped(_drawn(scenario, cached_parts.network, flows, controllers))[:-1]},{text[1:]}"
+    return f"{_dumped(_draw_content(scenario, cached_parts.network, flows, controllers))[:-1]},{text[1:]}"
 
 
 def _dumped(content: dict[str, Any]) -> str:
@@ -190,7 +190,7 @@ _WRITTEN_PARTS: dict[tuple[int, ...], _Parts] = {}
 _MOST_PARTS = 16
 
 
-def _drawn(
+def _draw_content(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
     """Draws the parts that depend on the seed; ``controllers``: each flow's, as an index."""

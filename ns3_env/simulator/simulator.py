@@ -430,7 +430,7 @@ class Simulator:
         except _native.ChannelError as error:
             self._raise_broken(str(error))
 
-    def _played(self) -> bytes:
+    def _sent_scenario(self) -> bytes:
         """The JSON of the scenario sent last, which is still in the channel."""
         assert self._agent is not None
         blob = self._agent.blob_fd
@@ -451,7 +451,7 @@ class Simulator:
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None
-        if (message := self._process.death(self._played)) is not None:
+        if (message := self._process.death(self._sent_scenario)) is not None:
             self.kill()
             raise SimulatorDied(message)
 

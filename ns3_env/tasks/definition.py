@@ -107,15 +107,15 @@ class TaskSpec:
                 f"{self.name}: seed {seed} is not one to train on: those are 0 to 2^31 - 1, test scenarios "
                 f"have {FIRST_TEST_SEED} and more (test())"
             )
-        return self._drawn(seed)
+        return self._draw_scenario(seed)
 
     def test(self, number: int) -> Scenario:
         """The fixed test scenario of this number. Raises ValueError if there is none."""
         if not 0 <= number < TESTS:
             raise ValueError(f"{self.name}: test scenarios are 0 to {TESTS - 1}, not {number}")
-        return self._drawn(FIRST_TEST_SEED + number)
+        return self._draw_scenario(FIRST_TEST_SEED + number)
 
-    def _drawn(self, seed: int) -> Scenario:
+    def _draw_scenario(self, seed: int) -> Scenario:
         random = np.random.default_rng((zlib.crc32(self.name.encode()), seed))
         agent = {"name": AGENT, "attributes": dict(self.attributes)}
         refused: ScenarioError | None = None

@@ -151,7 +151,7 @@ def _numbers(runs: list[Run]) -> dict[str, float]:
     }
 
 
-def _told(ratios: Mapping[str, list[float]], unit: str = "") -> str:
+def _ratio_text(ratios: Mapping[str, list[float]], unit: str = "") -> str:
     return " · ".join(f"{name} {listed(record, '.2f')}{unit}" for name, record in ratios.items())
 
 
@@ -168,7 +168,7 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
             for record in controllers
         }
         verdict = all(holds(x) for record in ratios.values() for x in record)
-        return verdict, f"times the other's slowdown, mean and 99 % FCT: {_told(ratios)}"
+        return verdict, f"times the other's slowdown, mean and 99 % FCT: {_ratio_text(ratios)}"
 
     return {
         "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, (NONE,)),
@@ -241,15 +241,15 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
             "Selective repeat without PFC completes a request as soon as go-back-N with it, under DCQCN and "
             "TIMELY (4.4; here: within 10 %)": (
                 all(close[name] for name in _CONTROLLED),
-                _told({name: near[name] for name in _CONTROLLED}, " times"),
+                _ratio_text({name: near[name] for name in _CONTROLLED}, " times"),
             ),
             "So it does without congestion control (4.4; here: within 10 %)": (
                 close[NONE],
-                f"{_told({NONE: near[NONE]}, ' times')}: a BDP of each of 50 servers is four buffers",
+                f"{_ratio_text({NONE: near[NONE]}, ' times')}: a BDP of each of 50 servers is four buffers",
             ),
             "Go-back-N without PFC is worse in a network without congestion control (4.2)": (
                 min(worse[NONE]) > 1,
-                _told(worse, " times"),
+                _ratio_text(worse, " times"),
             ),
         },
         grids=(grid("Request completion times", ("controller", "servers", f"{WITH} (ms)"), columns, rows),),

@@ -17,7 +17,7 @@ from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.trajectories import dataset as storing
 from ns3_env.agents.trajectories import record
 from ns3_env.agents.trajectories.dataset import Trajectory
-from ns3_env.agents.trajectories.playing import asked, played
+from ns3_env.agents.trajectories.playing import from_file, from_policy
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks import FIRST_TEST_SEED, task
@@ -47,7 +47,7 @@ def same(one: Trajectory, other: Trajectory) -> None:
 
 def test_what_was_played_is_read_again(recorded: Any) -> None:
     read = list(storing.read(minari.load_dataset("ns3_env/longshort/mpcc-v0")))
-    again = list(asked(LONG_SHORT, MpccPolicy(), 1, 5))
+    again = list(from_policy(LONG_SHORT, MpccPolicy(), 1, 5))
     assert len(read) == len(again) == recorded.total_episodes > 10
     for one, other in zip(read, again, strict=True):
         same(one, other)
@@ -55,7 +55,7 @@ def test_what_was_played_is_read_again(recorded: Any) -> None:
 
 
 def test_a_flows_rewards_are_minus_its_slowdown_where_the_task_pays_that() -> None:
-    for flow in asked(task("Tcp"), RandomPolicy(task("Tcp").fields, task("Tcp").action.name, 1), 1, 5):
+    for flow in from_policy(task("Tcp"), RandomPolicy(task("Tcp").fields, task("Tcp").action.name, 1), 1, 5):
         assert flow.rewards.sum() == pytest.approx(-flow.slowdown)
 
 
@@ -86,8 +86,8 @@ def test_a_policys_file_is_recorded_alike_inside_the_simulator_and_from_python(t
     settings: dict[str, Any] = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
     settings["observation"] = [{"field": name, "transform": "symlog"} for name in LONG_SHORT.fields]
     file = mlp_file(tmp_path / "policy.safetensors", **settings)
-    inside = sorted(played(LONG_SHORT, file, 1, 3), key=lambda flow: flow.flow)
-    outside = sorted(asked(LONG_SHORT, NetworkPolicy.load(file), 1, 3), key=lambda flow: flow.flow)
+    inside = sorted(from_file(LONG_SHORT, file, 1, 3), key=lambda flow: flow.flow)
+    outside = sorted(from_policy(LONG_SHORT, NetworkPolicy.load(file), 1, 3), key=lambda flow: flow.flow)
     assert len(inside) == len(outside) > 10
     for one, other in zip(inside, outside, strict=True):
         same(one, other)
@@ -108,7 +108,7 @@ def test_noise_disturbs_a_files_actions_and_is_told(tmp_path: Path) -> None:
 
 def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: Path) -> None:
     def broken() -> Iterator[Trajectory]:
-        yield from asked(LONG_SHORT, MpccPolicy(), 1, 5)
+        yield from from_policy(LONG_SHORT, MpccPolicy(), 1, 5)
         raise RuntimeError("the simulator died")
 
     with pytest.raises(RuntimeError, match="died"):
