@@ -21,6 +21,7 @@ PARTICIPLE = re.compile(
 EXEMPT = {
     ("eval/papers/outcome.py", "ours"),
     ("ns3_env/scenario/paths/failures.py", "drawn"),
+    ("ns3_env/scenario/paths/link_rates.py", "drawn"),
 }
 
 

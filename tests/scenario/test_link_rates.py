@@ -36,8 +36,8 @@ def scenario(
     )
 
 
-def fct_ns(simulator: Simulator, controller: str, played: Scenario) -> float:
-    return float(simulator.play(played.under(controller))["flows"]["fct_ns"][0])
+def fct_ns(simulator: Simulator, controller: str, one_flow: Scenario) -> float:
+    return float(simulator.play(one_flow.under(controller))["flows"]["fct_ns"][0])
 
 
 @BOTH
@@ -85,25 +85,25 @@ def test_a_delay_may_change_and_no_packet_overtakes_another(simulator: Simulator
 def test_drawn_rates_are_the_seeds_own(
     simulator: Simulator, transport: str, controller: str, kind: str
 ) -> None:
-    drawn = {"kind": kind, "least_bps": 1e9, "most_bps": RATE_BPS, "every_ns": 100_000}
+    rates = {"kind": kind, "least_bps": 1e9, "most_bps": RATE_BPS, "every_ns": 100_000}
     times = [
-        fct_ns(simulator, controller, scenario(transport, {"link": [1, 2], "drawn": drawn}, seed=seed))
+        fct_ns(simulator, controller, scenario(transport, {"link": [1, 2], "drawn": rates}, seed=seed))
         for seed in (1, 1, 2)
     ]
     assert times[0] == times[1] != times[2]
-    rows = scenario(transport, {"link": [1, 2], "drawn": drawn}).to_simulator_json()["link_rates"]
-    rates = np.array(rows[0]["rate_bps"])
-    assert rates.max() <= RATE_BPS
-    assert rates[rates > 0].min() >= 1e9
+    rows = scenario(transport, {"link": [1, 2], "drawn": rates}).to_simulator_json()["link_rates"]
+    values = np.array(rows[0]["rate_bps"])
+    assert values.max() <= RATE_BPS
+    assert values[values > 0].min() >= 1e9
     assert rows[0]["rate_bps"] != rows[1]["rate_bps"], "both directions vary independently"
 
 
 def test_parts_give_the_same_flows_on_links_that_change(simulator: Simulator) -> None:
-    drawn = {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 20_000}
+    rates = {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 20_000}
     keys: dict[str, Any] = {
         "topology": {"kind": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 2},
         "traffic": {"kind": "incast", "receiver": 0, "senders": list(range(4, 16)), "size_bytes": 100_000},
-        "link_rates": [{"link": "all", "drawn": drawn}],
+        "link_rates": [{"link": "all", "drawn": rates}],
         "record": {"queues": False},
     }
     flows = [

@@ -164,8 +164,8 @@ class LinkRate(LinkDirections):
 
     def columns(self, random: np.random.Generator, link_delay_ns: int, time_limit_ns: int) -> dict[str, Any]:
         """The steps as the simulator's input has them; a period of −1: they do not repeat."""
-        drawn = self.drawn
-        steps = self._steps() if drawn is None else steps_of(drawn.draw(random, time_limit_ns))
+        draws = self.drawn
+        steps = self._steps() if draws is None else steps_of(draws.draw(random, time_limit_ns))
         return {
             "at_ns": [step.at_ns for step in steps.rows],
             "rate_bps": [step.rate_bps for step in steps.rows],
