@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Types of the compiled module ns3_env._native (ns3_env/cpp/python).
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -134,6 +136,15 @@ class ActionMap:
     def __call__(
         self, actions: NDArray[np.float64], records: NDArray[np.float64], *, infinite: bool = False
     ) -> NDArray[np.float64]: ...
+    def nearest(
+        self, applied: NDArray[np.float64], records: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+
+#: Attribute of "agent" that requests a field, by the field's name; other fields are always reported.
+REQUESTS: dict[str, str]
+#: Of each kind of action its settings and the fields that it reads; a setting is (default, least, most), or
+#: (default, words).
+ACTIONS: dict[str, tuple[dict[str, tuple[Any, ...]], tuple[str, ...]]]
 
 class Reading:
     def __init__(

@@ -22,7 +22,11 @@ from numpy.typing import NDArray
 from ns3_env import _native
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
-from ns3_env.decision.observations import column
+
+
+def _default(name: str, setting: str) -> Any:
+    """The simulator's default of a setting of a map."""
+    return _native.ACTIONS[name][0][setting][0]
 
 
 class ActionMap(Protocol):
@@ -53,9 +57,9 @@ class _InTheSimulator:
     _compiled: _native.ActionMap
 
     def __post_init__(self) -> None:
-        self._in_the_simulator()  # settings out of range are refused here
+        self.simulated()  # settings out of range are refused here
 
-    def _in_the_simulator(self) -> _native.ActionMap:
+    def simulated(self) -> _native.ActionMap:
         """The simulator's map with these settings. Raises ValueError if it refuses them."""
         try:
             return self._compiled
@@ -68,7 +72,7 @@ class _InTheSimulator:
         return vars(self)
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._in_the_simulator()(np.asarray(actions, np.float64).reshape(len(records)), records)
+        return self.simulated()(np.asarray(actions, np.float64).reshape(len(records)), records)
 
 
 class _Relative(_InTheSimulator):
@@ -99,8 +103,8 @@ class MultiplicativeWindow(_Relative):
 
     name: ClassVar[str] = "multiplicative_window"
 
-    alpha: float = 0.5
-    rounding: Literal["floor", "progress", "none"] = "floor"
+    alpha: float = _default("multiplicative_window", "alpha")
+    rounding: Literal["floor", "progress", "none"] = _default("multiplicative_window", "rounding")
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,8 @@ class RecursiveWindow(_Relative):
 
     name: ClassVar[str] = "recursive_window"
 
-    alpha: float = 0.5
-    most_factor: float = 2.0
+    alpha: float = _default("recursive_window", "alpha")
+    most_factor: float = _default("recursive_window", "most_factor")
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,8 @@ class ExponentialWindow(_Relative):
 
     name: ClassVar[str] = "exponential_window"
 
-    alpha: float = 0.5
-    least_packets: float = 0.01
+    alpha: float = _default("exponential_window", "alpha")
+    least_packets: float = _default("exponential_window", "least_packets")
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ class LogarithmicWindow(_Relative):
 
     name: ClassVar[str] = "logarithmic_window"
 
-    least_packets: float = 0.1
+    least_packets: float = _default("logarithmic_window", "least_packets")
 
 
 @dataclass(frozen=True)
@@ -162,10 +166,10 @@ class FairShareWindow(_Relative):
     """
 
     name: ClassVar[str] = "fair_share_window"
-    fields: ClassVar[tuple[str, ...]] = ("fair_share",)
+    fields: ClassVar[tuple[str, ...]] = _native.ACTIONS["fair_share_window"][1]
 
-    alpha: float = 1.5
-    least_packets: float = 0.01
+    alpha: float = _default("fair_share_window", "alpha")
+    least_packets: float = _default("fair_share_window", "least_packets")
 
 
 @dataclass(frozen=True)
@@ -181,9 +185,9 @@ class MultiplicativeRate(_Relative):
 
     name: ClassVar[str] = "multiplicative_rate"
 
-    alpha: float = 0.2
-    least_packets: float = 0.01
-    window: Literal["bdp", "none"] = "bdp"
+    alpha: float = _default("multiplicative_rate", "alpha")
+    least_packets: float = _default("multiplicative_rate", "least_packets")
+    window: Literal["bdp", "none"] = _default("multiplicative_rate", "window")
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,7 @@ class AbsoluteWindow(_InTheSimulator):
         window = np.asarray(actions, dtype=np.float64).reshape(len(records))
         if not np.all(window >= 0):
             raise ValueError(f"windows must be numbers >= 0: {window[~(window >= 0)]}")
-        return self._in_the_simulator()(window, records, infinite=True)
+        return self.simulated()(window, records, infinite=True)
 
 
 Map = (
@@ -264,10 +268,6 @@ def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
     return f"the action map reads {' and '.join(map(repr, lacking))}: add it to the observed fields"
 
 
-#: Below any window or rate that a map gives: logarithms and quotients stay finite.
-_LEAST = 1e-9
-
-
 def nearest_actions(
     action: Map, applied: NDArray[np.float64], records: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -280,33 +280,5 @@ def nearest_actions(
         applied: (m, 2 or more) windows (B) and pacing rates (bit/s) that the other map set.
         records: (m, fields) telemetry of the decisions.
     """
-    windows, rates = applied[:, 0], applied[:, 1]
-    if isinstance(action, AbsoluteWindow):
-        window_actions: NDArray[np.float64] = windows[:, None].copy()
-        return window_actions
-    bdp = np.maximum(column(records, "bdp_bytes"), column(records, "packet_bytes"))
-    if isinstance(action, LogarithmicWindow):
-        least = np.minimum(action.least_packets * column(records, "packet_bytes"), bdp)
-        span = np.maximum(np.log(bdp / least), _LEAST)
-        return _within(1.0 + 2.0 * np.log(np.clip(windows, least, bdp) / bdp) / span)
-    if isinstance(action, FairShareWindow):
-        share = column(records, "fair_share")
-        shared = bdp * np.where(share > 0, share, 1.0)
-        return _within(np.log(np.maximum(windows, _LEAST) / shared) / action.alpha)
-    if isinstance(action, MultiplicativeRate):
-        factors = rates / np.maximum(column(records, "rate_bps"), _LEAST)
-    else:
-        now = np.minimum(column(records, "window_bytes"), bdp)
-        factors = np.minimum(windows, bdp) / np.maximum(now, _LEAST)
-    if isinstance(action, RecursiveWindow):
-        factors = factors / action.most_factor ** column(records, "last_action")
-    factors = np.maximum(factors, _LEAST)
-    if isinstance(action, ExponentialWindow):
-        return _within(np.log(factors) / action.alpha)
-    return _within(np.where(factors >= 1, factors - 1, 1 - 1 / factors) / action.alpha)
-
-
-def _within(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns them as (m, 1) actions in [-1, 1]."""
-    nearest: NDArray[np.float64] = np.clip(values, -1.0, 1.0)[:, None]
+    nearest: NDArray[np.float64] = action.simulated().nearest(np.ascontiguousarray(applied), records)[:, None]
     return nearest

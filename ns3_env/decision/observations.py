@@ -65,8 +65,9 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def agent_flags(names: Sequence[str]) -> dict[str, bool]:
-    """Attributes of "agent" that request those values of these fields that switches send only to agents."""
-    return {"ShorterBacklog": True} if "shorter_backlog" in names else {}
+    """Attributes of "agent" that request those of these fields that are not always reported, as they cost
+    time or bytes."""
+    return {_native.REQUESTS[name]: True for name in names if name in _native.REQUESTS}
 
 
 def spared_attributes(

@@ -85,10 +85,6 @@ def _read_by(reward: Reward) -> Sequence[str]:
     return tuple(getattr(reward, "fields", ()))
 
 
-#: Fields that the simulator sends only on request, as they cost time: field, and attribute of "agent".
-TOLD_WHERE_ASKED = {"sharing_gain": "SharingGain", "job_cost": "JobCost"}
-
-
 #: A reward, its name, or its name with settings: {"name": "goodput_delay", "delay_weight": 2.0}.
 RewardLike = str | Mapping[str, Any] | Reward
 #: An action map, its name, or its name with settings: {"name": "exponential_window", "scale": 2.0}.
@@ -251,8 +247,7 @@ class Task:
     def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script: ...
     def rewarded_on(self, scenario: Scenario | Script) -> Scenario | Script:
         """The scenario whose flows under "agent" report the fields that the task rewards."""
-        read = getattr(self.reward, "fields", ())
-        flags = {flag: True for field, flag in TOLD_WHERE_ASKED.items() if field in read}
+        flags = agent_flags(_read_by(self.reward))
         return scenario.with_agent(flags) if flags else scenario
 
     def check(

@@ -138,7 +138,8 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      "ideal completion times",
      -1e15,
      1e15,
-     FieldSource::Own},
+     FieldSource::Own,
+     "SharingGain"},
     {Field::Slowdown,
      "slowdown",
      "1",
@@ -146,7 +147,14 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      0.0,
      1e15,
      FieldSource::Own},
-    {Field::JobCost, "job_cost", "1", "ideal completion times", 0.0, 1e15, FieldSource::Own},
+    {Field::JobCost,
+     "job_cost",
+     "1",
+     "ideal completion times",
+     0.0,
+     1e15,
+     FieldSource::Own,
+     "JobCost"},
     // One field of the header is the minimum of all hops, as flow_count is the number of flows at one.
     {Field::FairShare,
      "fair_share",
@@ -162,7 +170,8 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      "BDP of the hop",
      0.0,
      1e9,
-     FieldSource::Shorter},
+     FieldSource::Shorter,
+     "ShorterBacklog"},
 }};
 
 /// Reports whether each row is at the index of its field in a record.

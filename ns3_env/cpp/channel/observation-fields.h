@@ -97,6 +97,7 @@ struct FieldSpec
     double low;             ///< least value (inclusive)
     double high;            ///< largest value (inclusive); values are clipped to [low, high]
     FieldSource source;
+    const char* attribute{""}; ///< of "agent", which requests the field; "": it is always reported
 };
 
 std::span<const FieldSpec, FIELD_COUNT> ObservationFields();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace ns3::env
 {
@@ -13,6 +14,7 @@ namespace
 {
 
 constexpr double MOST_ALPHA = 100;
+constexpr double LEAST_POSITIVE = 1e-9; ///< logarithms and quotients stay finite
 
 /// Window / base RTT, at most the rate of the sender's link.
 double
@@ -33,6 +35,37 @@ double
 MultiplicativeFactor(double alpha, double a)
 {
     return a >= 0 ? 1 + alpha * a : 1 / (1 - alpha * a);
+}
+
+/// The action in [-1, 1] with this MultiplicativeFactor(), or the nearest one.
+double
+OfMultiplicativeFactor(double alpha, double factor)
+{
+    const double positive = std::max(factor, LEAST_POSITIVE);
+    const double step = positive >= 1 ? positive - 1 : 1 - 1 / positive;
+    return std::clamp(step / alpha, -1.0, 1.0);
+}
+
+/// One BDP, or a packet if that is larger.
+double
+PathBytes(const ObservationRecord& record)
+{
+    return std::max(record[Field::BdpBytes], record[Field::PacketBytes]);
+}
+
+/// Factor by which a window is larger than the flow's present one.
+double
+WindowFactor(double window, const ObservationRecord& record)
+{
+    const double bdp = PathBytes(record);
+    return std::min(window, bdp) / std::max(WindowNow(record, bdp), LEAST_POSITIVE);
+}
+
+/// The share of the most congested hop; 1 as long as no hop has reported one.
+double
+FairShare(const ObservationRecord& record)
+{
+    return record[Field::FairShare] > 0 ? record[Field::FairShare] : 1.0;
 }
 
 /**
@@ -57,14 +90,10 @@ enum class WindowRounding : uint8_t
 class MultiplicativeWindow final : public ActionMap
 {
   public:
-    explicit MultiplicativeWindow(JsonReader& json)
-        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5)
+    MultiplicativeWindow(double alpha, WindowRounding rounding)
+        : m_alpha(alpha),
+          m_rounding(rounding)
     {
-        const std::string rounding =
-            json.Has("rounding") ? json.OneOf("rounding", {"floor", "progress", "none"}) : "floor";
-        m_rounding = rounding == "floor"      ? WindowRounding::Floor
-                     : rounding == "progress" ? WindowRounding::Progress
-                                              : WindowRounding::None;
     }
 
     ActionRow operator()(double action, const ObservationRecord& record) const override
@@ -88,6 +117,12 @@ class MultiplicativeWindow final : public ActionMap
         return {window, PacingRate(window, record), a};
     }
 
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
+    {
+        return OfMultiplicativeFactor(m_alpha, WindowFactor(window, record));
+    }
+
   private:
     double m_alpha;
     WindowRounding m_rounding;
@@ -100,10 +135,9 @@ class MultiplicativeWindow final : public ActionMap
 class RecursiveWindow final : public ActionMap
 {
   public:
-    explicit RecursiveWindow(JsonReader& json)
-        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5),
-          m_logOfMost(
-              std::log(json.Has("most_factor") ? json.Number("most_factor", 1.001, 1e3) : 2.0))
+    RecursiveWindow(double alpha, double mostFactor)
+        : m_alpha(alpha),
+          m_logOfMost(std::log(mostFactor))
     {
     }
 
@@ -123,6 +157,13 @@ class RecursiveWindow final : public ActionMap
         return {window, PacingRate(window, record), exponent / m_logOfMost};
     }
 
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
+    {
+        const double before = std::exp(record[Field::LastAction] * m_logOfMost);
+        return OfMultiplicativeFactor(m_alpha, WindowFactor(window, record) / before);
+    }
+
   private:
     double m_alpha;
     double m_logOfMost;
@@ -132,9 +173,9 @@ class RecursiveWindow final : public ActionMap
 class ExponentialWindow final : public ActionMap
 {
   public:
-    explicit ExponentialWindow(JsonReader& json)
-        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.5),
-          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+    ExponentialWindow(double alpha, double leastPackets)
+        : m_alpha(alpha),
+          m_leastPackets(leastPackets)
     {
     }
 
@@ -149,6 +190,13 @@ class ExponentialWindow final : public ActionMap
         return {window, PacingRate(window, record), a};
     }
 
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
+    {
+        const double factor = std::max(WindowFactor(window, record), LEAST_POSITIVE);
+        return std::clamp(std::log(factor) / m_alpha, -1.0, 1.0);
+    }
+
   private:
     double m_alpha;
     double m_leastPackets;
@@ -158,8 +206,8 @@ class ExponentialWindow final : public ActionMap
 class LogarithmicWindow final : public ActionMap
 {
   public:
-    explicit LogarithmicWindow(JsonReader& json)
-        : m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.1)
+    explicit LogarithmicWindow(double leastPackets)
+        : m_leastPackets(leastPackets)
     {
     }
 
@@ -173,6 +221,15 @@ class LogarithmicWindow final : public ActionMap
         return {window, PacingRate(window, record), a};
     }
 
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
+    {
+        const double bdp = PathBytes(record);
+        const double least = std::min(m_leastPackets * record[Field::PacketBytes], bdp);
+        const double span = std::max(std::log(bdp / least), LEAST_POSITIVE);
+        return std::clamp(1 + 2 * std::log(std::clamp(window, least, bdp) / bdp) / span, -1.0, 1.0);
+    }
+
   private:
     double m_leastPackets;
 };
@@ -182,9 +239,9 @@ class LogarithmicWindow final : public ActionMap
 class FairShareWindow final : public ActionMap
 {
   public:
-    explicit FairShareWindow(JsonReader& json)
-        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 1.5),
-          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6) : 0.01)
+    FairShareWindow(double alpha, double leastPackets)
+        : m_alpha(alpha),
+          m_leastPackets(leastPackets)
     {
     }
 
@@ -194,9 +251,16 @@ class FairShareWindow final : public ActionMap
         const double packet = record[Field::PacketBytes];
         const double bdp = std::max(record[Field::BdpBytes], packet);
         const double least = std::min(m_leastPackets * packet, bdp);
-        const double share = record[Field::FairShare] > 0 ? record[Field::FairShare] : 1.0;
-        const double window = std::clamp(bdp * share * std::exp(m_alpha * a), least, bdp);
+        const double window =
+            std::clamp(bdp * FairShare(record) * std::exp(m_alpha * a), least, bdp);
         return {window, PacingRate(window, record), a};
+    }
+
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
+    {
+        const double shared = PathBytes(record) * FairShare(record);
+        return std::clamp(std::log(std::max(window, LEAST_POSITIVE) / shared) / m_alpha, -1.0, 1.0);
     }
 
   private:
@@ -209,11 +273,10 @@ class FairShareWindow final : public ActionMap
 class MultiplicativeRate final : public ActionMap
 {
   public:
-    explicit MultiplicativeRate(JsonReader& json)
-        : m_alpha(json.Has("alpha") ? json.Number("alpha", 1e-6, MOST_ALPHA) : 0.2),
-          m_leastPackets(json.Has("least_packets") ? json.Number("least_packets", 1e-6, 1e6)
-                                                   : 0.01),
-          m_windowed(!json.Has("window") || json.OneOf("window", {"bdp", "none"}) == "bdp")
+    MultiplicativeRate(double alpha, double leastPackets, bool windowed)
+        : m_alpha(alpha),
+          m_leastPackets(leastPackets),
+          m_windowed(windowed)
     {
     }
 
@@ -228,6 +291,13 @@ class MultiplicativeRate final : public ActionMap
         const double rate =
             std::clamp(record[Field::RateBps] * MultiplicativeFactor(m_alpha, a), least, link);
         return {window, rate, a};
+    }
+
+    double
+    Nearest(double /*window*/, double rateBps, const ObservationRecord& record) const override
+    {
+        return OfMultiplicativeFactor(m_alpha,
+                                      rateBps / std::max(record[Field::RateBps], LEAST_POSITIVE));
     }
 
   private:
@@ -249,52 +319,98 @@ class AbsoluteWindow final : public ActionMap
                 std::min(hostRate * action / bdp, hostRate),
                 std::min(action / std::max(bdp, 1.0), 1.0)};
     }
+
+    double
+    Nearest(double window, double /*rateBps*/, const ObservationRecord& /*record*/) const override
+    {
+        return window;
+    }
 };
 
 } // namespace
 
+const std::vector<ActionMapSpec>&
+ActionMaps()
+{
+    using Values = std::vector<double>;
+    const auto alpha = [](double otherwise)
+    { return ActionSetting{"alpha", otherwise, 1e-6, MOST_ALPHA}; };
+    const auto leastPackets = [](double otherwise)
+    { return ActionSetting{"least_packets", otherwise, 1e-6, 1e6}; };
+    static const std::vector<ActionMapSpec> MAPS{
+        {"absolute_window",
+         {},
+         {},
+         [](const Values&) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<AbsoluteWindow>(); }},
+        {"exponential_window",
+         {alpha(0.5), leastPackets(0.01)},
+         {},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<ExponentialWindow>(v[0], v[1]); }},
+        {"fair_share_window",
+         {alpha(1.5), leastPackets(0.01)},
+         {Field::FairShare},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<FairShareWindow>(v[0], v[1]); }},
+        {"logarithmic_window",
+         {leastPackets(0.1)},
+         {},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<LogarithmicWindow>(v[0]); }},
+        {"multiplicative_rate",
+         {alpha(0.2), leastPackets(0.01), {"window", 0, 0, 1, {"bdp", "none"}}},
+         {},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<MultiplicativeRate>(v[0], v[1], v[2] == 0); }},
+        {"multiplicative_window",
+         {alpha(0.5), {"rounding", 0, 0, 2, {"floor", "progress", "none"}}},
+         {},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         {
+             return std::make_unique<MultiplicativeWindow>(v[0], static_cast<WindowRounding>(v[1]));
+         }},
+        {"recursive_window",
+         {alpha(0.5), {"most_factor", 2.0, 1.001, 1e3}},
+         {},
+         [](const Values& v) -> std::unique_ptr<ActionMap>
+         { return std::make_unique<RecursiveWindow>(v[0], v[1]); }},
+    };
+    return MAPS;
+}
+
 std::unique_ptr<ActionMap>
 ActionMap::FromJson(JsonReader json)
 {
-    const std::string name = json.OneOf("name",
-                                        {"absolute_window",
-                                         "exponential_window",
-                                         "fair_share_window",
-                                         "logarithmic_window",
-                                         "multiplicative_rate",
-                                         "multiplicative_window",
-                                         "recursive_window"});
-    std::unique_ptr<ActionMap> map;
-    if (name == "multiplicative_window")
+    std::vector<std::string> names;
+    for (const ActionMapSpec& spec : ActionMaps())
     {
-        map = std::make_unique<MultiplicativeWindow>(json);
+        names.emplace_back(spec.name);
     }
-    else if (name == "recursive_window")
+    const std::string name = json.OneOf("name", names);
+    const ActionMapSpec& spec =
+        *std::find_if(ActionMaps().begin(),
+                      ActionMaps().end(),
+                      [&name](const ActionMapSpec& x) { return name == x.name; });
+    std::vector<double> values;
+    for (const auto& [key, otherwise, least, most, words] : spec.settings)
     {
-        map = std::make_unique<RecursiveWindow>(json);
-    }
-    else if (name == "multiplicative_rate")
-    {
-        map = std::make_unique<MultiplicativeRate>(json);
-    }
-    else if (name == "exponential_window")
-    {
-        map = std::make_unique<ExponentialWindow>(json);
-    }
-    else if (name == "fair_share_window")
-    {
-        map = std::make_unique<FairShareWindow>(json);
-    }
-    else if (name == "logarithmic_window")
-    {
-        map = std::make_unique<LogarithmicWindow>(json);
-    }
-    else
-    {
-        map = std::make_unique<AbsoluteWindow>();
+        if (!json.Has(key))
+        {
+            values.push_back(otherwise);
+        }
+        else if (words.empty())
+        {
+            values.push_back(json.Number(key, least, most));
+        }
+        else
+        {
+            const auto word = std::find(words.begin(), words.end(), json.OneOf(key, words));
+            values.push_back(static_cast<double>(word - words.begin()));
+        }
     }
     json.RefuseOthers();
-    return map;
+    return spec.make(values);
 }
 
 } // namespace ns3::env

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ns3::env
 {
@@ -21,9 +22,35 @@ class ActionMap
     /// Window and rate that follow from `action` on the flow of `record`; the echo is the field "last_action".
     virtual ActionRow operator()(double action, const ObservationRecord& record) const = 0;
 
+    /// The action that comes nearest to this window (B) and pacing rate (bit/s), which another map set.
+    virtual double
+    Nearest(double window, double rateBps, const ObservationRecord& record) const = 0;
+
     /// \param json its name and its settings \throws ScenarioError for an unknown name or setting
     static std::unique_ptr<ActionMap> FromJson(JsonReader json);
 };
+
+/// A setting of a kind of action: a number of a range, or one of some words, which is then its index.
+struct ActionSetting
+{
+    const char* name;
+    double otherwise; ///< the default
+    double least;
+    double most;
+    std::vector<std::string> words{};
+};
+
+/// Declaration of a kind of action: Python's classes and the JSON reader follow it.
+struct ActionMapSpec
+{
+    const char* name;
+    std::vector<ActionSetting> settings;
+    std::vector<Field> fields; ///< that it reads, and a policy must therefore observe
+    /// Makes the map from the settings' values, in their order.
+    std::unique_ptr<ActionMap> (*make)(const std::vector<double>& values);
+};
+
+const std::vector<ActionMapSpec>& ActionMaps();
 
 } // namespace ns3::env
 

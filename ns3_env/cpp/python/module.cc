@@ -258,6 +258,15 @@ PYBIND11_MODULE(_native, module)
         },
         "The field table this module was built with: (name, unit, normaliser, low, high) per "
         "field.");
+    py::dict requests;
+    for (const FieldSpec& field : ObservationFields())
+    {
+        if (*field.attribute != '\0')
+        {
+            requests[field.name] = field.attribute;
+        }
+    }
+    module.attr("REQUESTS") = requests;
     module.def(
         "known_without_switches",
         [](size_t field)

@@ -159,6 +159,50 @@ Map(const ActionMap& map, const Array<double>& actions, const Array<double>& rec
     return answers;
 }
 
+/// \param applied (m, 2 or more) windows and pacing rates \param records (m, fields) \return (m,) the nearest actions
+Array<double>
+Nearest(const ActionMap& map, const Array<double>& applied, const Array<double>& records)
+{
+    if (applied.ndim() != 2 || applied.shape(1) < 2 || records.ndim() != 2 ||
+        records.shape(1) != FIELD_COUNT || records.shape(0) != applied.shape(0))
+    {
+        throw std::invalid_argument("applied must be (m, 2) and records (m, " +
+                                    std::to_string(FIELD_COUNT) + ")");
+    }
+    Array<double> actions(applied.shape(0));
+    ObservationRecord record;
+    for (py::ssize_t row = 0; row < applied.shape(0); ++row)
+    {
+        std::copy_n(records.data(row, 0), FIELD_COUNT, record.values.begin());
+        actions.mutable_at(row) = map.Nearest(applied.at(row, 0), applied.at(row, 1), record);
+    }
+    return actions;
+}
+
+/// Settings of the kinds of action, and the fields that they read, by name.
+py::dict
+DeclaredActions()
+{
+    py::dict maps;
+    for (const ActionMapSpec& spec : ActionMaps())
+    {
+        py::dict settings;
+        for (const auto& [name, otherwise, least, most, words] : spec.settings)
+        {
+            settings[name] = words.empty()
+                                 ? py::tuple(py::make_tuple(otherwise, least, most))
+                                 : py::make_tuple(words[static_cast<size_t>(otherwise)], words);
+        }
+        py::list fields;
+        for (const Field field : spec.fields)
+        {
+            fields.append(ObservationFields()[static_cast<size_t>(field)].name);
+        }
+        maps[spec.name] = py::make_tuple(settings, py::tuple(fields));
+    }
+    return maps;
+}
+
 std::vector<Field>
 FieldsOf(const std::vector<size_t>& indices)
 {
@@ -225,7 +269,9 @@ BindPolicy(py::module_& module)
              py::arg("actions"),
              py::arg("records"),
              py::kw_only(),
-             py::arg("infinite") = false);
+             py::arg("infinite") = false)
+        .def("nearest", &Nearest, py::arg("applied"), py::arg("records"));
+    module.attr("ACTIONS") = DeclaredActions();
 
     py::class_<RttTarget>(module,
                           "RttTarget",
