@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ from ns3_env.tasks import TASKS
 if TYPE_CHECKING:
     import pandas
 
+#: Objectives of tasks, by their measure.
+OBJECTIVES = {"slowdown": "slowdown", "max_min": "max-min fairness", "job_time": "job time"}
 #: Entries with knowledge that no controller can have: upper bounds that do not compete.
 REFERENCES = ("oracle", "max_min")
 
@@ -48,6 +51,11 @@ class Line:
     improvement: Estimate | None
     reference: bool
 
+    def mean_over(self, tasks: Collection[str]) -> float:
+        """Mean score over those of these tasks that the entry has; NaN without one."""
+        scores = [self.tasks[task] for task in tasks if task in self.tasks]
+        return sum(scores) / len(scores) if scores else math.nan
+
 
 @dataclass(frozen=True)
 class Leaderboard:
@@ -60,6 +68,14 @@ class Leaderboard:
     def tasks(self) -> list[str]:
         """Names, in the frame's order."""
         return list(max(self.lines, key=lambda line: len(line.tasks)).tasks)
+
+    @property
+    def objectives(self) -> dict[str, list[str]]:
+        """Known tasks by what they score ("slowdown", "max-min fairness", "job time"), in order."""
+        tasks: dict[str, list[str]] = {}
+        for task in filter(TASKS.__contains__, self.tasks):
+            tasks.setdefault(OBJECTIVES[TASKS[task].measure], []).append(task)
+        return tasks
 
     def lacks(self, line: Line) -> bool:
         """Returns whether the entry lacks scores in some task; its numbers cover its other tasks."""

@@ -35,7 +35,7 @@ from ns3_env.eval.leaderboard.figures import (
 from ns3_env.eval.leaderboard.measured import METRICS, JobTimes, job_times, scores_in
 from ns3_env.eval.leaderboard.measured import markdown as job_markdown
 from ns3_env.eval.leaderboard.suite import is_of_tasks
-from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, whole
+from ns3_env.eval.leaderboard.table import LEGEND, cell, frame_of, markdown, objective_mean, whole
 from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import for_paper
 from ns3_env.eval.output.table import new_table, print_table, write_parquet
@@ -142,13 +142,15 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
     """A row for each entry of each group, without single tasks: those are in the file."""
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
-        headings = ("runs", "IQM of the scores", f"better than {board.baseline}")
+        objectives = board.objectives if len(board.objectives) > 1 else {}
+        headings = ("runs", *objectives, "IQM of the scores", f"better than {board.baseline}")
         table = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
         for line in board.lines:
             name = f"{line.entry} (bound)" if line.reference else line.entry
             mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
-            table.add_row(name, str(line.runs), mean, chance)
+            means = (objective_mean(line, tasks) for tasks in objectives.values())
+            table.add_row(name, str(line.runs), *means, mean, chance)
         print_table(table, console)
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from ns3_env.eval.leaderboard.board import Leaderboard, Line
@@ -18,11 +19,12 @@ _MARKS = {"runs": "", "test seeds": " †", None: ""}
 
 #: Meaning of the columns, once for all tables of a page.
 LEGEND = (
-    "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. IQM: the mean "
-    "of the middle half of all runs' scores. Each run: that of the worst run and of the best. Better "
-    "than: how likely a run is better than one of the base's in a task, ties half. In brackets 95 % "
-    "intervals: of other trainings; †: of one run, of other test seeds. In italics: references, which "
-    "do not compete. –: not played; ‡: over the tasks that were, not ranked."
+    "Scores: 0 is what is deployed, 100 what is possible; means over runs and test seeds. Slowdown, max-min "
+    "fairness: means over the tasks with that objective. IQM: the mean of the middle half of all runs' "
+    "scores. Each run: that of the worst run and of the best. Better than: how likely a run is better than "
+    "one of the base's in a task, ties half. In brackets 95 % intervals: of other trainings; †: of one run, "
+    "of other test seeds. In italics: references, which do not compete. –: not played; ‡: over the tasks "
+    "that were, not ranked."
 )
 
 
@@ -30,9 +32,16 @@ def markdown(board: Leaderboard) -> str:
     """A row for each entry, the best first; references in italics."""
     headings = [*map(markdown_cell, board.tasks)]
     if len(board.tasks) > 1:
-        headings += ["IQM", f"better than {markdown_cell(board.baseline)}"]
+        headings += [*_objectives(board), "IQM", f"better than {markdown_cell(board.baseline)}"]
     rows = (_row(board, line) for line in board.lines)
     return "\n".join(markdown_table(["entry", "runs", *headings, "each run"], rows)) + "\n"
+
+
+def _objectives(board: Leaderboard) -> dict[str, list[str]]:
+    """Tasks of each objective as a column heading names it; empty if the board has one objective."""
+    if len(board.objectives) < 2:
+        return {}
+    return {f"{name} ({len(tasks)})": tasks for name, tasks in board.objectives.items()}
 
 
 def frame_of(board: Leaderboard) -> pandas.DataFrame:
@@ -52,11 +61,12 @@ def _row(board: Leaderboard, line: Line) -> list[str]:
     name = markdown_cell(line.entry)
     mean = cell(line.mean, whole) + (" ‡" if board.lacks(line) else "")
     scores = [whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks]
+    means = [objective_mean(line, tasks) for tasks in _objectives(board).values()]
     chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
     return [
         f"*{name}*" if line.reference else name,
         str(line.runs),
-        *([*scores, mean, chance] if len(board.tasks) > 1 else [mean]),
+        *([*scores, *means, mean, chance] if len(board.tasks) > 1 else [mean]),
         "–" if line.runs == 1 else " to ".join(map(whole, line.range)),
     ]
 
@@ -67,6 +77,12 @@ def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
     if not estimate.known:
         return text
     return f"{text} [{form(estimate.low)}, {form(estimate.high)}]{_MARKS[estimate.covers]}"
+
+
+def objective_mean(line: Line, tasks: Collection[str]) -> str:
+    """The entry's mean score over the tasks of an objective; "–" without one."""
+    mean = line.mean_over(tasks)
+    return "–" if math.isnan(mean) else whole(mean)
 
 
 def whole(value: float) -> str:

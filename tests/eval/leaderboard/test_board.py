@@ -84,3 +84,16 @@ def test_learning_is_shaded_where_there_are_runs_and_what_does_not_learn_is_a_li
     assert len(figure.axes[0].collections) == 1
     assert [line.get_label() for line in figure.axes[0].lines] == ["fdcc", "td3", "hpcc"]
     assert save(figure, tmp_path, "learning", ["png"])
+
+
+def test_a_board_of_several_objectives_has_a_mean_of_each() -> None:
+    scores = {"Incast": 10.0, "Rates": 30.0, "Joining": 80.0}
+    rows = [
+        {"entry": entry, "run": 0, "task": task, "test_seed": seed, "score": score * (entry == "ppo")}
+        for entry in ("ppo", "dcqcn")
+        for task, score in scores.items()
+        for seed in (1, 2)
+    ]
+    table = markdown(leaderboard(pandas.DataFrame(rows), "dcqcn")).splitlines()
+    assert "| slowdown (2) | max-min fairness (1) | IQM |" in table[0]
+    assert "| 10 | 30 | 80 | 20 | 80 |" in table[2]
