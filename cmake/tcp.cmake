@@ -48,10 +48,6 @@ set(TCP_TEST_SOURCES
     test/tcp/sharing-test.cc
     test/tcp/socket-test.cc
     test/tcp/stock-test.cc
-    test/tcp/stock/ecmp-routing.cc
-    test/tcp/stock/flow-socket.cc
-    test/tcp/stock/queue-factory.cc
-    test/tcp/stock/stock-network.cc
     test/tcp/streams-test.cc
     test/tcp_controllers/rttmpc-control-test.cc
     test/tcp_controllers/rttmpc-loop-test.cc
@@ -77,6 +73,8 @@ add_executable(tcp-tests EXCLUDE_FROM_ALL ${TCP_TEST_SOURCES} "${CPP}/test/scena
                                           "${CPP}/test/test-runner.cc")
 target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base ns3::point-to-point)
 compile_fast(tcp-tests tcp/episodes.h)
+set_source_files_properties(
+  "${CPP}/test/tcp/stock-test.cc" PROPERTIES COMPILE_DEFINITIONS TCP_STOCK_REPORTS="${CPP}/test/tcp/stock-reports.txt")
 
 # ns-3's TCP as its own examples use it, to compare with: `cmake --build DIR --target tcp-plain-loop`
 add_executable(tcp-plain-loop EXCLUDE_FROM_ALL "${CPP}/test/tcp_controllers/plain-loop.cc")
