@@ -249,6 +249,27 @@ def test_shares_that_end_at_1_are_fractions(text: str | list[tuple[Any, float]],
     assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
 
 
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("bytes,fraction\n0,0\n1000,0.25\n2000,1\n", {}),
+        ("0 1 0\n1000 1 0.25\n2000 1 1", {"unit_bytes": 1}),
+        ("0 1 0\n1 1 0.25\n2 1 1", {"unit_bytes": "1kB"}),
+    ],
+    ids=["commas-and-a-header", "ns-2-in-bytes", "ns-2-in-packets"],
+)
+def test_distributions_of_other_simulators_are_the_same(
+    text: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """Opera's have commas; ns-2's have three columns, and pFabric's sizes are packets."""
+    write_cdf(tmp_path, text)
+    traffic = Scenario.load(
+        scenario_file(tmp_path, {**POISSON, "sizes": {"file": "cdf.txt", **more}})
+    ).traffic
+    assert isinstance(traffic, Poisson)
+    assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
+
+
 def test_recurring_incasts_offer_their_load() -> None:
     """HPCC's evaluation: 60-to-1 of 500 kB at 2 % of the network's capacity."""
     network = LeafSpine().build()
