@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -44,6 +45,11 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "topology.txt": (TOPOLOGY, PUBLISHED),
     "flow.txt": (FLOWS, PUBLISHED),
     "flows.csv": (CSV + "0,4,1kB,1.5us\n1,4,20,7\n", {"traffic": {"kind": "csv", "file": "flows.csv"}}),
+    "flows.json": (
+        '[{"id": 0, "src": 0, "dst": 4, "size": 1000, "start": 1500},\n'
+        ' {"id": 1, "src": 1, "dst": 4, "size": 20, "start": 7}]\n',
+        {"traffic": {"kind": "csv", "file": "flows.json"}},
+    ),
     "cdf.txt": ("0 0\n1000 25\n2000 100\n", {"traffic": POISSON}),
 }
 
@@ -116,6 +122,30 @@ def test_a_scenario_without_its_files_is_the_same_one(name: str, folder: Path, s
     for path in folder.iterdir():
         path.unlink()
     assert simulator.play(Scenario.from_mapping(content, "x.yaml")) == results
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FORMS["flows.json"][0],
+        '[{"src": 0, "dst": 4, "size_bytes": "1kB", "start_ns": 1500, "name": "a"}\n,'
+        ' {"src": 1, "dst": 4, "size": 20.0, "start_s": 0.0000000071}]',
+        "id,src,dst,size_bytes,start_s\n0,0,4,1e3,1.5e-6\n1,1,4,20.0,0.0000000071\n",
+        "start_us,src,dst,size_bytes\n1.5us,0,4,1kB\n.007us,1,4,20\n",
+    ],
+    ids=["json-of-parsimon", "json", "csv-in-seconds", "csv-with-units"],
+)
+def test_each_form_of_a_list_of_flows_is_the_same(text: str, folder: Path) -> None:
+    flows = Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows()
+    (folder / "flows.csv").write_text(text)
+    assert Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows() == flows
+
+
+def test_flows_in_json_wait_for_each_other_by_id(folder: Path) -> None:
+    rows = [{"id": i, "src": i, "dst": 4, "size": 9, "start": 0, "after": [0] * i} for i in range(2)]
+    (folder / "flows.csv").write_text(json.dumps(rows))
+    waits = Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows().tasks.waits
+    assert waits == {1: ((0,), 0)}
 
 
 def mutant(text: str, random: np.random.Generator) -> str:
