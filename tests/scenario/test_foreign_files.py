@@ -19,7 +19,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
 from tests.samples.job_texts import JSONIZER, MICRO_ASTRA, PING_PONG, SIMAI
-from tests.samples.published_texts import FLOWS, MATRIX, THREE_TIERS, TOPOLOGY
+from tests.samples.published_texts import FLOWS, MATRIX, THREE_TIERS, TOPOLOGY, file_text
 from tests.samples.scenarios import refusal
 
 CSV = "src,dst,size_bytes,start_ns\n"
@@ -41,6 +41,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "t.topo": (
         THREE_TIERS,
         {"topology": {"kind": "htsim", "file": "t.topo"}, "traffic": {"kind": "incast", "size_bytes": 1000}},
+    ),
+    "z.graphml": (
+        file_text("zoo.graphml"),
+        {"topology": {"kind": "graphml", "file": "z.graphml"}, "traffic": {"kind": "incast", "flows": 1}},
     ),
     "topology.txt": (TOPOLOGY, PUBLISHED),
     "flow.txt": (FLOWS, PUBLISHED),

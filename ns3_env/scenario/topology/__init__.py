@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology.cluster import Cluster, ScaleOut, ScaleUp
+from ns3_env.scenario.topology.graphml import GraphmlTopology
 from ns3_env.scenario.topology.htsim import HtsimTopology
 from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
@@ -26,6 +27,7 @@ __all__ = [
     "FatTree3",
     "Graph",
     "GraphLink",
+    "GraphmlTopology",
     "HtsimTopology",
     "LeafSpine",
     "Link",
@@ -39,5 +41,5 @@ __all__ = [
 ]
 
 _Regular = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster
-_Kinds = _Regular | Graph | PublishedTopology | HtsimTopology
+_Kinds = _Regular | Graph | PublishedTopology | HtsimTopology | GraphmlTopology
 Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]
