@@ -19,22 +19,27 @@ class JsonList:
 
     Args:
         text: text that starts with the list.
+        line: line on which the text starts.
         most: characters that an object may have.
 
     Attributes:
         line: line on which the object read last ends, or a fault is; the first one is 1.
     """
 
-    def __init__(self, text: TextIO, most: int = 1 << 20) -> None:
-        self.line = 1
+    def __init__(self, text: TextIO, line: int = 1, most: int = 1 << 20) -> None:
+        self.line = line
         self._text = text
         self._most = most
         self._buffer = ""
         self._place = 0
         self._decoder = json.JSONDecoder()
 
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """Yields each object. Raises ValueError at what is no list of objects, its line in ``line``."""
+    def objects(self, *, is_all: bool = True) -> Iterator[dict[str, Any]]:
+        """Yields each object. Raises ValueError at what is no list of objects, its line in ``line``.
+
+        Args:
+            is_all: nothing may follow the list.
+        """
         self._expect("[")
         if self._sign() == "]":
             self._expect("]")
@@ -42,7 +47,7 @@ class JsonList:
             yield self._object()
             while self._expect(",]") == ",":
                 yield self._object()
-        if self._sign():
+        if is_all and self._sign():
             raise ValueError(f"{self._rest()} behind the end of the list")
 
     def _sign(self) -> str:

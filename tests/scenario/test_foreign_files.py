@@ -30,6 +30,7 @@ PUBLISHED = {
     "traffic": {"kind": "published", "file": "flow.txt"},
     "time_limit_ns": "3s",
 }
+PYTORCH = {"traffic": {"kind": "chakra", "file": "p", "flops_per_s": 1e12, "memory_bytes_per_s": 1e12}}
 #: A file's name, a good text of its format, and the keys that name it.
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "x.goal": (PING_PONG, {"traffic": {"kind": "goal", "file": "x.goal"}}),
@@ -38,6 +39,8 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "m.cm": (MATRIX, {"traffic": {"kind": "connections", "file": "m.cm"}}),
     "t.0.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
     "t.1.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
+    "p.0.json": (file_text("pytorch.json"), PYTORCH),
+    "p.1.json": (file_text("pytorch.json"), PYTORCH),
     "t.topo": (
         THREE_TIERS,
         {"topology": {"kind": "htsim", "file": "t.topo"}, "traffic": {"kind": "incast", "size_bytes": 1000}},
