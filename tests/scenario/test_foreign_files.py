@@ -49,6 +49,16 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         file_text("zoo.graphml"),
         {"topology": {"kind": "graphml", "file": "z.graphml"}, "traffic": {"kind": "incast", "flows": 1}},
     ),
+    **{
+        name: (
+            file_text(name),
+            {
+                "topology": {"kind": "rocketfuel", "file": name, "rate_bps": "10Gbps"},
+                "traffic": {"kind": "incast", "flows": 1},
+            },
+        )
+        for name in ("routers.cch", "latencies.intra")
+    },
     "topology.txt": (TOPOLOGY, PUBLISHED),
     "flow.txt": (FLOWS, PUBLISHED),
     "flows.csv": (CSV + "0,4,1kB,1.5us\n1,4,20,7\n", {"traffic": {"kind": "csv", "file": "flows.csv"}}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of maps: GraphML of the Topology Zoo and of networkx."""
+"""Networks of maps: GraphML of the Topology Zoo and of networkx, Rocketfuel's."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.samples.published_texts import file_text
 
 
 def network(folder: Path, text: str, **topology: Any) -> Network:
-    (folder / "z.graphml").write_text(text)
+    (folder / "map").write_text(text)
     content = {
-        "topology": {"kind": "graphml", "file": "z.graphml", **topology},
+        "topology": {"kind": "graphml", "file": "map", **topology},
         "traffic": {"kind": "list", "flows": [{"src": 0, "dst": 1, "size_bytes": 1000}]},
     }
     return Scenario.from_mapping(content, "s.yaml", folder).topology.build()
@@ -53,3 +53,16 @@ def test_links_without_a_rate_are_warned_of(tmp_path: Path) -> None:
     text = "\n".join(networkx.generate_graphml(networkx.path_graph(3)))
     with pytest.warns(ScenarioWarning, match="2 of 2 links have no rate: each gets rate_bps, 1e\\+11 bit/s"):
         network(tmp_path, text)
+
+
+def test_rocketfuel_has_routers_or_latencies(tmp_path: Path) -> None:
+    """Routers outside, and those that nothing connects with the others, are left out."""
+    keys = {"kind": "rocketfuel", "rate_bps": "10Gbps"}
+    with pytest.warns(ScenarioWarning, match="2 of 5 routers are not connected with the others"):
+        routers = network(tmp_path, file_text("routers.cch"), **keys, delay_ns="1ms")
+    latencies = network(tmp_path, file_text("latencies.intra"), **keys)
+    for net in (routers, latencies):
+        assert net.nodes == ["host"] * 3 + ["switch"] * 3
+        assert [(x.a, x.b) for x in net.links] == [(0, 3), (1, 4), (2, 5), (3, 4), (3, 5)]
+    assert [x.delay_ns for x in routers.links] == [1_000_000] * 5
+    assert [x.delay_ns for x in latencies.links[3:]] == [33_000_000, 1_500_000]

@@ -48,6 +48,7 @@ def folder(tmp_path: Path) -> Path:
     chakra_traces.write("data_parallel", tmp_path / "step", ranks=2)
     (tmp_path / "tree.topo").write_text(TWO_TIERS)
     (tmp_path / "Abilene.graphml").write_text(file_text("zoo.graphml"))
+    (tmp_path / "latencies.intra").write_text(file_text("latencies.intra"))
     (tmp_path / "matrix.cm").write_text(MATRIX)
     (tmp_path / "step.goal").write_text(PING_PONG)
     (tmp_path / "workload.txt").write_text(MICRO_ASTRA)

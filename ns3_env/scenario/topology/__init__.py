@@ -18,6 +18,7 @@ from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES, Link, Network
 from ns3_env.scenario.topology.published import PublishedTopology
 from ns3_env.scenario.topology.regular import Dumbbell, FatTree2, FatTree3, LeafSpine, ParkingLot
+from ns3_env.scenario.topology.rocketfuel import RocketfuelTopology
 
 __all__ = [
     "MAX_PATH_SWITCHES",
@@ -34,6 +35,7 @@ __all__ = [
     "Network",
     "ParkingLot",
     "PublishedTopology",
+    "RocketfuelTopology",
     "ScaleOut",
     "ScaleUp",
     "Topology",
@@ -41,5 +43,5 @@ __all__ = [
 ]
 
 _Regular = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster
-_Kinds = _Regular | Graph | PublishedTopology | HtsimTopology | GraphmlTopology
+_Kinds = _Regular | Graph | PublishedTopology | HtsimTopology | GraphmlTopology | RocketfuelTopology
 Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]
