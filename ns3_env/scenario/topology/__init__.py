@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from ns3_env.config.model import named_by
 from ns3_env.scenario.topology.cluster import Cluster, ScaleOut, ScaleUp
+from ns3_env.scenario.topology.direct import Dragonfly, Torus
 from ns3_env.scenario.topology.graphml import GraphmlTopology
 from ns3_env.scenario.topology.htsim import HtsimTopology
 from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
@@ -23,6 +24,7 @@ from ns3_env.scenario.topology.rocketfuel import RocketfuelTopology
 __all__ = [
     "MAX_PATH_SWITCHES",
     "Cluster",
+    "Dragonfly",
     "Dumbbell",
     "FatTree2",
     "FatTree3",
@@ -40,8 +42,9 @@ __all__ = [
     "ScaleUp",
     "Topology",
     "TopologyKind",
+    "Torus",
 ]
 
-_Regular = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Cluster
+_Regular = Dumbbell | ParkingLot | FatTree2 | FatTree3 | LeafSpine | Torus | Dragonfly | Cluster
 _Kinds = _Regular | Graph | PublishedTopology | HtsimTopology | GraphmlTopology | RocketfuelTopology
 Topology = Annotated[_Kinds, Field(discriminator="kind"), BeforeValidator(named_by("kind", _Kinds))]
