@@ -41,6 +41,8 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "t.1.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
     "p.0.json": (file_text("pytorch.json"), PYTORCH),
     "p.1.json": (file_text("pytorch.json"), PYTORCH),
+    "k.0.json": (file_text("kineto.json"), {"traffic": {"kind": "chakra", "file": "k"}}),
+    "k.1.json": (file_text("kineto.json"), {"traffic": {"kind": "chakra", "file": "k"}}),
     "t.topo": (
         THREE_TIERS,
         {"topology": {"kind": "htsim", "file": "t.topo"}, "traffic": {"kind": "incast", "size_bytes": 1000}},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces of PyTorch as its ExecutionTraceObserver writes them, in the time of an idle network."""
+"""Traces of PyTorch as its ExecutionTraceObserver and its profiler write them, on an idle network."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
+from tests.samples.published_texts import file_text
 
 FLOATS = 4
 
@@ -120,3 +121,19 @@ def test_ranks_of_groups_are_those_that_their_collectives_tell(tmp_path: Path) -
     flows = scenario(tmp_path, *traces).flows()
     rows = zip(flows.src, flows.dst, flows.size_bytes, strict=True)
     assert [row for row in rows if row[2] > 1] == [(1, 3, 2000)]
+
+
+@pytest.mark.parametrize("ranks", ['"[0, 1]"', '"[0, 1, ..., 63]"', "[0, 1]"])
+def test_what_kineto_measured_is_computation(ranks: str, tmp_path: Path, simulator: Simulator) -> None:
+    """The second kernel runs beside the all-reduce, the third was idle until that was over.
+
+    The first lasts 10 us, the second 10 and 1 before it, the third 5 and 1 after the all-reduce.
+    """
+    text = file_text("kineto.json").replace('"[0, 1]"', ranks)
+    results = simulator.play(scenario(tmp_path, text, text))
+    assert results["flows"]["size_bytes"] == [2000] * 4
+    assert results["flows"]["start_ns"][:2] == [10_000] * 2
+    over = max(21_000, 10_000 + 2 * one_way_ns(2000))
+    assert sorted(results["steps"]["end_ns"]) == pytest.approx(
+        [10_000] * 2 + [21_000] * 2 + [over + 6000] * 2, rel=0.01
+    )

@@ -60,7 +60,7 @@ def read_json(data: bytes, budget: Budget) -> list[Node]:
             budget.spend(nodes=len(objects))
             break
     if "traceEvents" in first:
-        raise WireError("a trace of Kineto, before Chakra's converter; play what that makes of it")
+        raise WireError("a trace of Kineto has traceEvents within its first MiB, and a list of them")
     return [_node(content, place) for place, content in enumerate(objects[1:])]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Operations of PyTorch's operators, by the shapes of their tensors."""
+"""PyTorch's names: kinds of collectives, bytes of types, operations of operators."""
 
 from __future__ import annotations
 
@@ -8,9 +8,65 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.trace import COMM_TYPES
+from ns3_env.scenario.traffic.chakra.wire import WireError
+
+_LETTERS = re.compile(r"[^a-z]")
+#: Kinds of collectives by their names there, of which only the letters count.
+_KINDS = {
+    "ALL_REDUCE": ("allreduce", "allreducecoalesced", "allreducesparse"),
+    "ALL_GATHER": ("allgather", "allgatherbase", "allgatherintotensor", "allgatherintotensorcoalesced"),
+    "REDUCE_SCATTER": (
+        "reducescatter",
+        "reducescatterbase",
+        "reducescattertensor",
+        "reducescattertensorcoalesced",
+    ),
+    "BROADCAST": ("broadcast", "broadcastoop"),
+    "ALL_TO_ALL": ("alltoall", "alltoallv", "alltoallbase", "alltoallsingle"),
+    "BARRIER": ("barrier",),
+    "REDUCE": ("reduce", "reduceoop"),
+    "GATHER": ("gather",),
+    "SCATTER": ("scatter",),
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names}
+#: Bytes of an element, by the name of its type.
+_BYTES = {
+    **dict.fromkeys(("Byte", "Char", "Bool"), 1),
+    **dict.fromkeys(("Short", "Half", "BFloat16"), 2),
+    **dict.fromkeys(("Int", "Float", "ComplexHalf"), 4),
+    **dict.fromkeys(("Long", "Double", "ComplexFloat"), 8),
+    "ComplexDouble": 16,
+}
 #: Return a view of an argument, as the schema says ("Tensor(a)"; "(a!)" is written to).
 _VIEW = re.compile(r"->.*\(a\)")
 _ALLOCATION = re.compile(r"aten::(empty|new_empty|resize_|set_|item|_local_scalar_dense|record_stream)")
+
+
+def letters(name: object) -> str:
+    """A collective's name, of which only the letters count: all_reduce and allreduce are the same."""
+    return _LETTERS.sub("", str(name).lower())
+
+
+def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
+    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and what may stand there."""
+    kind = _KIND_OF.get(letters(name))
+    if kind is None:
+        raise WireError(
+            f"{where}: the collective is {shown(name)}; it may be {', '.join((*also, *_KIND_OF))}"
+        )
+    return COMM_TYPES[kind]
+
+
+def element_bytes(dtype: object, where: str) -> int:
+    """Bytes of an element of this type. Raises WireError: ``where``, and what may stand there."""
+    name = str(dtype)
+    each = _BYTES.get(name, 1 if name.startswith(("Float8", "Q")) else 0)
+    if not each:
+        types = ", ".join((*_BYTES, "Float8..."))
+        raise WireError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
+    return each
 
 
 def is_free(name: str, schema: str) -> bool:

@@ -19,11 +19,16 @@ from typing import Any, NamedTuple
 
 from ns3_env.config.json_list import JsonList
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.operators import count_operations, is_free
+from ns3_env.scenario.traffic.chakra.operators import (
+    collective_type,
+    count_operations,
+    element_bytes,
+    is_free,
+    letters,
+)
 from ns3_env.scenario.traffic.chakra.trace import (
     AT_ONCE,
     COLLECTIVE,
-    COMM_TYPES,
     COMPUTE,
     INPUTS,
     METADATA,
@@ -36,34 +41,7 @@ from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS
 
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:[^\[\]{}]{0,1000}"nodes"\s*:\s*(?=\[)')
-_LETTERS = re.compile(r"[^a-z]")
-#: Kinds of collectives by their names there, of which only the letters count.
-_KINDS = {
-    "ALL_REDUCE": ("allreduce", "allreducecoalesced", "allreducesparse"),
-    "ALL_GATHER": ("allgather", "allgatherbase", "allgatherintotensor", "allgatherintotensorcoalesced"),
-    "REDUCE_SCATTER": (
-        "reducescatter",
-        "reducescatterbase",
-        "reducescattertensor",
-        "reducescattertensorcoalesced",
-    ),
-    "BROADCAST": ("broadcast", "broadcastoop"),
-    "ALL_TO_ALL": ("alltoall", "alltoallv", "alltoallbase", "alltoallsingle"),
-    "BARRIER": ("barrier",),
-    "REDUCE": ("reduce", "reduceoop"),
-    "GATHER": ("gather",),
-    "SCATTER": ("scatter",),
-}
-_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names}
 _TYPES = {"send": SEND, "recv": RECEIVE}
-#: Bytes of an element, by the name of its type.
-_BYTES = {
-    **dict.fromkeys(("Byte", "Char", "Bool"), 1),
-    **dict.fromkeys(("Short", "Half", "BFloat16"), 2),
-    **dict.fromkeys(("Int", "Float", "ComplexHalf"), 4),
-    **dict.fromkeys(("Long", "Double", "ComplexFloat"), 8),
-    "ComplexDouble": 16,
-}
 #: Operators around a collective.
 _AROUND = ("c10d::", "nccl:", "_c10d_functional::", "gloo:")
 
@@ -95,7 +73,7 @@ class _Record(NamedTuple):
 
     @property
     def name(self) -> str:
-        return _LETTERS.sub("", str(self.attributes["collective_name"]).lower())
+        return letters(self.attributes["collective_name"])
 
     @property
     def group(self) -> str:
@@ -272,15 +250,12 @@ class _Order:
             if peer is None or (ranks and not 0 <= peer < len(ranks)):
                 raise WireError(f"line {record.line}: {record.name} with rank {peer} of {len(ranks)}")
             numbers["comm_dst" if kind == SEND else "comm_src"] = ranks[peer] if ranks else peer
-        elif (name := _KIND_OF.get(record.name)) is not None:
+        else:
             kind = COLLECTIVE
-            numbers["comm_type"] = COMM_TYPES[name]
+            name = record.attributes["collective_name"]
+            numbers["comm_type"] = collective_type(name, f"line {record.line}", also=tuple(_TYPES))
             after += [self._last[record.group]] if record.group in self._last else []
             self._last[record.group] = record.id
-        else:
-            called = shown(record.attributes["collective_name"])
-            kinds = ", ".join((*_TYPES, *_KIND_OF))
-            raise WireError(f"line {record.line}: the collective is {called}; it may be {kinds}")
         numbers["comm_size"] = 0 if record.name == "barrier" else _size_bytes(record)
         self._of_storage.update(dict.fromkeys(storages, record.id))
         self._of_number[record.group, record.before_name(3)] = record.id
@@ -289,11 +264,7 @@ class _Order:
 
 def _size_bytes(record: _Record) -> int:
     """Bytes that a rank brings, or receives. Raises WireError."""
-    dtype = str(record.attributes.get("dtype", ""))
-    each = _BYTES.get(dtype, 1 if dtype.startswith(("Float8", "Q")) else 0)
-    if not each:
-        types = ", ".join((*_BYTES, "Float8..."))
-        raise WireError(f"line {record.line}: dtype is {shown(dtype)}; it may be {types}")
+    each = element_bytes(record.attributes.get("dtype", ""), f"line {record.line}")
     return record.number("out_msg_nelems" if record.name == "recv" else "in_msg_nelems") * each
 
 
