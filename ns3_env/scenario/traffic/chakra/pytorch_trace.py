@@ -2,10 +2,11 @@
 """Execution traces as PyTorch's ExecutionTraceObserver writes them, one rank's operators each.
 
 A node is an operator, with the one that called it (``ctrl_deps``) and the tensors that it was called with:
-there are no times, and no dependencies. A ``record_param_comms`` node is a collective. Operators that call no
-other compute, one after the other in the order of their ids, which are those of their starts. A collective
-comes after the computation before it, and after those before it of its group; a computation waits for the
-collectives of tensors that it touches, and for those that were waited for before it.
+there are no times, and no dependencies. A ``record_param_comms`` node is a collective. Operators whose
+operations are counted, and those that call no other that computes, compute one after the other in the order
+of their ids, which are those of their starts. A collective comes after the computation before it, and after
+those before it of its group; a computation waits for the collectives of tensors that it touches, and for
+those that were waited for before it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ns3_env.config.json_list import JsonList
@@ -42,6 +44,8 @@ from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS
 
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:[^\[\]{}]{0,1000}"nodes"\s*:\s*(?=\[)')
 _TYPES = {"send": SEND, "recv": RECEIVE}
+#: Operators that call each other; a file with more around one is damaged.
+_MOST_CALLERS = 1000
 #: Operators around a collective.
 _AROUND = ("c10d::", "nccl:", "_c10d_functional::", "gloo:")
 
@@ -125,7 +129,7 @@ def read_pytorch(data: bytes, begin: int, budget: Budget) -> list[Node]:
 
 @dataclass
 class _Trace:
-    _parents: set[int] = field(default_factory=set)
+    _parent: dict[int, int] = field(default_factory=dict)
     _operators: list[_Operator] = field(default_factory=list)
     _records: list[_Record] = field(default_factory=list)
     #: Parent and storages of operators around collectives.
@@ -136,7 +140,7 @@ class _Trace:
     def take(self, line: int, content: Mapping[str, Any]) -> None:
         """Takes a node of the file. Raises WireError."""
         number, parent = (_whole(content, key, line) for key in ("id", "ctrl_deps"))
-        self._parents.add(parent)
+        self._parent[number] = parent
         name = str(content.get("name", ""))
         inputs, outputs = (_part(content, key, line) for key in ("inputs", "outputs"))
         if name.startswith("## process_group:init"):
@@ -163,9 +167,8 @@ class _Trace:
             text = "no record_param_comms node has a collective_name"
             raise WireError(f"{text}: PyTorch 2.4 and later record collectives of NCCL so")
         yield from self._group_nodes(budget)
-        leaves = [operator for operator in self._operators if operator.id not in self._parents]
         order = _Order()
-        parts: list[_Operator | _Record] = [*leaves, *self._records]
+        parts: list[_Operator | _Record] = [*self._computing(), *self._records]
         for part in sorted(parts, key=lambda part: part.id):
             if isinstance(part, _Operator):
                 node = order.computation(part)
@@ -179,10 +182,28 @@ class _Trace:
             budget.spend(nodes=1)
             yield node
 
+    def _computing(self) -> list[_Operator]:
+        """The operators that compute: those whose operations are counted, with all that they call, and
+        others that call none of either sort."""
+        counted = {operator.id for operator in self._operators if operator.operations}
+        callers: set[int] = set()
+        outside = []
+        for operator in self._operators:
+            around = list(islice(self._callers(operator.id), _MOST_CALLERS))
+            if counted.isdisjoint(around):
+                outside.append(operator)
+                callers.update(around)
+        return [operator for operator in outside if operator.operations or operator.id not in callers]
+
+    def _callers(self, number: int) -> Iterator[int]:
+        """Yields the nodes around a node, the innermost first; the outermost is its own."""
+        while (parent := self._parent.get(number, number)) != number:
+            yield parent
+            number = parent
+
     def _group_nodes(self, budget: Budget) -> Iterator[Node]:
         """Yields nodes that list process groups, also those that only their collectives tell."""
-        numbers = [x.id for x in self._records] + [x.id for x in self._operators]
-        last = max(numbers)
+        last = max(self._parent)
         names = "".join(self._groups)
         regular = {
             record.group: self._ranks(record)
