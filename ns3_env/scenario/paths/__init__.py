@@ -11,6 +11,7 @@ from ns3_env.scenario.paths.failures import (
     LoadBalancing,
     Outage,
     Spray,
+    Valiant,
     balancing_content,
 )
 
@@ -22,5 +23,6 @@ __all__ = [
     "LoadBalancing",
     "Outage",
     "Spray",
+    "Valiant",
     "balancing_content",
 ]

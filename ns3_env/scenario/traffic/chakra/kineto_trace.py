@@ -139,7 +139,7 @@ class _Trace:
             yield order.computation(event) if event.collective is None else order.communication(event)
 
     def _launched(self, event: _Event) -> tuple[float, float]:
-        """When an event was launched, and when it began, which stands for it where that is not known."""
+        """Time of an event's launch, or its beginning where that is not known, and its beginning."""
         return self._launches.get(event.correlation, event.begin), event.begin
 
 
