@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -73,7 +74,9 @@ class JsonList:
             try:
                 content, end = self._decoder.raw_decode(self._buffer, self._place)
             except (ValueError, RecursionError) as error:
-                if len(self._buffer) - self._place > self._most or not self._read():
+                if len(self._buffer) - self._place > self._most:
+                    raise ValueError(f"no object ends within {self._most} characters") from None
+                if not self._read():
                     raise ValueError(f"no JSON: {getattr(error, 'msg', error)}") from None
                 continue
             self._pass(end)
@@ -93,3 +96,10 @@ class JsonList:
 
     def _rest(self) -> str:
         return shown(self._buffer[self._place : self._place + 200].partition("\n")[0])
+
+
+def open_list(data: bytes, begin: int, most: int = 1 << 26) -> JsonList:
+    """The list that starts at a place of a file in memory; lines are those of the file."""
+    file = io.BytesIO(data)
+    file.seek(begin)
+    return JsonList(io.TextIOWrapper(file, encoding="utf-8"), 1 + data.count(b"\n", 0, begin), most)

@@ -10,7 +10,6 @@ launched before it on each stream of computation, and for the one before it on i
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from ns3_env.config.json_list import JsonList
+from ns3_env.config.json_list import open_list
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra.operators import collective_type, element_bytes, letters
 from ns3_env.scenario.traffic.chakra.trace import (
@@ -69,9 +68,7 @@ def read_kineto(data: bytes, begin: int, budget: Budget) -> list[Node]:
         WireError: its fault, with the line.
     """
     trace = _Trace()
-    file = io.BytesIO(data)
-    file.seek(begin)
-    rows = JsonList(io.TextIOWrapper(file, encoding="utf-8"), 1 + data.count(b"\n", 0, begin))
+    rows = open_list(data, begin)
     try:
         for content in rows.objects(is_all=False):
             trace.take(rows.line, content)

@@ -11,7 +11,6 @@ those that were waited for before it.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ns3_env.config.json_list import JsonList
+from ns3_env.config.json_list import open_list
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra.operators import (
     collective_type,
@@ -113,10 +112,7 @@ def read_pytorch(data: bytes, begin: int, budget: Budget) -> list[Node]:
         WireError: its fault, with the line.
     """
     trace = _Trace()
-    file = io.BytesIO(data)
-    file.seek(begin)
-    text = io.TextIOWrapper(file, encoding="utf-8")
-    rows = JsonList(text, 1 + data.count(b"\n", 0, begin))
+    rows = open_list(data, begin)
     try:
         for content in rows.objects(is_all=False):
             trace.take(rows.line, content)
