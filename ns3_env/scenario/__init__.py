@@ -13,7 +13,7 @@ from ns3_env.scenario.controllers import (
 )
 from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
-from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Spray
+from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Spray, Valiant
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario, ScenarioLike
 from ns3_env.scenario.switch import CongestionPoints, Ecn, EcnSetting, Switch
@@ -79,6 +79,7 @@ __all__ = [
     "Spray",
     "Switch",
     "Synchronous",
+    "Valiant",
     "published_congestion_points",
     "published_ecn",
 ]

@@ -27,7 +27,7 @@ from ns3_env.scenario.derived import (
     played_controllers,
 )
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.paths import link_rate_faults
+from ns3_env.scenario.paths import Valiant, link_rate_faults
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.topology.directions import direction_faults
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
@@ -80,6 +80,7 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
         if scenario.failures is not None:
             wrong = scenario.failures.faults(network, scenario.time_limit_ns)
             faults += [f"failures.{fault}" for fault in wrong]
+        faults += detour_faults(scenario, network)
     if not faults and (many := scenario.traffic.expected_flows(network)) > MAX_FLOWS:
         faults = [f"traffic: about {many:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
     faults += time_faults(scenario)
@@ -92,6 +93,17 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
             lambda: controller_indices(scenario, draw_flows(scenario, network)),
         )
     return faults
+
+
+def detour_faults(scenario: ScenarioFields, network: Network) -> list[str]:
+    """Refuses detours where they have no path, and with what chooses paths anew."""
+    if not isinstance(scenario.load_balancing, Valiant):
+        return []
+    if network.cards:
+        return ["load_balancing: by valiant a path may go by any host's switch: each host has one card"]
+    if scenario.failures is not None:
+        return ["failures: routes by valiant do not change where a link fails: leave one of the two out"]
+    return []
 
 
 def time_faults(scenario: ScenarioFields) -> list[str]:

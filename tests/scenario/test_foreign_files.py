@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
 from tests.samples.job_texts import JSONIZER, MICRO_ASTRA, PING_PONG, SIMAI
-from tests.samples.published_texts import FLOWS, MATRIX, THREE_TIERS, TOPOLOGY
+from tests.samples.published_texts import FLOWS, MATRIX, THREE_TIERS, TOPOLOGY, file_text
 from tests.samples.scenarios import refusal
 
 CSV = "src,dst,size_bytes,start_ns\n"
@@ -29,6 +30,7 @@ PUBLISHED = {
     "traffic": {"kind": "published", "file": "flow.txt"},
     "time_limit_ns": "3s",
 }
+PYTORCH = {"traffic": {"kind": "chakra", "file": "p", "flops_per_s": 1e12, "memory_bytes_per_s": 1e12}}
 #: A file's name, a good text of its format, and the keys that name it.
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "x.goal": (PING_PONG, {"traffic": {"kind": "goal", "file": "x.goal"}}),
@@ -37,13 +39,36 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "m.cm": (MATRIX, {"traffic": {"kind": "connections", "file": "m.cm"}}),
     "t.0.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
     "t.1.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
+    "p.0.json": (file_text("pytorch.json"), PYTORCH),
+    "p.1.json": (file_text("pytorch.json"), PYTORCH),
+    "k.0.json": (file_text("kineto.json"), {"traffic": {"kind": "chakra", "file": "k"}}),
+    "k.1.json": (file_text("kineto.json"), {"traffic": {"kind": "chakra", "file": "k"}}),
     "t.topo": (
         THREE_TIERS,
         {"topology": {"kind": "htsim", "file": "t.topo"}, "traffic": {"kind": "incast", "size_bytes": 1000}},
     ),
+    "z.graphml": (
+        file_text("zoo.graphml"),
+        {"topology": {"kind": "graphml", "file": "z.graphml"}, "traffic": {"kind": "incast", "flows": 1}},
+    ),
+    **{
+        name: (
+            file_text(name),
+            {
+                "topology": {"kind": "rocketfuel", "file": name, "rate_bps": "10Gbps"},
+                "traffic": {"kind": "incast", "flows": 1},
+            },
+        )
+        for name in ("routers.cch", "latencies.intra")
+    },
     "topology.txt": (TOPOLOGY, PUBLISHED),
     "flow.txt": (FLOWS, PUBLISHED),
     "flows.csv": (CSV + "0,4,1kB,1.5us\n1,4,20,7\n", {"traffic": {"kind": "csv", "file": "flows.csv"}}),
+    "flows.json": (
+        '[{"id": 0, "src": 0, "dst": 4, "size": 1000, "start": 1500},\n'
+        ' {"id": 1, "src": 1, "dst": 4, "size": 20, "start": 7}]\n',
+        {"traffic": {"kind": "csv", "file": "flows.json"}},
+    ),
     "cdf.txt": ("0 0\n1000 25\n2000 100\n", {"traffic": POISSON}),
 }
 
@@ -116,6 +141,30 @@ def test_a_scenario_without_its_files_is_the_same_one(name: str, folder: Path, s
     for path in folder.iterdir():
         path.unlink()
     assert simulator.play(Scenario.from_mapping(content, "x.yaml")) == results
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FORMS["flows.json"][0],
+        '[{"src": 0, "dst": 4, "size_bytes": "1kB", "start_ns": 1500, "name": "a"}\n,'
+        ' {"src": 1, "dst": 4, "size": 20.0, "start_s": 0.0000000071}]',
+        "id,src,dst,size_bytes,start_s\n0,0,4,1e3,1.5e-6\n1,1,4,20.0,0.0000000071\n",
+        "start_us,src,dst,size_bytes\n1.5us,0,4,1kB\n.007us,1,4,20\n",
+    ],
+    ids=["json-of-parsimon", "json", "csv-in-seconds", "csv-with-units"],
+)
+def test_each_form_of_a_list_of_flows_is_the_same(text: str, folder: Path) -> None:
+    flows = Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows()
+    (folder / "flows.csv").write_text(text)
+    assert Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows() == flows
+
+
+def test_flows_in_json_wait_for_each_other_by_id(folder: Path) -> None:
+    rows = [{"id": i, "src": i, "dst": 4, "size": 9, "start": 0, "after": [0] * i} for i in range(2)]
+    (folder / "flows.csv").write_text(json.dumps(rows))
+    waits = Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows().tasks.waits
+    assert waits == {1: ((0,), 0)}
 
 
 def mutant(text: str, random: np.random.Generator) -> str:

@@ -17,7 +17,7 @@ from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.traffic import Traffic
 from tests.paths import ROOT
 from tests.samples.job_texts import MICRO_ASTRA, PING_PONG
-from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS
+from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS, file_text
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
@@ -47,6 +47,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
     chakra_traces.write("data_parallel", tmp_path / "step", ranks=2)
     (tmp_path / "tree.topo").write_text(TWO_TIERS)
+    (tmp_path / "Abilene.graphml").write_text(file_text("zoo.graphml"))
+    (tmp_path / "latencies.intra").write_text(file_text("latencies.intra"))
     (tmp_path / "matrix.cm").write_text(MATRIX)
     (tmp_path / "step.goal").write_text(PING_PONG)
     (tmp_path / "workload.txt").write_text(MICRO_ASTRA)

@@ -14,7 +14,16 @@ import pytest
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Dumbbell, FatTree2, FatTree3, LeafSpine, Network, ParkingLot
+from ns3_env.scenario.topology import (
+    Dragonfly,
+    Dumbbell,
+    FatTree2,
+    FatTree3,
+    LeafSpine,
+    Network,
+    ParkingLot,
+    Torus,
+)
 from ns3_env.scenario.traffic import (
     SIZE_CDFS,
     ConstantRate,
@@ -52,6 +61,42 @@ def test_fat_tree_3_is_that_of_the_reference() -> None:
     assert pairs == expected
     assert len(net.links) == len(expected)
     assert all(link.delay_ns == 1000 for link in net.links)
+
+
+@pytest.mark.parametrize(
+    ("topology", "ports"),
+    [
+        (Torus(sizes=[4, 3], hosts_per_switch=2), 2 + 4),
+        (Torus(sizes=[5, 2, 1]), 1 + 2 + 1),
+        (Torus(sizes=[3]), 1 + 2),
+        (Dragonfly(), 2 + 3 + 2),
+        (Dragonfly(hosts_per_switch=1, switches_per_group=2, links_to_groups=1), 1 + 1 + 1),
+    ],
+)
+def test_direct_networks_are_regular(topology: Torus | Dragonfly, ports: int) -> None:
+    """Each switch has as many ports, and no two links are between the same ones."""
+    net = topology.build()
+    assert not net.faults()
+    assert topology.counts() == (len(net.hosts), len(net.nodes) - len(net.hosts), len(net.links))
+    degree = Counter(end for link in net.links for end in (link.a, link.b))
+    assert {degree[i] for i, kind in enumerate(net.nodes) if kind == "switch"} == {ports}
+
+
+def test_any_two_groups_of_a_dragonfly_have_one_link() -> None:
+    for groups in (None, 5):
+        topology = Dragonfly(groups=groups, global_delay_ns=7000)
+        net = topology.build()
+        hosts = len(net.hosts)
+        between = [x for x in net.links if x.delay_ns == 7000]
+        pairs = {((x.a - hosts) // 4, (x.b - hosts) // 4) for x in between}
+        assert len(pairs) == len(between) == (36 if groups is None else 10)
+        assert not net.faults()
+
+
+def test_neighbours_on_a_torus_are_a_link_apart_around_the_ends() -> None:
+    net = Torus(sizes=[2, 3]).build()
+    links = {(x.a - 6, x.b - 6) for x in net.links[6:]}
+    assert links == {(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)}
 
 
 def test_fat_tree_2_is_that_of_zhang_2023() -> None:
@@ -245,6 +290,27 @@ def test_shares_that_end_at_1_are_fractions(text: str | list[tuple[Any, float]],
         write_cdf(tmp_path, text)
     sizes = {"file": "cdf.txt"} if isinstance(text, str) else text
     traffic = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": sizes})).traffic
+    assert isinstance(traffic, Poisson)
+    assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("bytes,fraction\n0,0\n1000,0.25\n2000,1\n", {}),
+        ("0 1 0\n1000 1 0.25\n2000 1 1", {"unit_bytes": 1}),
+        ("0 1 0\n1 1 0.25\n2 1 1", {"unit_bytes": "1kB"}),
+    ],
+    ids=["commas-and-a-header", "ns-2-in-bytes", "ns-2-in-packets"],
+)
+def test_distributions_of_other_simulators_are_the_same(
+    text: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """Opera's have commas; ns-2's have three columns, and pFabric's sizes are packets."""
+    write_cdf(tmp_path, text)
+    traffic = Scenario.load(
+        scenario_file(tmp_path, {**POISSON, "sizes": {"file": "cdf.txt", **more}})
+    ).traffic
     assert isinstance(traffic, Poisson)
     assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ns3_env.eval.metrics import measure
-from ns3_env.scenario import Controller, Ecmp, Flowlet, Record, Scenario, Spray
-from ns3_env.scenario.topology import FatTree3, LeafSpine
+from ns3_env.scenario import Controller, Ecmp, Flowlet, Record, Scenario, Spray, Switch, Valiant
+from ns3_env.scenario.topology import Dragonfly, FatTree3, LeafSpine
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix, Poisson
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
@@ -19,7 +19,7 @@ RATE_BPS = 100e9
 LONG_NS = 200_000
 #: From host to host over four links of 1 µs, a packet on each; over six it is 6.5 µs.
 UNDER_WAY_NS = 4_340
-Balancing = Ecmp | Flowlet | Spray
+Balancing = Ecmp | Flowlet | Spray | Valiant
 
 
 def crossing(random: np.random.Generator, hosts: int, groups: int) -> list[int]:
@@ -31,7 +31,13 @@ def crossing(random: np.random.Generator, hosts: int, groups: int) -> list[int]:
             return [int(x) for x in to]
 
 
-def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int], how: Balancing) -> Results:
+def streams(
+    simulator: Simulator,
+    topology: LeafSpine | FatTree3 | Dragonfly,
+    to: list[int],
+    how: Balancing,
+    **values: Any,
+) -> Results:
     """Every host sends at line rate regardless of losses: without a transport."""
     sent = [ConstantRate(src=i, dst=x, rate_bps=RATE_BPS) for i, x in enumerate(to)]
     last = FlowList(flows=[Flow(src=0, dst=1, size_bytes=1, start_ns=LONG_NS)])
@@ -41,6 +47,7 @@ def streams(simulator: Simulator, topology: LeafSpine | FatTree3, to: list[int],
             traffic=Mix(parts=[*sent, last]),
             controllers=[Controller(name="dcqcn")],
             load_balancing=how,
+            **values,
         )
     )
 
@@ -90,6 +97,37 @@ def test_ecmp_reaches_what_collisions_leave(simulator: Simulator) -> None:
     # Of n balls in n boxes the share of full boxes deviates by 0.11; of 80 times that, by 0.012.
     assert np.mean(hit) == pytest.approx(expected, abs=3 * 0.012)
     assert np.mean(reached) == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.filterwarnings("ignore:traffic. packets of the streams")
+def test_detours_load_all_links_between_groups(simulator: Simulator) -> None:
+    """32 hosts of a group send to the next one; eight links leave it, so that a quarter may arrive.
+
+    Shortest paths load six of them.
+    """
+    topology = Dragonfly(hosts_per_switch=4, switches_per_group=8, links_to_groups=4, groups=9)
+    to = list(range(32, 64))
+    lossy = Switch(pfc=False)
+    assert delivered(streams(simulator, topology, to, Valiant(), switch=lossy)) == pytest.approx(
+        8 / 32, abs=0.01
+    )
+    assert delivered(streams(simulator, topology, to, Ecmp(), switch=lossy)) <= 6 / 32 + 0.01
+
+
+def test_a_detour_counts_as_the_path_of_its_flow(simulator: Simulator) -> None:
+    """A flow alone takes the time that it takes by itself, on whichever path."""
+    flows = [Flow(src=i, dst=(i + 8) % 72, size_bytes=100_000, start_ns=i * 500_000) for i in range(16)]
+    results = simulator.play(
+        Scenario(
+            topology=Dragonfly(),
+            traffic=FlowList(flows=flows),
+            controllers=[Controller(name="dcqcn")],
+            load_balancing=Valiant(),
+        )
+    )
+    standalone = np.array(results["flows"]["standalone_ns"])
+    assert np.array(results["flows"]["fct_ns"]) == pytest.approx(standalone, rel=1e-6)
+    assert len(set(np.round(standalone / 1000))) > 2
 
 
 def websearch(how: Balancing, controller: str = "hpcc", **values: Any) -> Scenario:

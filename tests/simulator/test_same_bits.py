@@ -67,6 +67,7 @@ IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc-pint", {"nic": {"ack_every": 4, "ack_delay_ns": 2000}}),
     ("timely", {**SHALLOW, **SELECTIVE}),
     ("dcqcn", SPRAY),
+    ("dcqcn", {"load_balancing": "valiant"}),
     ("hpcc", {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, **SELECTIVE, **OUTAGE}),
     (policy("dispatcher"), {}),
     (policy("tasks/ppo/1"), {}),

@@ -105,6 +105,8 @@ struct Scenario
     double lossProbability{0};        ///< of each packet on each link
     LinkCorruption corruption;        ///< of links that have their own
     std::optional<PathSpec> paths;    ///< absent: a flow has one path, and links never fail
+    bool detours{
+        false}; ///< a flow's path goes by the switch of a host that its hash picks (Valiant 1982)
     std::optional<Picos> retransmissionTimeout;           ///< default: from the network's buffers
     std::optional<SelectiveRepeatConfig> selectiveRepeat; ///< absent: go-back-N
     NicConfig nic;

@@ -11,6 +11,7 @@ from ns3_env.scenario.paths.failures import (
     LoadBalancing,
     Outage,
     Spray,
+    Valiant,
     balancing_content,
 )
 from ns3_env.scenario.paths.link_rates import (
@@ -34,6 +35,7 @@ __all__ = [
     "Outage",
     "RateStep",
     "Spray",
+    "Valiant",
     "balancing_content",
     "link_rate_faults",
     "link_rate_rows",

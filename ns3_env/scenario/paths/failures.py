@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -143,12 +143,19 @@ class Spray(Strict):
     by: Literal["random", "round_robin", "least_queue"] = "random"
 
 
-_Kinds = Ecmp | Flowlet | Spray
+class Valiant(Strict):
+    """Each flow keeps a path of two: a shortest one to the switch of a host that its hash picks, and one from
+    there (Valiant 1982). ACKs go by another host."""
+
+    kind: Literal["valiant"] = "valiant"
+
+
+_Kinds = Ecmp | Flowlet | Spray | Valiant
 
 
 def _alone(value: Any) -> Any:
     """A bare name means {kind: NAME}."""
-    kinds = {model.model_fields["kind"].default for model in (Ecmp, Flowlet, Spray)}
+    kinds = {model.model_fields["kind"].default for model in get_args(_Kinds)}
     return {"kind": value} if isinstance(value, str) and value in kinds else value
 
 
@@ -157,10 +164,12 @@ LoadBalancing = Annotated[
 ]
 
 
-def balancing_content(balancing: Ecmp | Flowlet | Spray) -> dict[str, Any] | None:
+def balancing_content(balancing: _Kinds) -> dict[str, Any] | None:
     """Returns the simulator's input; None if each flow keeps its path."""
     if isinstance(balancing, Ecmp):
         return None
     if isinstance(balancing, Flowlet):
         return {"by": "flowlet", "gap_ns": balancing.gap_ns}
+    if isinstance(balancing, Valiant):
+        return {"by": balancing.kind}
     return {"by": balancing.by}

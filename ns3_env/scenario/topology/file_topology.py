@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Any, TextIO
 
@@ -14,12 +15,16 @@ from ns3_env.config.model import describe
 from ns3_env.scenario.topology.kind import Graph, GraphLink, TopologyKind
 from ns3_env.scenario.topology.network import Network
 
+_LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
+
 
 class FileTopology(TopologyKind):
     """A topology whose nodes and links stand in a file; one that is relative lies beside the scenario's."""
 
     file: NamedFile
 
+    #: The line of each link; empty where the file has none for each.
+    _lines: list[int] = PrivateAttr(default_factory=list)
     _graph: Graph = PrivateAttr(default_factory=lambda: Graph(nodes=[], links=[]))
     _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
 
@@ -59,7 +64,17 @@ class FileTopology(TopologyKind):
         return self._wrong.texts() if len(self._wrong) else self._network_faults(network)
 
     def _network_faults(self, network: Network) -> list[str]:
-        return network.faults()
+        """Faults of the network, those of links with their lines."""
+        if not self._lines:
+            return network.faults()
+        graph = LineFaults(self.file)
+        for fault in network.faults():
+            of_link = _LINK_FAULT.fullmatch(fault)
+            if of_link is None:
+                graph.add(0, fault.partition(": ")[2])
+            else:
+                graph.add(self._lines[int(of_link[1])], of_link[2])
+        return graph.texts()
 
     def without_files(self) -> Graph:
         """Returns the graph, written out."""

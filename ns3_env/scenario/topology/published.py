@@ -10,15 +10,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, TextIO
 
-from pydantic import PrivateAttr
-
 from ns3_env.config.bounds import MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, WHY_HOSTS
-from ns3_env.config.files import LineFaults
 from ns3_env.config.model import shown
 from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.topology.file_topology import FileTopology
 from ns3_env.scenario.topology.kind import Graph, GraphLink
-from ns3_env.scenario.topology.network import Network
 
 #: Nanoseconds of the units that its times have.
 UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -112,7 +108,6 @@ _COLUMNS = ("src", "dst", "rate", "delay", "error_rate")
 _HEADER = ("nodes", "switches", "links")
 _SIMAI_WORDS = 6  # first line: nodes, GPUs of a server, its switches, other switches, links, type of GPU
 _DELAY = re.compile(rf"([0-9]{{1,19}}(?:\.[0-9]{{0,30}})?)({'|'.join(UNITS_NS)})")
-_LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
 
 class PublishedTopology(FileTopology):
@@ -125,8 +120,6 @@ class PublishedTopology(FileTopology):
     """
 
     kind: Literal["published"] = "published"
-
-    _lines: list[int] = PrivateAttr(default_factory=list)
 
     def _take(self, lines: TextIO) -> None:
         text = PublishedText(lines)
@@ -190,17 +183,6 @@ class PublishedTopology(FileTopology):
             )
         if not delay[-1:].isalpha():
             self._wrong.add(line, f"the delay {shown(delay)} has no unit; write 1us, or 0.001ms")
-
-    def _network_faults(self, network: Network) -> list[str]:
-        """Faults of the network, those of links with their lines."""
-        graph = LineFaults(self.file)
-        for fault in network.faults():
-            of_link = _LINK_FAULT.fullmatch(fault)
-            if of_link is None:
-                graph.add(0, fault.partition(": ")[2])
-            else:
-                graph.add(self._lines[int(of_link[1])], of_link[2])
-        return graph.texts()
 
 
 def _delay_ns(text: str) -> int | str:

@@ -15,19 +15,27 @@ from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_FLOWS, MAX_TIME_NS, WHY_FLOWS
 from ns3_env.config.files import LineFaults, NamedFile
+from ns3_env.config.json_list import JsonList
 from ns3_env.config.model import shown
-from ns3_env.config.units import SIZE, TIME, Dimension, whole
+from ns3_env.config.units import SIZE, TIME, Dimension, quantity, whole
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
 from ns3_env.scenario.traffic.sizes import ENDLESS, ENDLESS_BYTES, size_of
 from ns3_env.scenario.traffic.tasks import named_waits
 
+#: Characters in which a file's form shows.
+_LOOK = 1024
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 #: Columns of a CSV of flows, and those that may be there.
 CSV_COLUMNS = ("src", "dst", "size_bytes", "start_ns")
-MORE_COLUMNS = ("controller", "name", "after", "delay_ns")
+MORE_COLUMNS = ("controller", "name", "after", "delay_ns", "id")
 _DIMENSIONS = {"size_bytes": SIZE, "start_ns": TIME, "delay_ns": TIME}
+#: Units of a column of starts whose name ends so; the nearest nanosecond is taken.
+_START_UNITS = {f"start_{unit}": unit for unit in ("us", "ms", "s")}
+#: Keys of other projects' flows in JSON, sizes in bytes and starts in nanoseconds.
+_SAME = {"size": "size_bytes", "start": "start_ns"}
+_DECIMAL = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 
 
 def _with_unit(text: str, dimension: Dimension | None) -> int:
@@ -175,9 +183,11 @@ class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
     Columns may come in any order; sizes and times may have units ("2MB", "1.5us"). The size of a flow that
-    never ends is ``endless``. A column ``controller`` may name each flow's; if it is empty the flow has
-    that of the traffic, or the scenario's. ``name`` names a flow, ``after`` those that it waits for (with
-    spaces between); it starts ``delay_ns`` later.
+    never ends is ``endless``. ``start_us``, ``start_ms`` or ``start_s`` may stand for ``start_ns``, with
+    numbers that are rounded to nanoseconds. A column ``controller`` may name each flow's; if it is empty the
+    flow has that of the traffic, or the scenario's. ``name``, or ``id``, names a flow, ``after`` those that
+    it waits for (with spaces between); it starts ``delay_ns`` later. A list of objects with these keys in
+    JSON says the same; ``size`` and ``start`` are there in bytes and nanoseconds, as in Parsimon's files.
     """
 
     kind_of_file: ClassVar[str] = "CSV"
@@ -188,46 +198,87 @@ class FlowFile(FlowsInFile):
     _waits: list[tuple[str | None, list[str], int]] = PrivateAttr(default_factory=list)
 
     def _take(self, text: TextIO) -> None:
+        is_json = text.read(_LOOK).lstrip().startswith("[")
+        text.seek(0)
+        if is_json:
+            self._take_json(text)
+        else:
+            self._take_csv(text)
+        self._tie()
+        if not self._lines and not self._wrong:
+            self._wrong.add(0, f"no flows {'in the list' if is_json else 'after the header'}")
+
+    def _take_csv(self, text: TextIO) -> None:
         reader = csv.reader(text, strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
-            columns = (*CSV_COLUMNS, *(name for name in MORE_COLUMNS if name in header))
-            if sorted(header) != sorted(columns):
-                header_text = ",".join(header) or "nothing"
-                self._wrong.add(
-                    1,
-                    f"the header must name {','.join(CSV_COLUMNS)}, and may name "
-                    f"{', '.join(MORE_COLUMNS)}; it names {shown(header_text)[1:-1]}",
-                )
+            if not self._are_columns(1, header, "header"):
                 return
-            order = [header.index(name) for name in columns]
             for row in reader:
                 line = reader.line_num
                 if not row:
                     continue
                 if self._is_full(line):
                     return
-                if len(row) != len(columns):
-                    self._wrong.add(line, f"{len(row)} values, but there are {len(columns)} columns")
+                if len(row) != len(header):
+                    self._wrong.add(line, f"{len(row)} values, but there are {len(header)} columns")
                     continue
-                texts = {name: row[i].strip() for name, i in zip(columns, order, strict=True)}
-                controller, name, after = (texts.pop(key, "") for key in MORE_COLUMNS[:3])
-                texts["delay_ns"] = texts.get("delay_ns") or "0"
-                if endless := texts["size_bytes"] == ENDLESS:
-                    texts["size_bytes"] = str(ENDLESS_BYTES)
-                numbers = self._wholes(line, texts, _DIMENSIONS)
-                if numbers is None:
-                    continue
-                src, dst, size, start, delay = numbers
-                if not 0 <= delay <= MAX_TIME_NS:
-                    self._wrong.add(line, f"delay_ns is {delay}, must be in [0, {MAX_TIME_NS}]")
-                elif self._add(line, src, dst, size, start, endless, controller or None):
-                    self._waits.append((name or None, after.split(), delay))
-            self._tie()
+                self._take_flow(line, {name: x.strip() for name, x in zip(header, row, strict=True)})
         except csv.Error as error:
             self._wrong.add(reader.line_num, f"not a CSV: {error}")
-        if not self._lines and not self._wrong:
-            self._wrong.add(0, "no flows after the header")
+
+    def _take_json(self, text: TextIO) -> None:
+        rows = JsonList(text)
+        columns: set[tuple[str, ...]] = set()
+        try:
+            for flow in rows.objects():
+                if self._is_full(rows.line):
+                    return
+                names = [_SAME.get(key, key) for key in flow]
+                if tuple(names) not in columns:
+                    if not self._are_columns(rows.line, names, "flow"):
+                        return
+                    columns.add(tuple(names))
+                row = dict(zip(names, map(_text, flow.values()), strict=True))
+                self._take_flow(rows.line, row)
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            self._wrong.add(rows.line, str(error))
+
+    def _are_columns(self, line: int, names: list[str], what: str) -> bool:
+        """Returns whether these are the columns of a flow; otherwise that is a fault."""
+        needed = {"start_ns" if name in _START_UNITS else name for name in names} - set(MORE_COLUMNS)
+        if needed == set(CSV_COLUMNS) and len(set(names)) == len(names) and _one_start(names):
+            return True
+        listing = ",".join(names) or "nothing"
+        self._wrong.add(
+            line,
+            f"the {what} must name {','.join(CSV_COLUMNS)}, and may name "
+            f"{', '.join(MORE_COLUMNS)}; it names {shown(listing)[1:-1]}",
+        )
+        return False
+
+    def _take_flow(self, line: int, texts: dict[str, str]) -> None:
+        """Takes a row by its columns' names."""
+        controller, after = texts.pop("controller", ""), texts.pop("after", "")
+        name, number = texts.pop("name", ""), texts.pop("id", "")
+        start = next(key for key in texts if key.startswith("start_"))
+        row = {
+            **{key: texts[key] for key in CSV_COLUMNS[:3]},
+            "start_ns": _in_ns(texts[start], _START_UNITS.get(start)),
+            "delay_ns": texts.get("delay_ns") or "0",
+        }
+        if endless := row["size_bytes"] == ENDLESS:
+            row["size_bytes"] = str(ENDLESS_BYTES)
+        numbers = self._wholes(line, row, _DIMENSIONS)
+        if numbers is None:
+            return
+        src, dst, size, start_ns, delay = numbers
+        if not 0 <= delay <= MAX_TIME_NS:
+            self._wrong.add(line, f"delay_ns is {delay}, must be in [0, {MAX_TIME_NS}]")
+        elif self._add(line, src, dst, size, start_ns, endless, controller or None):
+            self._waits.append((name or number or None, after.split(), delay))
 
     def _tie(self) -> None:
         """Turns names into waits of flows for each other; names of faulty rows are unknown."""
@@ -236,3 +287,24 @@ class FlowFile(FlowsInFile):
             self._flows.tasks.waits, wrong = named_waits(names, after, delays)
             for flow, text in wrong.items():
                 self._wrong.add(self._lines[flow], text)
+
+
+def _one_start(names: Sequence[str]) -> bool:
+    return sum(name.startswith("start_") for name in names) == 1
+
+
+def _in_ns(text: str, unit: str | None) -> str:
+    """A number of this unit as whole nanoseconds, the nearest; other texts stay, as all without a unit."""
+    if unit is None or not _DECIMAL.fullmatch(text):
+        return text
+    return str(round(quantity(text + unit, TIME)))
+
+
+def _text(value: Any) -> str:
+    """A value of JSON as a column has it: of a list the names, with spaces between; of null nothing."""
+    if isinstance(value, list):
+        return " ".join(x if isinstance(x, str) else shown(x) for x in value)
+    if value is None:
+        return ""
+    is_short = isinstance(value, str) or (isinstance(value, int) and value.bit_length() <= 64)
+    return str(value) if is_short else shown(value)

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
 from ns3_env.config import units
-from ns3_env.config.bounds import MAX_BYTES, WHY_BYTES, at_most
+from ns3_env.config.bounds import MAX_BYTES, WHY_BYTES, Bytes, at_most
 from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.config.model import Strict, shown
 
@@ -131,17 +131,27 @@ def sample_sizes(
 
 _NUMBER = re.compile(r"([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 MAX_POINTS = 100_000
+_THREE_NUMBERS = (
+    "three numbers, as ns-2 has them (size, a count, fraction): say unit_bytes, 1460 where sizes are packets "
+    "(pFabric's files), 1 where they are bytes"
+)
 
 
 class SizeFile(Strict):
     """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent, or to 1.
 
-    Shares that end at 1 are fractions. Empty lines, and text after a ``#``, are ignored. A first line
-    with a single number is the mean, as Homa's distributions have it: their first share is above 0, and no
-    flow is smaller than its size. A relative ``file`` is looked for next to the scenario's file.
+    Shares that end at 1 are fractions. Between the numbers stand blanks or a comma; empty lines, text after
+    a ``#``, and a first line of words are ignored. A first line with a single number is the mean, as Homa's
+    distributions have it: their first share is above 0, and no flow is smaller than its size. The same holds
+    of lines with three numbers, ns-2's, whose second one says nothing; their sizes are packets in pFabric's
+    files and bytes in others', so that ``unit_bytes`` must say which. A relative ``file`` is looked for next
+    to the scenario's file.
     """
 
     file: NamedFile
+    unit_bytes: Bytes | None = Field(
+        default=None, ge=1, description="of the file's sizes: 1460 if they count packets of as much; none: 1"
+    )
 
     _points: list[tuple[float, float]] = PrivateAttr(default_factory=list)
 
@@ -158,32 +168,48 @@ class SizeFile(Strict):
         return self
 
     def _take(self, lines: Sequence[str], wrong: LineFaults) -> None:
-        with_mean = False
+        columns, with_mean = 0, False
         for number, line in enumerate(lines, start=1):
-            words = line.partition("#")[0].split()
+            words = line.partition("#")[0].replace(",", " ").split()
             if not words:
                 continue
-            if len(words) == 1 and not (self._points or with_mean) and _NUMBER.fullmatch(words[0]):
+            if not columns and _is_header(words):
+                columns = len(words)
+                continue
+            if len(words) == 1 and not (columns or with_mean) and _NUMBER.fullmatch(words[0]):
                 with_mean = True
                 continue
             if len(self._points) >= MAX_POINTS:
                 wrong.add(number, f"there may be at most {MAX_POINTS} points: sizes need no more")
                 break
-            if len(words) != 2 or not all(_NUMBER.fullmatch(word) for word in words):
+            columns = columns or len(words)
+            if len(words) != columns or columns not in (2, 3) or not all(map(_NUMBER.fullmatch, words)):
                 wrong.add(number, f"{shown(line.strip())} is no point; a line holds size_bytes and percent")
                 continue
-            size, percent = map(float, words)
-            before = self._points[-1] if self._points else (0.0, 0.0)
-            if size > MAX_BYTES:
-                wrong.add(number, f"size_bytes is {words[0]}, must be in [0, {MAX_BYTES}]")
-            elif size < before[0] or percent < before[1]:
-                wrong.add(number, "sizes and percentages must ascend from line to line")
-            else:
-                if with_mean and not self._points and percent > 0:
-                    self._points.append((size, 0.0))
-                self._points.append((size, percent))
+            if columns == 3 and self.unit_bytes is None:
+                wrong.add(number, _THREE_NUMBERS)
+                break
+            self._add(words, wrong, number, may_begin_above_0=with_mean or columns == 3)
+
+    def _add(self, words: Sequence[str], wrong: LineFaults, number: int, *, may_begin_above_0: bool) -> None:
+        """Adds the point of a line, or its fault."""
+        size, percent = float(words[0]) * (self.unit_bytes or 1), float(words[-1])
+        before = self._points[-1] if self._points else (0.0, 0.0)
+        if size > MAX_BYTES:
+            wrong.add(number, f"size_bytes is {words[0]}, must be in [0, {MAX_BYTES}]")
+        elif size < before[0] or percent < before[1]:
+            wrong.add(number, "sizes and percentages must ascend from line to line")
+        else:
+            if may_begin_above_0 and not self._points and percent > 0:
+                self._points.append((size, 0.0))
+            self._points.append((size, percent))
 
     @property
     def points(self) -> list[tuple[float, float]]:
         """(bytes, percent of flows no larger)."""
         return self._points
+
+
+def _is_header(words: Sequence[str]) -> bool:
+    """Returns whether a line has the columns' names."""
+    return len(words) in (2, 3) and not any(digit.isdigit() for word in words for digit in word)

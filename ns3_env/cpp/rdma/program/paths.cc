@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace ns3::env::rdma
@@ -17,6 +18,8 @@ namespace
 {
 
 constexpr uint16_t DESTINATION_PORT = 100;
+/// Of the hash that picks a detour; no node has such an id.
+constexpr uint32_t DETOUR_SEED = UINT32_MAX;
 /// Far from the ports of flows, so that a stream does not change which of several equal paths a flow uses.
 constexpr uint16_t FIRST_STREAM_PORT = 40000;
 
@@ -62,6 +65,20 @@ Paths::Paths(const Scenario& scenario)
       m_isSpread(IsSpread(m_scenario)),
       m_extremes(m_routing.LargestOfPaths(m_scenario.payloadBytes, m_rules->GetRounding()))
 {
+    if (m_scenario.detours)
+    {
+        for (uint32_t node = 0; node < m_scenario.isSwitch.size(); ++node)
+        {
+            if (!m_scenario.isSwitch[node])
+            {
+                m_detours.push_back(node);
+            }
+        }
+        // Two shortest paths in a row are at most twice the longest.
+        m_extremes.baseRtt *= 2;
+        m_extremes.bdpBytes *= 2;
+        m_extremes.switches *= 2;
+    }
     m_extremes.baseRtt += m_scenario.nic.ackDelay;
 }
 
@@ -75,8 +92,35 @@ RoundTrip
 Paths::Of(const FlowSpec& spec, uint16_t sourcePort) const
 {
     const FiveTuple tuple = TupleOf(spec, sourcePort);
-    return {m_routing.Path(spec.source, spec.destination, tuple),
-            m_routing.Path(spec.destination, spec.source, tuple.Reversed())};
+    return {PathOf(spec.source, spec.destination, tuple),
+            PathOf(spec.destination, spec.source, tuple.Reversed())};
+}
+
+Hops
+Paths::PathOf(uint32_t from, uint32_t to, const FiveTuple& tuple) const
+{
+    if (m_detours.empty())
+    {
+        return m_routing.Path(from, to, tuple);
+    }
+    const uint32_t via = m_detours[EcmpHash(tuple, DETOUR_SEED) % m_detours.size()];
+    if (via == from || via == to)
+    {
+        return m_routing.Path(from, to, tuple);
+    }
+    Hops path = m_routing.Path(from, via, tuple);
+    path.pop_back(); // the switch turns off to the host
+    const Hops rest = m_routing.Path(via, to, tuple);
+    path.insert(path.end(), rest.begin() + 1, rest.end());
+    if (path.size() > MAX_PATH_SWITCHES + 1)
+    {
+        throw ScenarioError("load_balancing",
+                            "the path from host " + std::to_string(from) + " to host " +
+                                std::to_string(to) + " by host " + std::to_string(via) + " has " +
+                                std::to_string(path.size() - 1) + " switches, there may be " +
+                                std::to_string(MAX_PATH_SWITCHES));
+    }
+    return path;
 }
 
 PathFacts

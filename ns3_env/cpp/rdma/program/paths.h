@@ -43,8 +43,11 @@ class Paths
 
   private:
     void Measure(const Hops& path, PathFacts& facts) const;
+    /// One direction of a flow: a shortest path, or two by way of a host's switch.
+    Hops PathOf(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
     const Scenario& m_scenario;
+    std::vector<uint32_t> m_detours; ///< hosts whose switches paths go by; empty without detours
     std::unique_ptr<const NetworkRules> m_rules;
     Routing m_routing;
     bool m_isSpread;

@@ -251,7 +251,7 @@ RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
     {
         scenario.threads = root.Whole<uint32_t>("threads", 1, bounds::THREADS);
     }
-    scenario.paths = ReadPaths(root);
+    ReadPaths(root, scenario);
     ReadSwitch(root.Sub("switch"), scenario);
     if (root.Has("classes"))
     {

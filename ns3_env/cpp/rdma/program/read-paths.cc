@@ -16,7 +16,8 @@ namespace ns3::env::rdma
 namespace
 {
 
-constexpr int64_t FOR_EVER = -1; ///< the end of a permanent outage
+constexpr const char* VALIANT = "valiant"; ///< routes with a detour: switches do not choose
+constexpr int64_t FOR_EVER = -1;           ///< the end of a permanent outage
 
 Picos
 TimeOf(int64_t ns)
@@ -24,7 +25,8 @@ TimeOf(int64_t ns)
     return ns == FOR_EVER ? NEVER : ns * PS_PER_NS;
 }
 
-void
+/// Reads the key; true if flows have routes with a detour.
+bool
 ReadBalancing(JsonReader section, PathSpec& spec)
 {
     constexpr std::array<std::pair<const char*, Balancing>, 4> BY{
@@ -32,7 +34,8 @@ ReadBalancing(JsonReader section, PathSpec& spec)
          {"random", Balancing::Random},
          {"round_robin", Balancing::InTurn},
          {"least_queue", Balancing::LeastQueue}}};
-    const std::string by = section.OneOf("by", {"flowlet", "random", "round_robin", "least_queue"});
+    const std::string by =
+        section.OneOf("by", {"flowlet", "random", "round_robin", "least_queue", VALIANT});
     for (const auto& [name, balancing] : BY)
     {
         spec.balancing = by == name ? balancing : spec.balancing;
@@ -42,6 +45,7 @@ ReadBalancing(JsonReader section, PathSpec& spec)
         spec.gap = section.Whole<int64_t>("gap_ns", 0, bounds::TIME_NS) * PS_PER_NS;
     }
     section.RefuseOthers();
+    return by == VALIANT;
 }
 
 void
@@ -70,24 +74,39 @@ ReadFailures(JsonReader section, PathSpec& spec)
 
 } // namespace
 
-std::optional<PathSpec>
-ReadPaths(JsonReader& root)
+void
+ReadPaths(JsonReader& root, Scenario& scenario)
 {
-    std::optional<PathSpec> spec;
+    std::optional<PathSpec>& spec = scenario.paths;
     if (root.Has("load_balancing"))
     {
-        ReadBalancing(root.Sub("load_balancing"), spec.emplace());
+        scenario.detours = ReadBalancing(root.Sub("load_balancing"), spec.emplace());
+        if (scenario.detours)
+        {
+            spec.reset();
+        }
     }
     if (root.Has("failures"))
     {
+        if (scenario.detours)
+        {
+            throw ScenarioError("failures",
+                                "routes by valiant do not change where a link fails: leave "
+                                "'failures' out, or write load_balancing: ecmp");
+        }
         ReadFailures(root.Sub("failures"), spec ? *spec : spec.emplace());
     }
-    return spec;
 }
 
 void
 CheckPaths(const Scenario& scenario, bool fluid)
 {
+    if (scenario.detours && scenario.published)
+    {
+        throw ScenarioError("load_balancing",
+                            "the published simulator's paths are the shortest: write timing: "
+                            "exact, or leave 'load_balancing' out");
+    }
     if (!scenario.paths)
     {
         return;

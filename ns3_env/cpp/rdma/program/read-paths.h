@@ -3,10 +3,7 @@
 #ifndef NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
 #define NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
 
-#include "ns3_env/cpp/run/path-spec.h"
 #include "ns3_env/cpp/run/scenario.h"
-
-#include <optional>
 
 namespace ns3::env
 {
@@ -16,8 +13,8 @@ class JsonReader;
 namespace ns3::env::rdma
 {
 
-/// Reads the keys; nothing if each flow has its route: neither key is present. \throws ScenarioError
-std::optional<PathSpec> ReadPaths(JsonReader& root);
+/// Reads the keys into `paths`, which stays absent if each flow has its route, and `detours`. \throws ScenarioError
+void ReadPaths(JsonReader& root, Scenario& scenario);
 
 /// \param fluid whether flows are fluids \throws ScenarioError if the scenario's switches cannot choose per packet
 void CheckPaths(const Scenario& scenario, bool fluid);

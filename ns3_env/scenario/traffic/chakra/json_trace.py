@@ -55,12 +55,12 @@ def read_json(data: bytes, budget: Budget) -> list[Node]:
     for key in ("workload_graph", "nodes"):
         if isinstance(first.get(key), list):
             if key == "nodes" and "schema" in first:
-                raise WireError("PyTorch's own trace, before Chakra's converter; play what that makes of it")
+                raise WireError("a trace of PyTorch starts with its schema; write that key first")
             objects = [first, *first[key]]
             budget.spend(nodes=len(objects))
             break
     if "traceEvents" in first:
-        raise WireError("a trace of Kineto, before Chakra's converter; play what that makes of it")
+        raise WireError("a trace of Kineto has traceEvents within its first MiB, and a list of them")
     return [_node(content, place) for place, content in enumerate(objects[1:])]
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ns3_env.config.files import check_plain, naming
 from ns3_env.scenario.traffic.chakra.json_trace import is_json, read_json
+from ns3_env.scenario.traffic.chakra.kineto_trace import find_kineto_events, read_kineto
+from ns3_env.scenario.traffic.chakra.pytorch_trace import find_pytorch_nodes, read_pytorch
 from ns3_env.scenario.traffic.chakra.trace import Node, check_nodes, read_protobuf
 from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
@@ -35,7 +37,12 @@ def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
     if data.startswith(_GZIP):
         data = _unpack(data, budget.size_bytes)
     budget.spend(size_bytes=len(data))
-    trace = read_json(data, budget) if is_json(data) else read_protobuf(data, budget)
+    if (begin := find_pytorch_nodes(data)) is not None:
+        trace = read_pytorch(data, begin, budget)
+    elif is_json(data) and (begin := find_kineto_events(data)) is not None:
+        trace = read_kineto(data, begin, budget)
+    else:
+        trace = read_json(data, budget) if is_json(data) else read_protobuf(data, budget)
     check_nodes(trace)
     return trace
 

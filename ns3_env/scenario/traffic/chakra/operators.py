@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""PyTorch's names: kinds of collectives, bytes of types, operations of operators."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.trace import COMM_TYPES
+from ns3_env.scenario.traffic.chakra.wire import WireError
+
+_LETTERS = re.compile(r"[^a-z]")
+#: Kinds of collectives by their names there, of which only the letters count.
+_KINDS = {
+    "ALL_REDUCE": ("allreduce", "allreducecoalesced", "allreducesparse"),
+    "ALL_GATHER": ("allgather", "allgatherbase", "allgatherintotensor", "allgatherintotensorcoalesced"),
+    "REDUCE_SCATTER": (
+        "reducescatter",
+        "reducescatterbase",
+        "reducescattertensor",
+        "reducescattertensorcoalesced",
+    ),
+    "BROADCAST": ("broadcast", "broadcastoop"),
+    "ALL_TO_ALL": ("alltoall", "alltoallv", "alltoallbase", "alltoallsingle"),
+    "BARRIER": ("barrier",),
+    "REDUCE": ("reduce", "reduceoop"),
+    "GATHER": ("gather",),
+    "SCATTER": ("scatter",),
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names}
+#: Bytes of an element, by the name of its type.
+_BYTES = {
+    **dict.fromkeys(("Byte", "Char", "Bool"), 1),
+    **dict.fromkeys(("Short", "Half", "BFloat16"), 2),
+    **dict.fromkeys(("Int", "Float", "ComplexHalf"), 4),
+    **dict.fromkeys(("Long", "Double", "ComplexFloat"), 8),
+    "ComplexDouble": 16,
+}
+#: Return a view of an argument, as the schema says ("Tensor(a)"; "(a!)" is written to).
+_VIEW = re.compile(r"->.*\(a\)")
+_ALLOCATION = re.compile(r"aten::(empty|new_empty|resize_|set_|item|_local_scalar_dense|record_stream)")
+
+
+def letters(name: object) -> str:
+    """A collective's name, of which only the letters count: all_reduce and allreduce are the same."""
+    return _LETTERS.sub("", str(name).lower())
+
+
+def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
+    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and what may stand there."""
+    kind = _KIND_OF.get(letters(name))
+    if kind is None:
+        raise WireError(
+            f"{where}: the collective is {shown(name)}; it may be {', '.join((*also, *_KIND_OF))}"
+        )
+    return COMM_TYPES[kind]
+
+
+def element_bytes(dtype: object, where: str) -> int:
+    """Bytes of an element of this type. Raises WireError: ``where``, and what may stand there."""
+    name = str(dtype)
+    each = _BYTES.get(name, 1 if name.startswith(("Float8", "Q")) else 0)
+    if not each:
+        types = ", ".join((*_BYTES, "Float8..."))
+        raise WireError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
+    return each
+
+
+def is_free(name: str, schema: str) -> bool:
+    """Returns whether an operator neither computes nor moves data: views, and allocations."""
+    return bool(_VIEW.search(schema) or _ALLOCATION.match(name))
+
+
+def count_operations(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
+    """Operations of an operator: those of products of matrices, convolutions and attention; of others 0.
+
+    A product of m x k and k x n matrices has 2 m k n; attention two products forward. The forward part of a
+    convolution has 2 times an output's elements times a filter's, its backward part twice as many.
+
+    Args:
+        name: name of the operator.
+        inputs: shape of each input, [] of what is no tensor.
+        outputs: shape of each output.
+    """
+    ins, outs = list(map(_shape, inputs)), list(map(_shape, outputs))
+    kind = name.removeprefix("aten::")
+    first = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "linear": 0}.get(kind)
+    if first is not None and (pair := _shapes(ins, first, first + 1)):
+        return 2 * math.prod(pair[0]) * (pair[1][0] if kind == "linear" else pair[1][-1])  # 2 m k n
+    if kind.startswith("_scaled_dot_product_") and "backward" not in kind:
+        pair = [shape for shape in _shapes(ins, 0, 1) if len(shape) == 4]  # batch, heads, length, width
+        return 4 * math.prod(pair[0]) * pair[1][2] if len(pair) == 2 else 0  # 2 q k^T, 2 of that and v
+    if kind in ("convolution", "_convolution", "cudnn_convolution") and (pair := _shapes(ins, 0, 1)):
+        return 2 * math.prod(outs[0]) * math.prod(pair[1][1:]) if outs and outs[0] else 0
+    if kind == "convolution_backward" and (pair := _shapes(ins, 0, 2)):
+        return 4 * math.prod(pair[0]) * math.prod(pair[1][1:])
+    return 0
+
+
+def _shape(value: Any) -> list[int]:
+    """A shape, [] of what is none."""
+    return value if isinstance(value, list) and all(type(x) is int for x in value) else []
+
+
+def _shapes(shapes: Sequence[list[int]], *places: int) -> list[list[int]]:
+    """The shapes at these places; [] if one is missing."""
+    pair = [shapes[i] for i in places if i < len(shapes) and shapes[i]]
+    return pair if len(pair) == len(places) else []
