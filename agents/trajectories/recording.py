@@ -10,11 +10,13 @@ from typing import Any
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.agents.trajectories.dataset import Trajectory, write
 from ns3_env.agents.trajectories.playing import from_file, from_policy, own_map
 from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.policies.released import is_released
 from ns3_env.tasks.definition import TaskSpec
 from ns3_env.tasks.networks import task as found_task
 
@@ -45,9 +47,9 @@ def record(
 
     Args:
         task: name of the task, or its id.
-        policy: "mpcc" or "random"; a policy's file, which runs inside the simulator if it decides as the task
-            does; or an object with ``predict`` like Stable-Baselines3's models, with ``fields`` and
-            ``action_map`` if they differ from the task's.
+        policy: "mpcc" or "random"; a released policy's name, a training run's folder, or a policy's file,
+            which runs inside the simulator if it decides as the task does; or an object with ``predict`` like
+            Stable-Baselines3's models, with ``fields`` and ``action_map`` if they differ from the task's.
         episodes: number of scenarios, of one flow or hundreds each.
         dataset_id: Minari id of the dataset: "ns3_env/incast/mpcc-v0".
         seed: seed from which the scenarios are drawn, all of them training scenarios.
@@ -99,13 +101,17 @@ def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
     if isinstance(policy, str) and policy in NAMED:
         return policy, NAMED[policy](spec, seed)
     path = Path(policy)
-    if not path.suffix:
+    if not (path.suffix or path.is_dir() or is_released(path)):
         raise ConfigError(
-            f"policy: {str(policy)!r} is neither {' nor '.join(NAMED)} nor a policy's file: other "
-            "controllers decide inside the simulator, with each ACK, and tell no observations"
+            f"policy: {str(policy)!r} is neither {' nor '.join(NAMED)}, nor a released policy, nor a "
+            "policy's file: other controllers decide inside the simulator, with each ACK, and report no "
+            "observations"
         )
-    loaded = NetworkPolicy.load(path)
-    return path.name, path if _plays_inside(spec, loaded) else loaded
+    file = resolve(path).policy_file
+    if file is None:
+        raise ConfigError(f"policy: {path} has no policy's file, which the simulator can run")
+    loaded = NetworkPolicy.load(file)
+    return path.name, file if _plays_inside(spec, loaded) else loaded
 
 
 def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:

@@ -13,6 +13,7 @@ COMMANDS = {
     "train": "trains the configured policy, or searches one (in a clone: python train.py)",
     "eval": "measures policies, controllers and the simulator (python -m eval)",
     "export": "writes a trained policy into one file (python export.py)",
+    "record": "records a policy on a task as a dataset for learning offline",
     "list": "lists controllers, policies, suites, scenarios, tasks, fields, rewards, actions",
     "config": "prints the flags that ns-3 scripts with RDMA are built with",
     "script": "writes a scenario as an ns-3 script",
@@ -46,6 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from ns3_env.eval.commands import evaluation
 
         return evaluation.main(words[1:])
+    if command == "record":
+        from ns3_env.eval.commands import record
+
+        return record.main(words[1:])
     if command == "list":
         from ns3_env.eval.commands import lists
 

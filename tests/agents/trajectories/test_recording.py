@@ -19,6 +19,7 @@ from ns3_env.agents.trajectories import record
 from ns3_env.agents.trajectories.dataset import Trajectory
 from ns3_env.agents.trajectories.playing import from_file, from_policy
 from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.main import main
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks import FIRST_TEST_SEED, task
 from tests.samples.policy_files import mlp_file
@@ -120,7 +121,7 @@ def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: 
     ("policy", "dataset_id", "message"),
     [
         ("hpcc", "some-v0", "neither mpcc nor random"),
-        ("nothing.safetensors", "some-v0", "no such file"),
+        ("nothing.safetensors", "some-v0", "does not exist"),
         ("random", "ns3_env/longshort/mpcc-v0", "there is such a dataset"),
     ],
 )
@@ -134,3 +135,12 @@ def test_what_cannot_be_recorded_is_refused(
 def test_mpcc_is_refused_where_nobody_tells_it_of_hops() -> None:
     with pytest.raises(Exception, match="telemetry of switches"):
         record("Tcp", "mpcc", 1, "tcp-v0")
+
+
+def test_the_command_records_a_released_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "LongShort", "--policy", "dispatcher", "--episodes", "1"]) == 0
+    assert 'minari.load_dataset("ns3_env/longshort/dispatcher-v0")' in capsys.readouterr().out
+    assert minari.load_dataset("ns3_env/longshort/dispatcher-v0").total_episodes > 10
+    assert main(["record", "LongShort", "--policy", "dispatcher"]) == 2, "there is such a dataset"
+    assert main(["record", "Long", "--policy", "mpcc"]) == 2
+    assert "there is no task 'Long'" in capsys.readouterr().err
