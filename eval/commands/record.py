@@ -9,14 +9,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ns3_env.config.command_line import AnyOrder, guarded, typed
+from ns3_env.config.command_line import AnyOrder, guarded
 from ns3_env.errors import ConfigError
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     command_line = AnyOrder(
-        prog=typed("record"),
+        prog="ns3-env record",
         description="Writes what the flows of a task observed, did and were paid under a policy as a Minari "
         "dataset, for learning offline. Scenarios are training scenarios; an episode is a flow.",
     )
