@@ -98,12 +98,24 @@ def test_drawn_rates_are_the_seeds_own(
     assert rows[0]["rate_bps"] != rows[1]["rate_bps"], "both directions vary independently"
 
 
-def test_parts_give_the_same_flows_on_links_that_change(simulator: Simulator) -> None:
-    rates = {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 20_000}
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 20_000}},
+        {
+            "steps": [
+                {"at_ns": at, "rate_bps": rate, "delay_ns": delay}
+                for at, rate, delay in ((0, 100e9, 1000), (20_000, 40e9, 300), (60_000, 100e9, 2000))
+            ]
+        },
+    ],
+    ids=["drawn rates", "delays below the topology's"],
+)
+def test_parts_give_the_same_flows_on_links_that_change(simulator: Simulator, change: dict[str, Any]) -> None:
     keys: dict[str, Any] = {
         "topology": {"kind": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 2},
         "traffic": {"kind": "incast", "receiver": 0, "senders": list(range(4, 16)), "size_bytes": 100_000},
-        "link_rates": [{"link": "all", "drawn": rates}],
+        "link_rates": [{"link": "all", **change}],
         "record": {"queues": False},
     }
     flows = [
