@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from ns3_env.config.json_list import open_list
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.chakra.operators import collective_type, element_bytes, letters
+from ns3_env.scenario.traffic.chakra.pytorch_trace import take_objects
 from ns3_env.scenario.traffic.chakra.trace import (
     AT_ONCE,
     COLLECTIVE,
@@ -68,14 +68,7 @@ def read_kineto(data: bytes, begin: int, budget: Budget) -> list[Node]:
         WireError: its fault, with the line.
     """
     trace = _Trace()
-    rows = open_list(data, begin)
-    try:
-        for content in rows.objects(is_all=False):
-            trace.take(rows.line, content)
-    except WireError:
-        raise
-    except ValueError as error:
-        raise WireError(f"line {rows.line}: {error}") from None
+    take_objects(data, begin, trace.take)
     return list(trace.nodes(_groups_in_head(data[:begin]), budget))
 
 

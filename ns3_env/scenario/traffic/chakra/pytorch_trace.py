@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -105,6 +105,22 @@ def find_pytorch_nodes(data: bytes) -> int | None:
     return None if head is None else head.end()
 
 
+def take_objects(data: bytes, begin: int, take: Callable[[int, Mapping[str, Any]], None]) -> None:
+    """Hands each object of a list in JSON, with its line, to ``take``.
+
+    Raises:
+        WireError: of ``take``, or a fault of the list, with the line.
+    """
+    rows = open_list(data, begin)
+    try:
+        for content in rows.objects(is_all=False):
+            take(rows.line, content)
+    except WireError:
+        raise
+    except ValueError as error:
+        raise WireError(f"line {rows.line}: {error}") from None
+
+
 def read_pytorch(data: bytes, begin: int, budget: Budget) -> list[Node]:
     """The nodes of a trace that Chakra's would have; one of the file is in memory at a time.
 
@@ -112,14 +128,7 @@ def read_pytorch(data: bytes, begin: int, budget: Budget) -> list[Node]:
         WireError: its fault, with the line.
     """
     trace = _Trace()
-    rows = open_list(data, begin)
-    try:
-        for content in rows.objects(is_all=False):
-            trace.take(rows.line, content)
-    except WireError:
-        raise
-    except ValueError as error:
-        raise WireError(f"line {rows.line}: {error}") from None
+    take_objects(data, begin, trace.take)
     return list(trace.nodes(budget))
 
 
