@@ -77,7 +77,11 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server -d build/site"
 
-test: test-cpp test-includes test-python test-attacks lint
+# Some of these keep one core busy: two run at a time, but for the tests in Python, which have two processes.
+test: setup
+	$(MAKE) -j2 --output-sync=line test-cpp test-includes lint
+	$(MAKE) test-python
+	$(MAKE) test-attacks
 
 test-cpp: setup
 	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign
