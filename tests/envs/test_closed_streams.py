@@ -33,7 +33,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
+@pytest.mark.parametrize("closed", ["0", "012"])
 def test_environments_and_pools_start_without_standard_streams(closed: str, tmp_path: Path) -> None:
     program, report = tmp_path / "program.py", tmp_path / "told"
     program.write_text(_PROGRAM)

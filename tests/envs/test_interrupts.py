@@ -241,7 +241,7 @@ def _promise(front: FrontEnd, folder: Path, trials: int) -> None:
 
 @pytest.mark.parametrize("name", _FRONT_ENDS)
 def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(name: str, tmp_path: Path) -> None:
-    _promise(_FRONT_ENDS[name], tmp_path, trials=15)
+    _promise(_FRONT_ENDS[name], tmp_path, trials=4)
 
 
 @pytest.mark.slow

@@ -26,6 +26,10 @@ from ns3_env.tasks import make
 _BASE = ("ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0")
 _TASKS = {id_of(name): name for name in VERSIONS}
 _SHORT = incast_scenario(3, 300_000).model_copy(update={"clock": Synchronous()})
+#: Tasks of either transport, which every library checks; of all other tasks Gymnasium alone does each time.
+_EACH_TIME = (*_BASE, id_of("Incast"), id_of("Tcp"))
+#: Networks of GPUs, whose episodes take seconds.
+_LARGE = (id_of("Training"), id_of("SharedCluster"))
 
 
 def _gymnasium(name: str) -> None:
@@ -114,19 +118,22 @@ _CHECKERS: dict[str, Callable[[str], None]] = {
 _OF_AGENTS = {"pettingzoo", "torchrl agents", "rllib"}
 
 
-def _table(checkers: dict[str, Any], ids: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(c, i) for c in checkers for i in ids if not (c in _OF_AGENTS and i == _BASE[1])]
+def _table() -> list[Any]:
+    """Each checker on each id; those that are slow are marked."""
+    rows = []
+    for library in _CHECKERS:
+        for name in (*_BASE, *_TASKS):
+            if library not in _OF_AGENTS or name != _BASE[1]:
+                quick = name in _EACH_TIME or (library == "gymnasium" and name not in _LARGE)
+                rows.append(pytest.param(library, name, marks=() if quick else pytest.mark.slow))
+    return rows
 
 
-def _check(library: str, name: str) -> None:
+@pytest.mark.parametrize(("library", "name"), _table())
+def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _CHECKERS[library](name)
-
-
-@pytest.mark.parametrize(("library", "name"), _table(_CHECKERS, (*_BASE, *_TASKS)))
-def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
-    _check(library, name)
 
 
 def test_every_id_of_the_package_is_in_the_table() -> None:

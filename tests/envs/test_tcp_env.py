@@ -82,7 +82,7 @@ def test_after_episodes_left_and_simulators_killed_the_next_reset_works_as_if_no
 def test_ppo_learns_to_fill_the_link_and_no_queue() -> None:
     torch.set_num_threads(1)
     env = gym.make(ID, flows=1)
-    settings = {"n_steps": 256, "gamma": 0.9, "learning_rate": 3e-3, "ent_coef": 0.003}
+    settings = {"n_steps": 128, "gamma": 0.9, "learning_rate": 5e-3, "ent_coef": 0.003}
     model = PPO("MlpPolicy", env, seed=1, policy_kwargs={"net_arch": [32]}, **settings)
     judged = gym.make(ID, flows=1)
 
@@ -90,7 +90,7 @@ def test_ppo_learns_to_fill_the_link_and_no_queue() -> None:
         return play(judged, lambda observation: model.predict(observation, deterministic=True)[0])[1]
 
     before = reward()
-    model.learn(4096)
+    model.learn(1024)
     after = reward()
     # At its first window, a BDP of the host's link, three quarters of it are queue: -0.07. An empty queue
     # and a full link are 0.24: 10 Gb/s of the host's 40, less headers.

@@ -77,16 +77,6 @@ def test_send_refuses_slots_that_are_not_due() -> None:
         env.send(np.zeros((1, 1)), [2])
 
 
-def test_an_action_that_is_no_number_names_its_slot_and_may_be_given_again() -> None:
-    with make() as env:
-        env.start()
-        due = env.recv().slots
-        with pytest.raises(ValueError, match=rf"action of slots \[{due[-1]}\] is NaN: the policy"):
-            env.send([*[[0.0]] * (len(due) - 1), [np.nan]], due)
-        env.send(np.zeros((len(due), 1)), due)
-        assert len(env.recv().slots)
-
-
 def test_step_tells_episodes_ends_as_stable_baselines_expects() -> None:
     with make({"truncate": True}) as env:
         observations = env.reset()
