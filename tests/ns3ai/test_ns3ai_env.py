@@ -187,9 +187,9 @@ def test_gymnasiums_and_sb3s_checkers_pass_and_it_can_be_pickled(tree: Path) -> 
 
 
 def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
-    arguments = {"target": "any", "ns3_path": tree, "settings": {"steps": 8}, "segment_key": "segment"}
+    arguments = {"target": "any", "ns3_path": tree, "settings": {"steps": 12}, "segment_key": "segment"}
     vector = make_vec_env("ns3_env/Ns3Ai-v0", n_envs=2, seed=1, env_kwargs=arguments)
-    PPO("MlpPolicy", vector, n_steps=16, batch_size=16, n_epochs=1).learn(64)
+    PPO("MlpPolicy", vector, n_steps=16, batch_size=16, n_epochs=1).learn(32)
     vector.close()
     envs = gym.make_vec("ns3_env/Ns3Ai-v0", num_envs=2, vectorization_mode="async", **arguments)
     observations, _ = envs.reset(seed=[5, 6])
@@ -224,7 +224,7 @@ def test_resets_leave_nothing_open(tree: Path) -> None:
     env.reset()
     gc.collect()  # objects left by earlier tests are not counted
     before = held()
-    for _ in range(15):
+    for _ in range(4):
         env.reset()
     assert held() == before
     env.close()

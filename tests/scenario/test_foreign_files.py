@@ -139,7 +139,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, folder: Path) -> None:
     refusals: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(100):
+        for _ in range(60):
             (folder / name).write_text(mutant(FORMS[name][0], random))
             try:
                 scenario = Scenario.from_mapping(keys(name), "x.yaml", folder)
@@ -148,5 +148,5 @@ def test_a_damaged_file_is_read_or_refused(name: str, folder: Path) -> None:
                 continue
             assert min(scenario.flows().size_bytes) >= 0
             good_count += 1
-    assert 0 < good_count < 100
+    assert 0 < good_count < 60
     assert all(line.startswith("x.yaml: ") for line in refusals)

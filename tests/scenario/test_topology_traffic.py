@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from ns3_env.scenario.traffic import (
     mean_size_bytes,
     sample_sizes,
 )
+from tests.cpu_time import within_cpu_s
 from tests.samples.files import dumped
 from tests.samples.scenarios import results_of
 
@@ -129,7 +129,7 @@ def test_parts_of_a_mix_do_not_disturb_each_other() -> None:
     assert both.size_bytes[len(alone) :] == [300_000] * 8
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
     random = np.random.default_rng(seed)
     n = int(random.integers(30, 90))
@@ -156,10 +156,9 @@ def test_hosts_too_far_apart_are_found_in_any_network(seed: int) -> None:
 
 
 def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
-    net = FatTree2(access=2000, aggregation=100, hosts_per_access=2).build()
-    start_s = time.process_time()
-    assert net.faults() == []
-    assert time.process_time() - start_s < 10  # a search from each access switch needs half a minute
+    net = FatTree2(access=1000, aggregation=50, hosts_per_access=2).build()
+    with within_cpu_s(2):  # a search from each access switch needs several times that
+        assert net.faults() == []
 
 
 POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}

@@ -143,7 +143,7 @@ def reached(scenario: Scenario) -> list[bool]:
     return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios())
 def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, scenario: Scenario) -> None:
     results = simulator.play(scenario)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from ns3_env.eval.commands.evaluation import parser
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
 from tests.paths import ROOT
-from tests.samples import runs, searches
+from tests.samples import runs
 
 pytestmark = pytest.mark.alone
 
@@ -32,20 +30,8 @@ def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
 
 
-@pytest.mark.parametrize(
-    ("written", "overrides"),
-    [
-        (runs.written, ["train.decisions=100"]),
-        (partial(searches.written, what="tuning"), ["search.trials=2"]),
-    ],
-    ids=["training", "search"],
-)
-def test_the_option_reaches_every_simulator_of_a_run(
-    written: Callable[[Path], list[str]],
-    overrides: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_option_reaches_every_simulator_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a pool's processes too: they have this process's environment."""
     limits: list[float] = []
     send, submit = Simulator.send_reset, LocalPool.submit
 
@@ -59,11 +45,9 @@ def test_the_option_reaches_every_simulator_of_a_run(
 
     monkeypatch.setattr(Simulator, "send_reset", note)
     monkeypatch.setattr(LocalPool, "submit", note_of_pool)
-    assert train.main([*written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
+    training = [*runs.written(tmp_path), "--no-evaluation", "train.decisions=100"]
+    assert train.main([*training, "--hang-timeout", "30"]) == 0
     assert set(limits) == {30.0}
-    limits.clear()
-    assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0
-    assert set(limits) == {40.0}
     limits.clear()
     run = ["run", str(SCENARIO), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
     assert eval_main([*run, "--hang-timeout", "50"]) == 0
@@ -83,14 +67,13 @@ def test_a_variable_that_is_no_time_is_named(text: str, monkeypatch: pytest.Monk
         hang_timeout_s()
 
 
-def test_a_simulator_may_have_a_limit_of_its_own() -> None:
+def test_a_simulator_may_have_a_limit_of_its_own_and_half_a_minute_is_usual(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with Simulator(hang_timeout_s=60) as simulator, Simulator() as other:
         assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 0.9)
-
-
-def test_without_option_and_variable_it_is_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(HANG_TIMEOUT_VARIABLE)
-    assert hang_timeout_s() == 30
+        monkeypatch.delenv(HANG_TIMEOUT_VARIABLE)
+        assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 30)
 
 
 class Limit:

@@ -64,7 +64,7 @@ def test_spraying_reaches_the_bisection(
     simulator: Simulator, topology: LeafSpine | FatTree3, groups: int, by: Any
 ) -> None:
     """ECMP's collisions leave less."""
-    for seed in range(3):
+    for seed in range(2):
         to = crossing(np.random.default_rng(seed), 16, groups)
         assert 0.95 <= delivered(streams(simulator, topology, to, Spray(by=by))) <= 1.001
         assert delivered(streams(simulator, topology, to, Ecmp())) < 0.85
@@ -78,7 +78,7 @@ def test_ecmp_reaches_what_collisions_leave(simulator: Simulator) -> None:
     n = 8
     topology = LeafSpine(leaves=2, spines=n, hosts_per_leaf=n, uplink_bps=RATE_BPS)
     reached, hit = [], []
-    for seed in range(40):
+    for seed in range(16):
         to = crossing(np.random.default_rng(seed), 2 * n, 2)
         results = streams(simulator, topology, to, Ecmp())
         up = [x for x in results["queues"] if x["node"] in (2 * n, 2 * n + 1) and x["peer"] > 2 * n + 1]
@@ -87,16 +87,18 @@ def test_ecmp_reaches_what_collisions_leave(simulator: Simulator) -> None:
         hit.append(used / (2 * n))
         assert reached[-1] == pytest.approx(hit[-1], rel=0.04)
     expected = 1 - (1 - 1 / n) ** n
-    # Of n balls in n boxes the share of full boxes deviates by 0.11; of 80 times that, by 0.012.
-    assert np.mean(hit) == pytest.approx(expected, abs=3 * 0.012)
-    assert np.mean(reached) == pytest.approx(expected, abs=0.05)
+    # Of n balls in n boxes the share of full boxes deviates by 0.11; of 32 times that, by 0.02.
+    assert np.mean(hit) == pytest.approx(expected, abs=3 * 0.02)
+    assert np.mean(reached) == pytest.approx(expected, abs=0.07)
 
 
-def websearch(how: Balancing, controller: str = "hpcc", **values: Any) -> Scenario:
+def websearch(
+    how: Balancing, controller: str = "hpcc", duration_ns: int = 200_000, **values: Any
+) -> Scenario:
     """Links between switches are as slow as those of hosts, so that paths differ by their queues."""
     return Scenario(
         topology=FatTree3(fabric_bps=RATE_BPS),
-        traffic=Poisson(sizes="websearch", load=0.5, duration_ns=500_000),
+        traffic=Poisson(sizes="websearch", load=0.5, duration_ns=duration_ns),
         controllers=[Controller(name=controller)],
         load_balancing=how,
         time_limit_ns=100_000_000,
@@ -104,7 +106,7 @@ def websearch(how: Balancing, controller: str = "hpcc", **values: Any) -> Scenar
     )
 
 
-@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "hpcc-pint", "nscc", "powertcp", "swift"])
+@pytest.mark.parametrize("controller", ["dcqcn", "hpcc"])
 def test_a_flowlet_that_never_ends_is_ecmp_to_the_byte(simulator: Simulator, controller: str) -> None:
     record = Record(events=True, windows=True, queue_series_ns=10_000)
     ecmp = simulator.play(websearch(Ecmp(), controller, record=record))
@@ -119,7 +121,7 @@ def test_a_flowlet_that_never_ends_is_ecmp_to_the_byte(simulator: Simulator, con
 
 @pytest.mark.parametrize("how", [Flowlet(gap_ns=1000), Spray(), Spray(by="least_queue")])
 def test_reordering_is_counted_and_costs_no_byte(simulator: Simulator, how: Balancing) -> None:
-    results = simulator.play(websearch(how))
+    results = simulator.play(websearch(how, duration_ns=500_000))
     flows, paths = results["flows"], results["paths"]
     assert results["totals"]["unfinished"] == 0
     assert flows["acked_bytes"] == flows["size_bytes"]

@@ -73,7 +73,13 @@ WORK: dict[str, tuple[dict[str, Any], Callable[[Results], bool]]] = {
 }
 
 
-@pytest.mark.parametrize("work", WORK)
+#: More than a second of its own; series of many samples take the same way to the file.
+LONGEST = "hundreds of thousands of recorded windows are written and freed"
+
+
+@pytest.mark.parametrize(
+    "work", [pytest.param(x, marks=pytest.mark.slow if x == LONGEST else ()) for x in WORK]
+)
 def test_long_work_gives_signs_of_life(work: str) -> None:
     content, is_whole = WORK[work]
     with Simulator(hang_timeout_s=STRICT_S) as simulator:

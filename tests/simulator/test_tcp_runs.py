@@ -217,6 +217,8 @@ def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path,
     report = (bench / "report.md").read_text()
     assert "RTT, p99 (µs)" in report
     assert "PFC" not in report
+    assert "Packets lost" not in report
+    assert "Where packets were lost" not in (bench / "report.html").read_text()
     out = tmp_path / "trace"
     assert main(["run", str(cell / "config.yaml"), "--trace", "--out", str(out)]) == 0
     assert (out / "cubic" / "windows.csv").read_text().count("\n") > 5
