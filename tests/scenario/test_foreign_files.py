@@ -135,11 +135,11 @@ def mutant(text: str, random: np.random.Generator) -> str:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_a_damaged_file_is_read_or_refused(name: str, folder: Path) -> None:
-    random, good_count = np.random.default_rng(1), 0
+    random, good_count = np.random.default_rng(2), 0
     refusals: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(60):
+        for _ in range(40):
             (folder / name).write_text(mutant(FORMS[name][0], random))
             try:
                 scenario = Scenario.from_mapping(keys(name), "x.yaml", folder)
@@ -148,5 +148,5 @@ def test_a_damaged_file_is_read_or_refused(name: str, folder: Path) -> None:
                 continue
             assert min(scenario.flows().size_bytes) >= 0
             good_count += 1
-    assert 0 < good_count < 60
+    assert 0 < good_count < 40
     assert all(line.startswith("x.yaml: ") for line in refusals)
