@@ -204,11 +204,11 @@ def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
 def test_several_live_at_once_under_one_name_or_under_many(tree: Path, names: dict[str, str]) -> None:
     before = shared_memory()
     settings = {"segment": "ns3_env-mine"} if "segment" in names else {}
-    envs = [Ns3AiEnv("any", tree, settings, timeout_s=5, **names) for _ in range(3)]  # type: ignore[arg-type]
+    envs = [Ns3AiEnv("any", tree, settings, timeout_s=5, **names) for _ in range(2)]  # type: ignore[arg-type]
     assert shared_memory() == before, "a segment has its name while the simulation starts only"
     for i, env in enumerate(envs):
         assert env.reset(seed=i + 1)[0].tolist() == [0, i + 1]
-    for step in range(1, 5):
+    for step in (1, 2):
         for i, env in enumerate(envs):
             assert rewards(env, [i]) == [(step, i + 1, i, False, False, f"step {step}")]
     for env in envs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -94,38 +95,30 @@ def test_a_copy_of_a_script_goes_on_as_it_does(incast: Path) -> None:
     env.close()
 
 
-def test_a_script_without_agent_is_told_so(incast: Path) -> None:
-    env = ScriptEnv(incast)
-    with pytest.raises(ScenarioError, match="no such flow under the controller 'agent'"):
-        env.reset(seed=1)
-
-
-def test_a_flow_that_a_script_has_not_is_told(incast: Path) -> None:
-    env = ScriptEnv(incast, ASKING, flow=3)
-    with pytest.raises(ScenarioError, match="no such flow under the controller 'agent'"):
-        env.reset(seed=1)
-
-
-def test_a_program_that_is_none_is_told() -> None:
-    with pytest.raises(ScenarioError, match="nowhere is no program: build the script first"):
-        ScriptEnv("nowhere")
-
-
-def test_a_setting_that_is_none_is_told(incast: Path) -> None:
-    with pytest.raises(ScenarioError, match="there is no 'clok'; known: clock"):
-        ScriptEnv(incast, settings={"clok": {}})
-
-
-def test_a_script_that_crashes_leaves_its_last_words(faults: Path) -> None:
-    env = ScriptEnv(faults, ["node first"])
-    with pytest.raises(SimulatorDied, match="make the helper before the first node"):
-        env.reset(seed=1)
-
-
-def test_a_mistake_that_the_network_finds_is_told(faults: Path) -> None:
-    env = ScriptEnv(faults, ["loose"])
-    with pytest.raises(ScenarioError, match="device 1 of node 0 is not connected"):
-        env.reset(seed=1)
+@pytest.mark.parametrize(
+    ("program", "args", "settings", "error", "message"),
+    [
+        ("incast", [], {}, ScenarioError, "no such flow under the controller 'agent'"),
+        ("incast", ASKING, {"flow": 3}, ScenarioError, "no such flow under the controller 'agent'"),
+        ("incast", ASKING, {"settings": {"clok": {}}}, ScenarioError, "there is no 'clok'; known: clock"),
+        ("nowhere", [], {}, ScenarioError, "nowhere is no program: build the script first"),
+        ("/bin/true", [], {}, SimulatorDied, "ended with exit code 0"),
+        ("faults", ["node first"], {}, SimulatorDied, "make the helper before the first node"),
+        ("faults", ["loose"], {}, ScenarioError, "device 1 of node 0 is not connected"),
+    ],
+)
+def test_what_is_wrong_with_a_script_is_told(
+    program: str,
+    args: list[str],
+    settings: Any,
+    error: type[Exception],
+    message: str,
+    incast: Path,
+    faults: Path,
+) -> None:
+    path = {"incast": incast, "faults": faults}.get(program, program)
+    with pytest.raises(error, match=message):
+        ScriptEnv(path, args, **settings).reset(seed=1)
 
 
 def test_a_script_that_hangs_is_killed(faults: Path) -> None:
@@ -133,9 +126,3 @@ def test_a_script_that_hangs_is_killed(faults: Path) -> None:
     simulator.send_reset(Script(faults, ["hang"]))
     with pytest.raises(SimulatorHung, match="without a sign of life"):
         simulator.receive()
-
-
-def test_a_script_that_ends_early_is_told(tmp_path: Path) -> None:
-    env = ScriptEnv("/bin/true")
-    with pytest.raises(SimulatorDied, match="ended with exit code 0"):
-        env.reset(seed=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import signal
 import threading
 import time
@@ -15,10 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import SimulatorDied, SimulatorHung
-from ns3_env.scenario import Scenario
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from ns3_env.simulator.process import Watch
 from tests.processes import alive, dummy_sim
@@ -148,52 +145,6 @@ def test_looks_far_apart_do_not_make_a_sleeper() -> None:
         assert watch.look(pid, 1, 0.1, working=False) is None
     # This process runs: neither asleep nor stopped; it has used its time since before the first look.
     assert watch.look(pid, 1, 1e9, working=True) is None
-
-
-def attack(dice: random.Random) -> tuple[float, str]:
-    """A kill or a stop at some instant of an episode: seconds until it was raised, and what it was."""
-    simulators, wait = dice.randint(1, 8), dice.choice(list(WAITS))
-    number = dice.choice([signal.SIGKILL, signal.SIGSTOP])
-    scenario: Scenario | dict[str, Any]
-    if dice.random() < 0.5:
-        scenario, executable, slots = incast_scenario(3, 200_000), None, 3
-    else:
-        work = {"work_us": dice.choice([0, 0, 300, 30_000]), "sparse": dice.random() < 0.5}
-        scenario, executable, slots = {"dummy": {**QUICK, **work}}, DUMMY, 3
-    what = f"{signal.Signals(number).name} of one of {simulators}, {wait}, {executable or 'rdma-sim'}"
-    with FlowVecEnv(
-        scenario, slots=slots, num_simulators=simulators, executable=executable, ordered=WAITS[wait][0]
-    ) as env:
-        env.mask.acknowledge()
-        env.reset()
-        play(env, wait, 3)
-        pids = list(env.pids)
-        with (
-            signalled_after(dice.uniform(0, 0.3), dice.choice(pids), number) as sent,
-            pytest.raises(ERRORS[number]),
-        ):
-            play(env, wait, None)
-        late_s = time.monotonic() - sent[0]
-        env.reset()
-        play(env, wait, 3)  # the environment works again
-        pids += env.pids
-    assert not any(pid is not None and alive(pid) for pid in pids), what
-    return late_s, what
-
-
-def test_kills_and_stops_at_random() -> None:
-    dice = random.Random(1)
-    for _ in range(3):
-        late_s, what = attack(dice)
-        assert late_s < LIMIT_S, what
-
-
-@pytest.mark.slow
-def test_kills_and_stops_at_random_for_long() -> None:
-    dice = random.Random(2)
-    late = [attack(dice) for _ in range(300)]
-    print(f"seen after {np.mean([x for x, _ in late]):.2f} s, at the latest {max(late)}")
-    assert [x for x in late if x[0] >= LIMIT_S] == []
 
 
 def test_a_sign_of_life_is_heard_once() -> None:
