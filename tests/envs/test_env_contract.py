@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
@@ -20,7 +23,8 @@ from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rendering import HEIGHT, WIDTH
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.errors import ScenarioError
+from ns3_env.envs.tcp_env import TCP_FIELDS, TcpBottleneckEnv
+from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
 
@@ -84,14 +88,17 @@ def test_same_seed_same_bits_with_1_2_and_4_simulators(clock: str, ordered: bool
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_reset_with_a_seed_repeats_in_the_same_process() -> None:
-    env = gym.make("ns3_env/RdmaIncast-v0", scenario=scenario())
+@pytest.mark.parametrize("name", ["ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0"])
+def test_a_seed_repeats_its_episode_in_the_same_process_whatever_was_before(name: str) -> None:
+    """Episodes of other seeds, some of which were left, and the death of the simulator."""
+    env = gym.make(name, flows=3)
+    still = np.zeros(1, dtype=np.float32)
 
     def play(seed: int) -> list[Any]:
-        trace = [env.reset(seed=seed)[0].tobytes()]
+        trace: list[Any] = [env.reset(seed=seed)[0].tobytes()]
         over = False
         while not over:
-            observation, reward, terminated, truncated, _ = env.step(np.array([0.2], dtype=np.float32))
+            observation, reward, terminated, truncated, _ = env.step(still)
             trace.append((observation.tobytes(), reward))
             over = terminated or truncated
         return trace
@@ -99,9 +106,27 @@ def test_reset_with_a_seed_repeats_in_the_same_process() -> None:
     first = play(3)
     pid = env.unwrapped._simulator.pid  # type: ignore[attr-defined]
     other = play(4)
+    env.reset(seed=8)
+    env.step(still)
     assert play(3) == first != other
     assert env.unwrapped._simulator.pid == pid  # type: ignore[attr-defined]
+    env.reset(seed=3)
+    env.step(still)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(SimulatorDied, match="signal 9"):
+        env.step(still)
+    assert play(3) == first
     env.close()
+
+
+def test_what_switches_alone_can_tell_is_absent_from_tcp_by_name() -> None:
+    env = gym.make("ns3_env/TcpBottleneck-v0")
+    _, info = env.reset(seed=1)
+    assert set(TCP_FIELDS) <= set(info["telemetry"])
+    assert not {"qlen", "switch_rate", "flow_count", "notified_offset"} & set(info["telemetry"])
+    env.close()
+    with pytest.raises(ScenarioError, match="'qlen'"):
+        gym.make("ns3_env/TcpBottleneck-v0", fields=("rtt", "qlen"))
 
 
 def test_400_resets_in_one_process_keep_memory_flat() -> None:
@@ -166,8 +191,9 @@ def test_gymnasiums_own_vector_takes_the_id() -> None:
     [
         lambda: FlowEnv(flows=2, render_mode="rgb_array"),
         lambda: FlowParallelEnv(flows=2, render_mode="rgb_array"),
+        lambda: TcpBottleneckEnv(flows=2, render_mode="rgb_array"),
     ],
-    ids=["flow", "parallel"],
+    ids=["flow", "parallel", "tcp"],
 )
 def test_an_environment_that_was_pickled_is_the_same_one_from_its_beginning(make: Any) -> None:
     env = make()
@@ -279,3 +305,31 @@ def test_a_parallel_environments_state_has_every_agents_observation_at_its_place
     assert left > 0, "no flow has gone before the others"
     assert not env.state().any()
     env.close()
+
+
+def test_ppo_learns_to_fill_a_link_of_tcp_and_no_queue() -> None:
+    torch.set_num_threads(1)
+    env = gym.make("ns3_env/TcpBottleneck-v0", flows=1)
+    settings = {"n_steps": 128, "gamma": 0.9, "learning_rate": 5e-3, "ent_coef": 0.003}
+    model = PPO("MlpPolicy", env, seed=1, policy_kwargs={"net_arch": [32]}, **settings)
+    judged = gym.make("ns3_env/TcpBottleneck-v0", flows=1)
+
+    def reward() -> float:
+        """The mean of an episode."""
+        observation, rewards, over = judged.reset(seed=3)[0], [], False
+        while not over:
+            action, _ = model.predict(observation, deterministic=True)
+            observation, paid, terminated, truncated, _ = judged.step(action)
+            rewards.append(float(paid))
+            over = terminated or truncated
+        return float(np.mean(rewards))
+
+    before = reward()
+    model.learn(1024)
+    after = reward()
+    # At its first window, a BDP of the host's link, three quarters of it are queue: -0.07. An empty queue
+    # and a full link are 0.24: 10 Gb/s of the host's 40, less headers.
+    assert before < 0.05
+    assert after > 0.15
+    env.close()
+    judged.close()
