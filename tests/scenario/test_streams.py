@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -18,7 +16,7 @@ from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
-from ns3_env.scenario.topology import Dumbbell, ParkingLot
+from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.files import rows
@@ -100,54 +98,6 @@ def test_a_pause_holds_streams_and_nothing_is_lost(simulator: Simulator) -> None
     assert sum(lost["streams"]["lost_bytes"]) == pytest.approx(carried, abs=130_000)
     assert sum(lost["flows"]["retransmitted_bytes"]) == 0
     conserved(lost)
-
-
-parts = st.builds(
-    ConstantRate,
-    src=st.integers(0, 3),
-    dst=st.integers(4, 6),
-    rate_bps=st.floats(1e6, 1e9),
-    start_ns=st.integers(0, 200_000),
-    stop_ns=st.none() | st.integers(200_001, 900_000),
-)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    streams=st.lists(parts, min_size=1, max_size=4),
-    loss=st.sampled_from([0.0, 0.02]),
-    pfc=st.booleans(),
-    endless=st.booleans(),
-    controller=st.sampled_from(["hpcc", "dcqcn"]),
-    seed=st.integers(0, 1000),
-)
-def test_bytes_are_conserved_with_losses(
-    simulator: Simulator,
-    streams: list[ConstantRate],
-    loss: float,
-    pfc: bool,
-    endless: bool,
-    controller: str,
-    seed: int,
-) -> None:
-    size = "endless" if endless else 20_000
-    flows = [Flow(src=i, dst=6 - i, size_bytes=size, start_ns=i * 10_000) for i in (0, 1, 2)]
-    stream_scenario = scenario(
-        *streams,
-        flows=flows,
-        seed=seed,
-        topology=ParkingLot(switches=3, hosts_per_switch=2, rate_bps=GBPS),
-        controllers=[Controller(name=controller)],
-        switch=Switch(
-            pfc=pfc, buffer_bytes=100_000, ecn=Ecn(kmin_bytes=2e3, kmax_bytes=9e3, at_rate_bps=1e9)
-        ),
-        loss_probability=loss,
-        time_limit_ns=1_000_000,
-    )
-    results = simulator.play(stream_scenario)
-    conserved(results)
-    if loss == 0 and pfc:
-        assert sum(results["streams"]["lost_bytes"]) == 0
 
 
 def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:
