@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Observations of a task in C++ against NumPy's arithmetic, to the bit."""
+"""Observations of a task in C++ against NumPy's arithmetic, to the bit, and the order of their table."""
 
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import re
+import subprocess
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,7 @@ from ns3_env.decision.actions import ACTIONS, make_action_map
 from ns3_env.decision.observations import FDCC_FIELDS, FIELDS, INDEX, column
 from ns3_env.decision.rewards import REWARDS, make_reward, settles
 from ns3_env.decision.task import Task
+from tests.paths import ROOT
 
 FIELD_SETS = {"fdcc": FDCC_FIELDS, "one": ("rtt",), "all": tuple(INDEX), "reversed": tuple(INDEX)[::-1]}
 #: Without -0.0: at a bound of 0 NumPy's clip keeps its sign or not, by the shape of the array.
@@ -117,3 +122,28 @@ def test_a_task_that_was_pickled_reads_the_same() -> None:
 def test_what_does_not_fit_is_refused(damaged: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         damaged()
+
+
+TABLE = ROOT / "ns3_env/cpp/channel/observation-fields.cc"
+
+
+def compiled(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Compiles an observation-fields.cc with this text."""
+    source = folder / "observation-fields.cc"
+    source.write_text(text, encoding="utf-8")
+    options = ["-std=c++20", "-fsyntax-only", f"-I{TABLE.parent}", f"-I{ROOT}"]
+    command = [os.environ.get("CXX", "c++"), *options, str(source)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("fault", ["none", "swapped", "missing"])
+def test_rows_out_of_order_do_not_compile(fault: str, tmp_path: Path) -> None:
+    text = TABLE.read_text(encoding="utf-8")
+    (first, second) = re.findall(r"^    \{Field::(?:Goodput|RttSlope),.*\n", text, re.MULTILINE)
+    faults = {"none": first + second, "swapped": second + first, "missing": first}
+    done = compiled(text.replace(first + second, faults[fault]), tmp_path)
+    if fault == "none":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode != 0
+        assert "the rows of FIELDS must stand in the order of the enumeration Field" in done.stderr

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import yaml
@@ -182,23 +181,6 @@ def test_parallel_agents_go_on_without_frames() -> None:
     env.close()
     assert recency[0] == 0
     assert (recency[1:] > 0).all()
-
-
-def test_the_single_agent_env_decides_at_each_frame() -> None:
-    env: gym.Env[Any, Any] = FlowEnv(
-        scenario(20_000_000, 20_000_000),
-        others="smcc",
-        fields=[*HEARD, "notifications"],
-        reward="queue_target",
-    )
-    env.reset(seed=1)
-    over = False
-    while not over:
-        observation, reward, terminated, truncated, _ = env.step(np.zeros(1, np.float32))
-        over = terminated or truncated
-        assert over or observation[-1] == 1
-        assert np.isfinite(reward)
-    env.close()
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,6 @@ def test_the_page_s_example_and_the_project_s_files_are_scenarios_of_tcp() -> No
     assert set(Tcp.model_fields) <= keys
 
 
-def test_a_controller_of_rdma_s_is_refused_whoever_puts_it_there() -> None:
-    with pytest.raises(ScenarioError, match=r"'hpcc' is RDMA's"):
-        tcp().under("hpcc").to_simulator_json()
-
-
 def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:
     short = {"queue": {"limit": "100 packets"}}
     fast = tcp("dctcp", topology={**DUMBBELL, "rate_bps": "100Gbps"}, tcp=short)

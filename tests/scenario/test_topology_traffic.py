@@ -28,7 +28,6 @@ from ns3_env.scenario.traffic import (
 )
 from tests.cpu_time import within_cpu_s
 from tests.samples.files import dumped
-from tests.samples.scenarios import results_of
 
 RANDOM = np.random.default_rng
 
@@ -174,27 +173,6 @@ def test_a_leaf_spine_has_the_links_and_the_oversubscription_that_it_says() -> N
     assert Counter((x.rate_bps, x.delay_ns) for x in network.links) == {(25e9, 1000): 24, (50e9, 5000): 6}
     assert network.faults() == []
     assert [network.access_switch(host) for host in (0, 7, 8, 23)] == [24, 24, 25, 26]
-
-
-def test_flows_spread_over_the_spines_and_share_what_these_carry() -> None:
-    """Eight senders of one leaf at 25 Gb/s over 2 x 50: each gets half of its link, at the best."""
-    flows = [{"src": i, "dst": 8 + i, "size_bytes": "2MB"} for i in range(8)]
-    scenario = Scenario.from_mapping(
-        {
-            "time_limit_ns": "1s",
-            "topology": {
-                **{"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 8},
-                **{"rate_bps": "25Gbps", "uplink_bps": "50Gbps"},
-            },
-            "traffic": {"kind": "list", "flows": flows},
-        },
-        "test",
-    ).under("dctcp")
-    results = results_of(scenario)
-    up = [port for port in results["queues"] if port["node"] == 16 and port["peer"] in (18, 19)]
-    assert len(up) == 2  # ECMP uses both
-    assert sum(port["tx_bytes"] for port in up) == pytest.approx(8 * 2e6 * 1.048, rel=0.01)
-    assert max(results["flows"]["end_ns"]) > 8 * 2e6 * 8 / 100  # ns at 100 Gb/s
 
 
 def write_cdf(folder: Path, text: str | None = None) -> None:

@@ -21,7 +21,6 @@ from ns3_env.scenario.traffic.chakra import (
     RECEIVE,
     SEND,
     Node,
-    read_trace,
     wire,
     written_trace,
 )
@@ -227,11 +226,6 @@ def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> N
     flows = trace_scenario.flows()
     sent = dict(zip(zip(flows.src, flows.dst, strict=True), flows.size_bytes, strict=True))
     assert sent == {(0, 1): 1000, (0, 2): 1000, (1, 0): 200, (1, 2): 200}
-
-
-def test_a_node_of_no_type_is_over_at_once() -> None:
-    """ASTRA-sim skips it."""
-    assert read_trace(written_trace([Node(3, 0, "")]))[0].type == 0
 
 
 def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:

@@ -267,20 +267,3 @@ def test_flows_under_others_are_refused(simulator: Simulator, transport: str, ot
     content["flows"]["controller"][1] = 1
     with pytest.raises(ScenarioError, match=f"'max_min' is a reference .* some are under '{other}'"):
         simulator.play(content)
-
-
-@pytest.mark.parametrize(
-    ("transport", "controller", "other"), [("rdma", "max_min", "hpcc"), ("tcp", "oracle", "bbr")]
-)
-def test_they_have_all_flows_those_of_the_traffics_own_controllers_too(
-    simulator: Simulator, transport: str, controller: str, other: str
-) -> None:
-    sent = [sent_by(0, 100_000), {**sent_by(1, 100_000), "controller": other}]
-    mixed = scenario(transport, other, sent)
-    flows = simulator.play(mixed.under(controller))["flows"]
-    assert (
-        flows
-        == simulator.play(scenario(transport, controller, [sent_by(0, 100_000), sent_by(1, 100_000)]))[
-            "flows"
-        ]
-    )

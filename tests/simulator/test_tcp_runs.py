@@ -15,7 +15,6 @@ import yaml
 
 from ns3_env.config.folders import DATA
 from ns3_env.decision.rewards import make_reward
-from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.eval import metrics
@@ -129,25 +128,6 @@ def test_the_simulator_takes_whatever_a_scenario_may_say(section: str, simulator
 
 
 FIELDS = ["rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action"]
-
-
-def test_an_agent_steers_flows_of_tcp_across_the_channel() -> None:
-    reward = make_reward("rtt_target", base_ns=None)
-    with FlowStream(tcp("agent"), slots=2, fields=FIELDS, reward=reward) as stream:
-        stream.start()
-        batches = []
-        ended = []
-        while not ended:
-            batch = stream.recv()
-            assert np.isfinite(batch.observations).all()
-            assert np.isfinite(batch.rewards).all()
-            batches.append(batch.observations)
-            ended += batch.results
-            if batch.due.any():
-                stream.send(np.full((batch.due.sum(), 1), 0.5), batch.slots[batch.due])
-    assert len(np.concatenate(batches)) > 10
-    assert np.concatenate(batches)[:, 0].max() >= 1  # RTTs in base RTTs
-    assert min(ended[0][1]["flows"]["fct_ns"]) > 0
 
 
 def test_a_policy_s_file_steers_them_inside_the_simulator() -> None:
