@@ -228,6 +228,8 @@ def test_an_action_that_is_none_is_refused_and_its_simulator_alone_waits_on(toge
 def test_a_branch_of_what_came_together_goes_on_as_its_original(together: list[int]) -> None:
     with FlowStream(_SCENARIO, slots=4, num_simulators=2, seed=5) as stream:
         stream.start()
+        with pytest.raises(RuntimeError, match="recv"):
+            stream.branch()
         for _ in range(6):
             batch = stream.recv(wait_all=True)
             due = batch.slots[batch.due]

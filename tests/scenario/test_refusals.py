@@ -103,6 +103,18 @@ WARNINGS: list[tuple[dict[str, Any], str]] = [
     (changed(LONG_PATH, "traffic.size_bytes: 3MB"), NONE),  # the flow fits into the buffer
     (changed(LONG_PATH, "topology.delay_ns: 50us"), NONE),  # the path's BDP is 300 us of 100 Gb/s, 3.75 MB
     (changed(LONG_PATH, "{traffic.size_bytes: 50MB, tcp.socket_buffer_bytes: 38MB}"), NONE),
+    # Laws that need different feedback, and one kind that serves both.
+    (
+        {
+            "controllers": ["qcn", "smcc"],
+            "traffic": {
+                "kind": "mix",
+                "parts": [{"kind": "incast"}, {"kind": "incast", "controller": "smcc"}],
+            },
+            "switch": {"congestion_points": {"feedback": "both"}},
+        },
+        NONE,
+    ),
 ]
 
 
@@ -114,12 +126,6 @@ def test_what_hardly_anybody_wants_is_a_warning(content: dict[str, Any], sentenc
     texts = [str(warning.message) for warning in records]
     assert len(texts) == (sentence != NONE), texts
     assert all(fits(sentence, text) for text in texts), texts
-
-
-def test_explicit_feedback_serves_laws_that_need_different_ones() -> None:
-    parts = [{"kind": "incast"}, {"kind": "incast", "controller": "smcc"}]
-    laws = {"controllers": ["qcn", "smcc"], "traffic": {"kind": "mix", "parts": parts}}
-    Scenario.from_mapping({**laws, "switch": {"congestion_points": {"feedback": "both"}}}, "s.yaml")
 
 
 #: Sections that have every number which some kind has; of a kind's other keys the defaults.

@@ -176,11 +176,6 @@ def test_what_is_no_scenario_is_a_line(text: str | bytes, words: str, tmp_path: 
     assert len(line) < 600
 
 
-def test_what_is_no_scenario_is_a_line_with_an_option_as_well(tmp_path: Path) -> None:
-    done = program("null", tmp_path, "--pcap=x")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-
-
 @pytest.mark.parametrize(
     ("slots", "words"),
     [([-1, 0], "row 0: a flow under 'agent' needs a slot"), ([3, 3], "row 1: slot 3 is another flow's")],

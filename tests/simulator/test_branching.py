@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.scenario import Scenario
@@ -399,21 +398,3 @@ def test_an_environment_goes_back_to_its_snapshot() -> None:
     assert steps(env) == steps(snapshot) == steps(branch)
     for environment in (env, snapshot, branch):
         environment.close()
-
-
-def test_a_stream_branches_where_all_of_it_waits() -> None:
-    with FlowStream(scenario(), num_simulators=2, slots=4) as stream:
-        stream.start()
-        with pytest.raises(RuntimeError, match="recv"):
-            stream.branch()
-        batch = stream.recv(wait_all=True)
-        stream.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
-        batch = stream.recv(wait_all=True)
-        with stream.branch() as branch:
-            due = batch.slots[batch.due]
-            batches = []
-            for one in (stream, branch):
-                one.send(np.full((len(due), 1), 0.2), due)
-                batches.append(one.recv(wait_all=True))
-            assert batches[0].observations.tobytes() == batches[1].observations.tobytes()
-            assert batches[0].slots.tolist() == batches[1].slots.tolist()

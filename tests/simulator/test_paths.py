@@ -150,11 +150,6 @@ def test_the_seed_decides_what_chance_does(simulator: Simulator) -> None:
     assert first != second
 
 
-def test_a_name_alone_is_a_kind() -> None:
-    by_name = Scenario.from_mapping({"load_balancing": "spray"}, "x.yaml")
-    assert by_name.load_balancing == Spray()
-
-
 def drawn(seed: int = 1, of: Any = "fabric_links") -> Scenario:
     outages = DrawnOutages(of=of, mean_up_ns=2_000_000, mean_down_ns=300_000)
     return Scenario(

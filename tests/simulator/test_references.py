@@ -51,12 +51,6 @@ def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simula
     assert waited(results)[order] == pytest.approx(before, abs=PACKET_NS)
 
 
-def test_equal_flows_end_one_after_the_other(simulator: Simulator) -> None:
-    results = simulator.play(dumbbell(16, [{"src": i, "size_bytes": 500_000} for i in range(16)]))
-    turns = [k * work_ns(500_000) for k in range(16)]
-    assert sorted(waited(results)) == pytest.approx(turns, abs=PACKET_NS)
-
-
 @pytest.mark.parametrize("source", [0, 1], ids=["same host", "another host"])
 def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> None:
     """It passes at a switch, and at a host's card from which the long flow's packets have not left yet."""
