@@ -47,18 +47,6 @@ def _torchrl(name: str) -> None:
     env.close()
 
 
-def _minari(name: str) -> None:
-    pytest.importorskip("jax")
-    collector = pytest.importorskip("minari").DataCollector
-    env = collector(gym.make(name), record_infos=True)
-    env.reset(seed=1)
-    for _ in range(40):
-        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-        if terminated or truncated:
-            env.reset()
-    env.close()
-
-
 def _vectors(name: str) -> None:
     """Gymnasium's wrappers of vectors."""
     for mode in AutoresetMode:
@@ -109,7 +97,6 @@ _CHECKERS: dict[str, Callable[[str], None]] = {
     "gymnasium": _gymnasium,
     "sb3": _sb3,
     "torchrl": _torchrl,
-    "minari": _minari,
     "vectors": _vectors,
     "pettingzoo": _pettingzoo,
     "torchrl agents": _torchrl_agents,

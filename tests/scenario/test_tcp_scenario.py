@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ns3_env.config.folders import DATA
-from ns3_env.config.yaml import parse
 from ns3_env.decision.observations import FIELDS, observation_space
 from ns3_env.decision.rewards import Reward, make_reward
 from ns3_env.decision.task import fields_of
@@ -26,9 +23,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
-from tests.paths import ROOT
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}
 
@@ -81,18 +76,6 @@ def test_a_scenario_as_a_file_has_it_holds_its_own_transport_s_keys_and_reads_ba
     assert again.model_dump() == scenario.model_dump()
     assert again.to_simulator_json() == scenario.to_simulator_json()
     assert "tcp" not in Scenario().model_dump()
-
-
-def test_the_page_s_example_and_the_project_s_files_are_scenarios_of_tcp() -> None:
-    page = (ROOT / "docs" / "tcp.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    files = sorted((DATA / "configs" / "scenarios").glob("tcp_*.yaml"))
-    scenarios = [Scenario.from_mapping(parse(example), "docs/tcp.md"), *map(Scenario.load, files)]
-    assert len(scenarios) > 1
-    for scenario in scenarios:
-        assert scenario.under("cubic").to_simulator_json()["transport"] == "tcp"
-    keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", page, re.MULTILINE))))
-    assert set(Tcp.model_fields) <= keys
 
 
 def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:
