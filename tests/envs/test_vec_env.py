@@ -169,6 +169,19 @@ def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return took
 
 
+_COLUMNS = [
+    "slots",
+    "flows",
+    "simulators",
+    "observations",
+    "rewards",
+    "records",
+    "first",
+    "terminated",
+    "due",
+]
+
+
 def _rows(slots: int) -> list[Any]:
     """Results of random actions over some episodes, row by row."""
     draw = np.random.default_rng(1)
@@ -177,21 +190,8 @@ def _rows(slots: int) -> list[Any]:
         stream.start()
         for _ in range(200):
             batch = stream.recv(wait_all=True)
-            rows.append(
-                (
-                    batch.slots.tolist(),
-                    batch.flows.tolist(),
-                    batch.simulators.tolist(),
-                    batch.observations.tobytes(),
-                    batch.rewards.tobytes(),
-                    batch.records.tobytes(),
-                    batch.first.tolist(),
-                    batch.terminated.tolist(),
-                    batch.due.tolist(),
-                    batch.goes_on,
-                    [(i, end["episode"]) for i, end in batch.results],
-                )
-            )
+            columns = (getattr(batch, name).tobytes() for name in _COLUMNS)
+            rows.append((*columns, batch.goes_on, [(i, end["episode"]) for i, end in batch.results]))
             due = batch.slots[batch.due]
             stream.send(draw.uniform(-1, 1, (len(due), 1)), due)
     return rows

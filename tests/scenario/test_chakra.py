@@ -81,50 +81,40 @@ def files(folder: Path, *ranks: list[Node]) -> dict[str, Any]:
     return {"file": str(folder / "t")}
 
 
+#: Fields in use of the schema's messages, with their numbers; "*": repeated.
+SCHEMA = {
+    "Attribute": {"name": (1, "string"), "int64_val": (9, "int64"), "string_val": (29, "string")},
+    "Node": {
+        **{"id": (1, "uint64"), "name": (2, "string"), "type": (3, "uint64"), "data_deps": (5, "uint64*")},
+        **{"duration_micros": (7, "uint64"), "attr": (10, "message*")},
+    },
+}
+
+
 def test_the_protobuf_library_reads_the_same() -> None:
-    """Compares the fields in use, by the schema's field numbers."""
+    """Compares the fields in use."""
     descriptor = pytest.importorskip("google.protobuf.descriptor_pb2")
     from google.protobuf import descriptor_pool, message_factory
 
     file = descriptor.FileDescriptorProto(name="et.proto", package="t", syntax="proto3")
     kinds = {"int64": 3, "uint64": 4, "string": 9, "message": 11}
-
-    def message(name: str, *fields: tuple[str, int, str, bool]) -> None:
-        descriptor = file.message_type.add(name=name)
-        for field, number, kind, repeated in fields:
-            added = descriptor.field.add(
-                name=field, number=number, type=kinds[kind], label=3 if repeated else 1
-            )
-            if kind == "message":
+    for name, fields in SCHEMA.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            added = message.field.add(name=field, number=number, type=kinds[kind.rstrip("*")])
+            added.label = 3 if kind.endswith("*") else 1
+            if kind.startswith("message"):
                 added.type_name = ".t.Attribute"
-
-    message(
-        "Attribute",
-        ("name", 1, "string", False),
-        ("int64_val", 9, "int64", False),
-        ("string_val", 29, "string", False),
-    )
-    message(
-        "Node",
-        ("id", 1, "uint64", False),
-        ("name", 2, "string", False),
-        ("type", 3, "uint64", False),
-        ("data_deps", 5, "uint64", True),
-        ("duration_micros", 7, "uint64", False),
-        ("attr", 10, "message", True),
-    )
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     node_class = message_factory.GetMessageClass(pool.FindMessageTypeByName("t.Node"))
     _, *parts = messages(written_trace(NODES))
     for part, node in zip(parts, NODES, strict=True):
-        protobuf_node = node_class.FromString(part)
-        assert (protobuf_node.id, protobuf_node.name, protobuf_node.type) == (node.id, node.name, node.type)
-        assert tuple(protobuf_node.data_deps) == node.after
-        assert protobuf_node.duration_micros == node.duration_micros
-        numbers = {x.name: x.int64_val for x in protobuf_node.attr if not x.string_val}
-        assert numbers == node.numbers
-        assert {x.name: x.string_val for x in protobuf_node.attr if x.string_val} == node.texts
+        read = node_class.FromString(part)
+        numbers = {x.name: x.int64_val for x in read.attr if not x.string_val}
+        texts = {x.name: x.string_val for x in read.attr if x.string_val}
+        after = tuple(read.data_deps)
+        assert Node(read.id, read.type, read.name, after, read.duration_micros, numbers, texts) == node
 
 
 @pytest.mark.parametrize("kind", chakra_traces.STEPS)
