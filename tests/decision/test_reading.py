@@ -223,28 +223,6 @@ def test_fields_are_cut_to_their_ranges_before_anything_is_derived(tmp_path: Pat
     assert far == policy.act(end, one)
 
 
-def test_an_mlp_reads_the_current_observation_last_and_zeros_before_a_flows_first(tmp_path: Path) -> None:
-    """Zeros are inputs, not telemetry: the transform of an RTT of 0 would be undefined."""
-    first, second, third = ([0.5, 2.5, 1.0], [-0.25, 1.0, 1.0], [0.125, 3.5, 0.25])
-    formula = RttTarget(margin=1.5, target=0.064, gain=1e-3)
-
-    def r(row: list[float]) -> float:
-        return float(formula(np.array([row[1]]), np.array([row[2]]))[0])
-
-    expected = {
-        1: [0, 0, 0, 0, first[0], r(first)],
-        2: [0, 0, first[0], r(first), second[0], r(second)],
-        3: [first[0], r(first), second[0], r(second), third[0], r(third)],
-    }
-    observations = np.array([[first, second, third]], np.float32)
-    for place in range(6):
-        weights = np.eye(6)[place].tolist()
-        policy = reader(tmp_path / f"{place}", weights, history=3)
-        for length, row in expected.items():
-            padded = np.where(np.arange(3)[:, None] < length, observations, 0).astype(np.float32)
-            assert policy.act(padded, np.array([length]))[0, 0] == pytest.approx(row[place], abs=1e-9)
-
-
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_a_history_in_a_row_ends_with_the_current_input(length: int) -> None:
     window = np.zeros((1, 3, 2), np.float32)

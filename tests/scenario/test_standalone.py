@@ -127,16 +127,3 @@ def test_a_sprayed_flow_alone_takes_what_its_paths_have_together(simulator: Simu
     columns = play(simulator, "fixed-window", graph, alone, 1000, **ways)
     slowdown = columns["fct_ns"][0] / columns["standalone_ns"][0]
     assert 1 <= slowdown < 1.01
-
-
-def test_the_published_preset_keeps_the_published_formula(simulator: Simulator) -> None:
-    link = [GraphLink(a=a, b=2, rate_bps=1e9, delay_ns=1000) for a in (0, 1)]
-    scenario = Scenario(
-        preset="published",
-        topology=Graph(nodes=["host", "host", "switch"], links=link),
-        traffic=FlowList(flows=[Flow(src=0, dst=1, size_bytes=5, start_ns=0)]),
-        controllers=[Controller(name="fixed-window")],
-    )
-    (alone,) = simulator.play(scenario)["flows"]["standalone_ns"]
-    base_rtt = 4 * 1000 + 2 * 8000  # of a full packet: delays in both directions, payload on either link
-    assert alone == base_rtt + (5 + 48) * 8

@@ -78,29 +78,6 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
         assert sum(flows["retransmitted_bytes"]) == again
 
 
-def test_each_cause_is_counted_at_its_port(simulator: Simulator) -> None:
-    """Links also lose packets at hosts' ports; losses by a full buffer are counted separately."""
-    none = simulator.play(incast("dctcp", Switch()))
-    assert none["losses"] == []
-    assert measure(none, ("buffer_losses", "link_losses")) == {"buffer_losses": 0, "link_losses": 0}
-    results = simulator.play(incast("dctcp", loss_probability=0.01, seed=3))
-    by_cause = {"link": 0, "buffer_full": 0}
-    for lost in results["losses"]:
-        by_cause[lost["cause"]] += lost["packets"]
-        assert lost["cause"] == "link" or place(lost) == UPLINK
-    hosts = {lost["node"] for lost in results["losses"] if lost["node"] <= SENDERS}
-    assert len(hosts) > SENDERS / 2
-    assert sum(by_cause.values()) == results["totals"]["dropped_packets"]
-    payload = sum(lost["payload_bytes"] for lost in results["losses"])
-    assert payload == results["totals"]["dropped_payload_bytes"]
-    metrics = measure(results, ("buffer_losses", "link_losses", "dropped_packets"))
-    assert list(metrics.values()) == [*(by_cause[x] for x in ("buffer_full", "link")), sum(by_cause.values())]
-
-
-def test_the_published_preset_with_exact_timing_keeps_no_headroom_without_pfc(simulator: Simulator) -> None:
-    assert simulator.play(incast("hpcc", preset="published", timing="exact"))["totals"]["unfinished"] == 0
-
-
 def test_eval_run_writes_them_and_shows_how_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scenario = {
         "topology": {"kind": "dumbbell", "senders": SENDERS},

@@ -238,26 +238,3 @@ def test_rates_are_recorded_as_other_controllers_are(
     else:
         assert sorted(rates[:2]) == [[0, 0], [1, 1]]
         assert rates[2:] == [[1, 0], [0, 1], [0, 0]]
-
-
-@fluids
-def test_a_window_of_measurement_counts_what_passes_in_it(
-    simulator: Simulator, transport: str, reference: str
-) -> None:
-    window = {"warm_up_ns": 1_000_000, "end_ns": 2_000_000}
-    sent = [sent_by(0, "endless"), sent_by(1, "endless")]
-    fluid_scenario = scenario(transport, reference, sent, measurement=window, time_limit_ns="3ms")
-    results = simulator.play(fluid_scenario)
-    carried = 1e6 / time_ns(transport, 1)
-    first = 0.5 if reference == "max_min" else 1
-    received_bytes = results["measurement"]["received_bytes"]
-    assert received_bytes == pytest.approx([carried * first, carried * (1 - first)], abs=1)
-
-
-@pytest.mark.parametrize(("transport", "other"), [("rdma", "hpcc"), ("tcp", "cubic")])
-def test_flows_under_others_are_refused(simulator: Simulator, transport: str, other: str) -> None:
-    content = scenario(transport, "max_min", [sent_by(0, 1000), sent_by(1, 1000)]).to_simulator_json()
-    content["controllers"].append({"name": other, "attributes": {}})
-    content["flows"]["controller"][1] = 1
-    with pytest.raises(ScenarioError, match=f"'max_min' is a reference .* some are under '{other}'"):
-        simulator.play(content)

@@ -72,19 +72,6 @@ def results() -> Results:
     return tcp_results
 
 
-def test_late_acks_are_the_seeds_own_and_nothing_where_they_are_off(results: Results) -> None:
-    def late(noise: dict[str, float] | None, seed: int = 1) -> Results:
-        keys = {**KEYS, "tcp": {**KEYS["tcp"], "ack_noise": noise}, "controllers": [{"name": "dctcp"}]}
-        return simulator.play(Scenario.from_mapping({**keys, "seed": seed}, "my.yaml"))
-
-    with Simulator() as simulator:
-        assert late(None) == results
-        noisy = late({"mean_rtts": 0.05, "most_rtts": 0.5})
-        assert noisy["flows"] != late({"mean_rtts": 0.05, "most_rtts": 0.5}, seed=2)["flows"]
-    assert noisy["flows"]["base_rtt_ns"] == results["flows"]["base_rtt_ns"]
-    assert noisy["rtt"] != results["rtt"]
-
-
 def test_round_trips_are_metrics_where_they_are_measured(results: Results) -> None:
     row = metrics.measure(results)
     assert row["rtt_mean_us"] == pytest.approx(results["rtt"]["mean_ns"] / 1e3)
