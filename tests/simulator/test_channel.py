@@ -327,17 +327,6 @@ def signalled_after(seconds: float, pid: int | None, number: signal.Signals) -> 
         timer.join()
 
 
-def step_for(env: FlowVecEnv, wait: str, turns: int | None) -> None:
-    """Steps for this many turns; None: until something raises."""
-    while turns is None or turns > 0:
-        turns = None if turns is None else turns - 1
-        if wait == "step":
-            env.step(np.zeros((env.num_envs, 1)))
-        else:
-            batch = env.recv(wait_all=wait == "all")
-            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
-
-
 @pytest.mark.parametrize(
     ("wait", "owes", "simulators", "number"),
     [

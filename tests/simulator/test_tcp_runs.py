@@ -114,9 +114,6 @@ def test_the_simulator_takes_whatever_a_scenario_may_say(section: str, simulator
     assert simulator.play(Scenario.from_mapping({**keys, "tcp": yaml.safe_load(section)}, "x"))["flows"]
 
 
-FIELDS = ["rtt", "goodput", "pacing_rate", "ecn_fraction", "last_action"]
-
-
 def test_a_policy_s_file_steers_them_inside_the_simulator() -> None:
     reward = make_reward("rtt_target", base_ns=None)
     with Rollouts(tcp("agent"), fields=["rtt", "pacing_rate"], reward=reward) as rollouts:
