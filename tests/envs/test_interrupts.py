@@ -236,15 +236,17 @@ def _promise(front: FrontEnd, folder: Path, trials: int) -> None:
     assert open_descriptors() <= descriptors
 
 
-@pytest.mark.parametrize("name", _FRONT_ENDS)
-def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(name: str, tmp_path: Path) -> None:
-    _promise(_FRONT_ENDS[name], tmp_path, trials=4)
+def _trials(few: int) -> Any:
+    """A few places each time, and every place in a slow test."""
+    return pytest.mark.parametrize("trials", [few, pytest.param(10_000, marks=pytest.mark.slow)])
 
 
-@pytest.mark.slow
+@_trials(4)
 @pytest.mark.parametrize("name", _FRONT_ENDS)
-def test_the_same_at_every_place(name: str, tmp_path: Path) -> None:
-    _promise(_FRONT_ENDS[name], tmp_path, trials=10_000)
+def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(
+    name: str, trials: int, tmp_path: Path
+) -> None:
+    _promise(_FRONT_ENDS[name], tmp_path, trials)
 
 
 def _ns3_ai(folder: Path) -> FrontEnd:
@@ -258,14 +260,11 @@ def _ns3_ai(folder: Path) -> FrontEnd:
 
 
 @pytest.mark.alone
-def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(tmp_path: Path) -> None:
-    _promise(_ns3_ai(tmp_path), tmp_path, trials=6)
-
-
-@pytest.mark.alone
-@pytest.mark.slow
-def test_an_environment_of_ns3_ai_begins_anew_after_each_place(tmp_path: Path) -> None:
-    _promise(_ns3_ai(tmp_path), tmp_path, trials=10_000)
+@_trials(4)
+def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(
+    trials: int, tmp_path: Path
+) -> None:
+    _promise(_ns3_ai(tmp_path), tmp_path, trials)
 
 
 @pytest.mark.alone

@@ -32,14 +32,6 @@ _EACH_TIME = (*_BASE, id_of("Incast"), id_of("Tcp"))
 _LARGE = (id_of("Training"), id_of("SharedCluster"))
 
 
-def _gymnasium(name: str) -> None:
-    check_env(gym.make(name).unwrapped)
-
-
-def _sb3(name: str) -> None:
-    sb3_check_env(gym.make(name).unwrapped)
-
-
 def _torchrl(name: str) -> None:
     envs = pytest.importorskip("torchrl.envs")
     env = envs.GymWrapper(gym.make(name))
@@ -94,8 +86,8 @@ def _rllib(name: str) -> None:
 
 #: Checkers of every id; the last three look at agents.
 _CHECKERS: dict[str, Callable[[str], None]] = {
-    "gymnasium": _gymnasium,
-    "sb3": _sb3,
+    "gymnasium": lambda name: check_env(gym.make(name).unwrapped),
+    "sb3": lambda name: sb3_check_env(gym.make(name).unwrapped),
     "torchrl": _torchrl,
     "vectors": _vectors,
     "pettingzoo": _pettingzoo,

@@ -112,9 +112,6 @@ def test_poisson_meets_its_load() -> None:
     assert all(a != b for a, b in zip(flows.src, flows.dst, strict=True))
     gaps = np.diff(flows.start_ns)
     assert gaps.std() == pytest.approx(gaps.mean(), rel=0.1)  # exponential
-
-
-def test_poisson_of_a_short_time_has_a_flow() -> None:
     assert len(Poisson(duration_ns=1).generate(Dumbbell().build(), RANDOM(5))) == 1
 
 

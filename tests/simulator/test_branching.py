@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import resource
@@ -122,15 +123,17 @@ def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
         branch.close()
 
 
-def played_from(simulator: Simulator, window: float = 3e4) -> str:
-    """Results, as text, under one window (B)."""
+def played_from(simulator: Simulator, window: float = 3e4, answers: int | None = None) -> str:
+    """Results, as text, under one window (B), after so many answers or any number."""
     due = simulator._due
-    while True:
+    for count in itertools.count(1):
         simulator.send_actions(np.tile([window, 5e10, 0.0], (due, 1)))
         message = simulator.receive()
         if not isinstance(message, DecisionBatch):
-            return repr(message)
+            assert answers in (None, count)
+            break
         due = int(message.due.sum())
+    return repr(message)
 
 
 def test_branches_go_their_own_ways_and_leave_the_original_alone() -> None:
@@ -288,21 +291,12 @@ def test_a_copy_that_asks_for_nothing_keeps_windows_to_the_end() -> None:
             message = original.receive()
             assert isinstance(message, DecisionBatch)
             original.send_actions(np.tile([3e4, 5e10, 0.0], (int(message.due.sum()), 1)))
-        message = original.receive()
+        original.receive()
         for asks in (True, False):
             (branch,) = original.branch(asks=asks)
-            ends.append(played_from(branch) if asks else one_answer(branch, message))
+            ends.append(played_from(branch, answers=None if asks else 1))
             branch.close()
     assert ends[0] == ends[1]
-
-
-def one_answer(simulator: Simulator, message: object, window: float = 3e4) -> str:
-    """Results, as text, of a copy that gets one more answer."""
-    assert isinstance(message, DecisionBatch)
-    simulator.send_actions(np.tile([window, 5e10, 0.0], (int(message.due.sum()), 1)))
-    end = simulator.receive()
-    assert isinstance(end, EpisodeEnd)
-    return repr(end)
 
 
 def test_a_horizon_ends_a_copy_there_and_its_copies_too() -> None:
