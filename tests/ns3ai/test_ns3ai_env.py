@@ -354,7 +354,7 @@ def test_nothing_outlives_a_python_that_is_killed(when: str, tree: Path, tmp_pat
 
 def test_a_segment_that_a_python_of_ns3_ais_uses_is_not_taken_from_it(tree: Path) -> None:
     """It would spin for ever on memory that no process can find, and its next reset would find nothing."""
-    foreign = ForeignNs3Env("rdma-incast", path(), {})
+    foreign = ForeignNs3Env("any", tree, {"wide": 1})
     try:
         foreign.state()
         with pytest.raises(SegmentError, match=r"'My Seg' is in use by this process.*segment_key="):
