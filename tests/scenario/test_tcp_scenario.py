@@ -38,6 +38,9 @@ def test_the_simulator_is_told_tcp_s_own_keys_and_none_of_rdma_s() -> None:
     assert not {"transport", "tcp"} & set(Scenario().to_simulator_json())
     # ACKs that are not delayed need no longer timeout.
     assert tcp(tcp={"packets_per_ack": 1, "min_rto_ns": "1ms"}).to_simulator_json()["tcp"]
+    noise = {"mean_rtts": 0.05, "most_rtts": 0.5}
+    assert tcp(tcp={"ack_noise": noise}).to_simulator_json()["tcp"]["ack_noise"] == noise
+    assert "ack_noise" not in tcp().to_simulator_json()["tcp"]
     content = tcp(tcp={"mtu_bytes": 9000, "min_rto_ns": "50ms", "queue": queue}).to_simulator_json()
     assert (content["transport"], content["payload_bytes"]) == ("tcp", 8960)
     assert not {"switch", "timing", "min_rate_bps", "retransmission_timeout_ns"} & set(content)

@@ -68,6 +68,8 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
     assert place(lost) == UPLINK
     assert lost["cause"] == "buffer_full"
     assert lost["packets"] == totals["dropped_packets"] > 0
+    counts = measure(results, ("buffer_losses", "link_losses"))
+    assert counts == {"buffer_losses": lost["packets"], "link_losses": 0}
     (queue,) = (port for port in results["queues"] if place(port) == UPLINK)
     assert 150_000 < queue["max_bytes"] <= SHALLOW.buffer_bytes
     if keys:
