@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Episodes under fixed actions: fields and rewards that depend on other flows, and a decision's effect."""
+"""Episodes under fixed actions: fields and rewards that depend on other flows, effects of decisions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every front end: infos that are plain dicts, and wrong actions that are named and may be given again."""
+"""Every front end: infos are plain dicts, wrong actions are named and may be given again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traffic without an end: open-loop streams, apart from the flows, and flows that send until the limit."""
+"""Traffic without an end: open-loop streams, and flows that send until the time limit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same seed gives the same bits: again, anywhere, on any number of threads, as lists and as arrays."""
+"""The same seed gives the same bits: again, anywhere, on any number of threads, in either form."""
 
 from __future__ import annotations
 
