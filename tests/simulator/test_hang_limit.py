@@ -139,11 +139,6 @@ WORK: dict[str, tuple[dict[str, Any], Callable[[Results], bool]]] = {
         {**star(hosts=64, flows=150_000), "time_limit_ns": 1000},
         lambda results: len(results["flows"]["src"]) == 150_000,
     ),
-    "long queue series without a packet are sampled and written": (
-        {**star(hosts=64, flows=1, start_ns=10_000_000), "time_limit_ns": 10_100_000}
-        | {"record": {"queue_series_ns": 100}},
-        lambda results: len(results["queues"][0]["series"]["t_ns"]) > 10_000,
-    ),
     "hundreds of thousands of recorded windows are written and freed": (
         star(hosts=64, flows=64, size_bytes=12_000_000)
         | {"controllers": [{"name": "hpcc"}], "record": {"windows": True}},

@@ -127,7 +127,7 @@ def test_the_process_that_forks_workers_ends_with_its_parent(tmp_path: Path) -> 
 
 _PROGRAM = """
 import os, sys
-for fd in map(int, sys.argv[1]):
+for fd in range(3):
     os.close(fd)
 import gymnasium, numpy as np, ns3_env
 from ns3_env.envs.gym_env import incast_scenario
@@ -145,13 +145,12 @@ if __name__ == "__main__":
     with LocalPool(1) as pool:
         scenario = Scenario(controllers=[Controller(name="hpcc")], traffic=Incast(flows=2, size_bytes=9_000))
         pool.submit(Play(scenario, len)).result()
-    open(sys.argv[2], "w").write("played")
+    open(sys.argv[1], "w").write("played")
 """
 
 
-@pytest.mark.parametrize("closed", ["0", "012"])
-def test_environments_and_pools_start_without_standard_streams(closed: str, tmp_path: Path) -> None:
+def test_environments_and_pools_start_without_standard_streams(tmp_path: Path) -> None:
     program, report = tmp_path / "program.py", tmp_path / "told"
     program.write_text(_PROGRAM)
-    subprocess.run([sys.executable, program, closed, report], check=True, timeout=60)
+    subprocess.run([sys.executable, program, report], check=True, timeout=60)
     assert report.read_text() == "played"
