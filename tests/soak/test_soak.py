@@ -14,12 +14,11 @@ from tests.soak.soak import DETECTED_WITHIN_S, HANG_TIMEOUT_S, Soak, Usage
 @pytest.mark.alone
 def test_nothing_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, HANG_TIMEOUT_S)
-    gc.freeze()  # libraries that other tests have loaded: each collection would pass over them
+    gc.freeze()  # of each sample's collection: what tests before this one have made
     done = Soak(steps=3_000, resets=48, kills=10)
     assert done.grown() == []
     assert done.kills == 10
     assert max(done.detected_s) < DETECTED_WITHIN_S
-    gc.unfreeze()
 
 
 def test_growth_is_seen() -> None:
