@@ -241,7 +241,7 @@ def _trials(few: int) -> Any:
     return pytest.mark.parametrize("trials", [few, pytest.param(10_000, marks=pytest.mark.slow)])
 
 
-@_trials(4)
+@_trials(3)
 @pytest.mark.parametrize("name", _FRONT_ENDS)
 def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(
     name: str, trials: int, tmp_path: Path
@@ -260,7 +260,7 @@ def _ns3_ai(folder: Path) -> FrontEnd:
 
 
 @pytest.mark.alone
-@_trials(4)
+@_trials(3)
 def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(
     trials: int, tmp_path: Path
 ) -> None:

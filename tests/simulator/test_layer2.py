@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,27 +137,12 @@ SAMPLED = Scenario(
 )
 
 
-class Notification(NamedTuple):
-    """Content of a frame, in its own units."""
-
-    to: str
-    sender: str
-    version: int
-    quantised: int
-    point: bytes
-    offset: int
-    delta: int
-    priority: int
-    towards: bytes
-    about: bytes
-
-
-def read(frame: bytes) -> Notification:
-    """The fields, by their places in the standard."""
+def read(frame: bytes) -> SimpleNamespace:
+    """The fields of a notification, in their own units, by their places in the standard."""
     ether = Ether(frame)
     body = bytes(ether.payload)
     length = int.from_bytes(body[22:24], "big")
-    return Notification(
+    return SimpleNamespace(
         to=ether.dst,
         sender=ether.src,
         version=body[0] >> 4,
